@@ -929,6 +929,13 @@ for _margin in (0.0005, 0.02, 0.5):
 
 
 @state
+def slices_of_one_difference(lang: str) -> Any:
+    table = {"query_id": QUERIES["query_id"], "old": rng(8).random(300)}
+    scores = pl.DataFrame(table).with_columns(new=pl.col("old") + 0.02)
+    return slices_of_scores(scores, queries=QUERIES, lang=lang, permutations=200)
+
+
+@state
 def slices_of_a_log(lang: str) -> Any:
     random = rng(3)
     log = pl.DataFrame(

@@ -249,4 +249,4 @@ def test_losses_have_intervals() -> None:
     assert found.reusability["measure"].to_list() == ["nDCG@10", "nDCG@10", "AP", "AP"]
     assert found.reusability.filter(measure="AP")["loss"].is_sorted(descending=True)
     assert study().reusability.filter(group="g2")["loss_low"].to_list() == [None]
-    assert "too few runs" in " ".join(found.findings())
+    assert "it takes 5 runs and 5 topics" in " ".join(found.findings())

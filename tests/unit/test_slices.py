@@ -348,3 +348,42 @@ def test_words_in_both_languages() -> None:
         text = found(lang="zh", **options).text()
         assert "切片" in text
         assert "worse" not in text
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("against", ["rest", "zero"])
+@pytest.mark.parametrize("gain", [0.0, 0.02, -1e-3])
+def test_one_difference_everywhere_shows_no_smallest_gap(
+    against: str, gain: float
+) -> None:
+    """Without noise nothing is known of the gaps of other queries: no nan, no gap of 0 that would show."""
+    scores = SCORES.with_columns(new=pl.col("old") + gain)
+    slices = slices_of_scores(scores, queries=QUERIES, against=against, margin=0.01)
+    said = " ".join(slices.findings())
+    assert "All differences are the same" in said
+    assert "power" not in said
+    assert "nan" not in slices.text()
+    assert slices.visible_gaps().height == 0
+    assert slices.report()["visible"] == []
+    if against == "rest":
+        assert not slices.found.height
+
+
+def test_a_gap_near_the_limit_is_named_too_large() -> None:
+    """Of two sizes of noise the larger one leaves a gap that only just shows: it is shrunken, and said to be."""
+    rng = np.random.default_rng(1)
+    for noise, said in ((0.05, False), (0.5, True)):
+        lost = np.array(list(LOST.values()))
+        new = np.array(list(OLD.values())) + rng.normal(0, noise, 400) - 0.25 * lost
+        slices = slices_of_scores(
+            SCORES.with_columns(new=pl.Series(new)), queries=QUERIES
+        )
+        (row,) = slices.found.head(1).iter_rows(named=True)
+        text = " ".join(slices.findings())
+        assert ("probably too large (winner’s curse)" in text) is said
+        assert row["gap"] <= row["shrunken"] < 0
+        assert (
+            f"{row['gap']:+.4f} shrinks to about {row['shrunken']:+.4f}" in text
+        ) is said
+    hidden = slices.table.filter(pl.col("p_adjusted") > 0.05)
+    assert hidden["shrunken"].null_count() == hidden.height > 0

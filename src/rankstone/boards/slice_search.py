@@ -30,6 +30,7 @@ from rankstone.evaluation.request import EvaluationKeywords, name_runs, of_ranki
 from rankstone.evaluation.scores import Scores
 from rankstone.io.attributes import open_table, read_attributes
 from rankstone.io.columns import columns_in, with_csv
+from rankstone.stats.random_streams import tolerance
 from rankstone.stats.slice_tests import Gaps, SliceTests, slice_tests
 
 if TYPE_CHECKING:
@@ -478,6 +479,7 @@ def _searched(
         np.subtract(*part[::-1]) if two else part[0] for part in (value, elsewhere)
     )
     gap, reach = here - (0.0 if zero else there), tests.reach()
+    gap[tests.gap == 0] = 0.0  # without rounding
     table = pl.DataFrame(
         {
             "slice": names,
@@ -487,6 +489,7 @@ def _searched(
             "difference": here if two else [None] * len(names),
             "elsewhere": there,
             "gap": gap,
+            "shrunken": gap * tests.kept(),
             "low": gap - reach,
             "high": gap + reach,
             "p_adjusted": tests.p,
@@ -499,8 +502,9 @@ def _searched(
             **_examples(found, gaps, gap, leads, placed),
         },
         _SCHEMA,
-    )
+    ).with_columns(pl.col("shrunken").fill_nan(None))
     order = np.lexsort((-np.round(tests.evidence, 9), ~leads))
+    flat = np.ptp(found.values) <= tolerance(found.values)
     each = 1 / size + (0.0 if zero else 1 / (len(found.ids) - size))
     return Slices(
         table[order],
@@ -508,7 +512,7 @@ def _searched(
         found.measure,
         found.sign,
         len(found.ids),
-        float(np.median(tests.error / np.sqrt(each))),
+        0.0 if flat else float(np.median(tests.error / np.sqrt(each))),
         tests.critical,
         made.left_out,
         found.kind,

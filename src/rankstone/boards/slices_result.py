@@ -44,6 +44,7 @@ NUMBERS: Final = (
     "difference",
     "elsewhere",
     "gap",
+    "shrunken",
     "low",
     "high",
     "p_adjusted",
@@ -169,7 +170,8 @@ class Slices(Findings):
         polars.DataFrame
             ``slice`` (its name), ``n`` (queries); ``value`` and ``versus``, the means of both systems in it,
             and their ``difference``, null for a single system; ``elsewhere``, the same difference (or mean)
-            in all other queries, ``gap`` between the two, ``low`` and ``high`` of its simultaneous interval,
+            in all other queries, ``gap`` between the two, ``shrunken``, of gaps above what chance gives what
+            is left without the winner's curse, ``low`` and ``high`` of the gap's simultaneous interval,
             ``p_adjusted`` over all slices; ``found``: True for slices that differ and are explained by no
             other one; ``within``, the found slice that explains it; ``same``, names of slices with the same
             queries; ``example``, the query in which the gap is largest, with its ``example_text`` and the
@@ -210,12 +212,13 @@ class Slices(Findings):
         Returns
         -------
         polars.DataFrame
-            ``share`` of the queries, ``n``, and ``gap``.
+            ``share`` of the queries, ``n``, and ``gap``; no row where all differences are the same.
         """
         least = self.settings.min_size
         sizes = [
             size for share in _SHARES if (size := round(share * self.n)) >= least
         ] or [least]
+        sizes = sizes if self.noise else []
         rows = [(size / self.n, size, self.visible(size)) for size in sizes]
         return pl.DataFrame(rows, ["share", "n", "gap"], orient="row")
 
@@ -328,12 +331,18 @@ class Slices(Findings):
             line = self.say(
                 f"{way}_{many}", slice=printable(row["slice"], _NAME), **numbers
             )
-            yield line + self._example(row, digits) + self._explains(row)
+            yield line + self._shrunken(row, digits) + self._explains(row)
         yield from self.visible_lines(digits)
         if self.without_value:
             yield self.say("without_value", count=f"{self.without_value:,}")
         if self.left_out:
             yield self.say("left_out", columns=some(self.left_out, 4))
+
+    def _shrunken(self, row: Mapping[str, Any], digits: int) -> str:
+        """Return what is left of a gap without the winner's curse, and the example."""
+        shrunken, gap = (f"{row[name]:+.{digits}f}" for name in ("shrunken", "gap"))
+        curse = self.say("curse", gap=gap, shrunken=shrunken)
+        return (curse if shrunken != gap else "") + self._example(row, digits)
 
     def _example(self, row: Mapping[str, Any], digits: int) -> str:
         if row["example"] is None:
@@ -361,6 +370,9 @@ class Slices(Findings):
 
     def visible_lines(self, digits: int) -> Iterator[str]:
         """Yield the smallest gaps that slices can show, and whether the gap that matters is among them."""
+        if not self.noise:
+            yield self.say("no_noise")
+            return
         margin, power = self.settings.margin, f"{100 * self.settings.power:g} %"
         rows = [
             {
@@ -409,5 +421,6 @@ class Slices(Findings):
             confidence=f"{100 * self.settings.confidence:g} %",
         )
         yield self.say("folding")
+        yield self.say("curse_method")
         if self.kind == "rows":
             yield self.say("about_log")

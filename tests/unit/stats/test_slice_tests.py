@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rankstone.stats.slice_tests import Gaps, critical_z, slice_tests
+from rankstone.stats.slice_tests import Gaps, SliceTests, critical_z, slice_tests
 
 RNG = np.random.default_rng(3)
 MEMBERS = RNG.random((200, 30)) < RNG.uniform(0.1, 0.6, 30)
@@ -145,3 +145,29 @@ def test_the_largest_critical_value_is_a_quantile_of_permutations() -> None:
     assert tested.p == pytest.approx(
         [(1 + (largest >= evidence).sum()) / 200 for evidence in tested.evidence]
     )
+
+
+@pytest.mark.parametrize(("true", "excess"), [(3.42, 1.2), (4.5, 1.05), (7.0, 1.0)])
+def test_what_is_left_of_found_gaps_is_near_the_true_ones(
+    true: float, excess: float
+) -> None:
+    """Gaps that are found are too large on the average, unless nearly all are; what is kept is not."""
+    z = np.random.default_rng(7).normal(true, 1, 20_000)
+    one = np.ones(len(z))
+    tests = SliceTests(z, one, 99 * one, z, z**2 / 2, one, 3.5**2 / 2)
+    kept, known = tests.kept(), tests.evidence > tests.critical
+    assert (np.isnan(kept) == ~known).all()
+    assert ((kept[known] >= 0) & (kept[known] <= 1)).all()
+    assert z[known].mean() / true >= excess - 1e-3
+    assert (z * kept)[known].mean() / true == pytest.approx(1, abs=0.07)
+    order = np.argsort(z[known])
+    assert (np.diff((z * kept)[known][order]) >= 0).all()
+
+
+@pytest.mark.filterwarnings("error")
+def test_rounding_is_no_variance() -> None:
+    """Equal values whose squares leave less than nothing have an error of 0, not none."""
+    for value in (0.02, 0.1, -0.7):
+        tests = slice_tests(np.full(200, value), Gaps(MEMBERS), permutations=200)
+        assert np.isfinite(tests.error).all()
+        assert (tests.p == 1).all()
