@@ -270,7 +270,7 @@ def missing_block(task: tuple[str, float, int, int, int, int]) -> list[tuple[Any
         for rule in ("skip", "model"):
             estimated = ScoringRule("macro", rule, np.ones(n)).estimated(values)
             errors[rule] = estimated.means - right
-        spread = estimated.errors()
+        spread = estimated.model_errors()
         wide = np.sqrt(spread.own + (spread.shared**2).sum(axis=1)) * special.stdtrit(
             spread.df, 0.975
         )

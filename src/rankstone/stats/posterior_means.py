@@ -71,8 +71,8 @@ def posterior_means(
     highest = log_likelihood.max()
     weight = np.cumsum(np.exp((log_likelihood - highest) / 2))
 
-    share = (np.arange(count) + 0.5) / count * weight[-1]
-    row = np.searchsorted(weight, share)
+    share = (np.arange(count) + 0.5) / count
+    row = np.searchsorted(weight, share * weight[-1])
     numbers = normal(seed, _MEANS, size=count * (items + 1))
     scores = numbers.reshape(count, -1)
     error = 1 / np.sqrt(information[row])

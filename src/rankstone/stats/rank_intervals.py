@@ -89,8 +89,10 @@ def moderated_variances(variances: Floats, df: Floats) -> tuple[Floats, Floats]:
     if not pooled or known.sum() < 2:  # noqa: PLR2004 - a distribution has two
         return np.full(len(variances), pooled), np.array([total])
     half = df[known] / 2
-    logs = np.log(variances[known]) - special.digamma(half) + np.log(half)
-    excess = logs.var(ddof=1) - special.polygamma(1, half).mean()
+    logs = np.log(variances[known]) + np.log(half)
+    logs -= special.digamma(half)
+    by_chance = special.polygamma(1, half).mean()
+    excess = logs.var(ddof=1) - by_chance
     if excess <= 0:
         return np.full(len(variances), pooled), np.array([total])
     prior = 2 * _inverse_trigamma(excess)
@@ -210,7 +212,8 @@ class MeanErrors(Record):
 def errors_of_differences(covariance: Floats) -> Floats:
     """Return the standard error of each difference of two estimates, of the shape of their covariance."""
     own = np.diag(covariance)
-    found: Floats = np.sqrt(np.maximum(own[:, None] + own - 2 * covariance, 0.0))
+    variance = own[:, None] + own - 2 * covariance
+    found: Floats = np.sqrt(np.maximum(variance, 0.0))
     return found
 
 
