@@ -135,7 +135,9 @@ def _inverse_trigamma(value: float) -> float:
     at = 0.5 + 1 / value
     for _ in range(50):
         now = float(special.polygamma(1, at))
-        at += (step := now * (1 - now / value) / float(special.polygamma(2, at)))
+        slope = float(special.polygamma(2, at))
+        step = now * (1 - now / value) / slope
+        at += step
         if abs(step) < 1e-10 * at:
             break
     return at
@@ -295,18 +297,18 @@ def rank_intervals(
     ([2, 1, 2], [3, 1, 3])
     """
     reach = errors.of_differences
-    items = len(means)
-    gaps = means[:, None] - means
+    gaps, items = means[:, None] - means, len(means)
     inverse = np.divide(1.0, reach, out=np.zeros_like(reach), where=reach > 0)
     statistic = gaps * inverse
-    every, scale = errors.drawn.astype(np.float32), inverse.astype(np.float32)
+    every = errors.drawn.astype(np.float32)
+    scale = inverse.astype(np.float32)
 
     def largest(draws: NDArray[np.float32], shift: Floats | None = None) -> Floats:
         """Return the largest statistic of each row in each draw, float64 ``[draws, items]``."""
-        moved, each = (
-            None if shift is None else shift.astype(np.float32),
-            max(1, _BLOCK // items**2),
-        )
+        moved = None
+        if shift is not None:
+            moved = shift.astype(np.float32)
+        each = max(1, _BLOCK // items**2)
 
         def block(at: int) -> Floats:
             drawn = draws[at * each : (at + 1) * each]
@@ -343,8 +345,7 @@ def rank_intervals(
         if not (claimed & ~better).any():
             break
         better = claimed
-        open_pairs = np.where(better, np.inf, shift)
-        second[high] = largest(every[high], open_pairs).max(axis=1)
+        second[high] = largest(every[high], np.where(better, np.inf, shift)).max(axis=1)
     limits = [_critical(row, alpha) for row in rows.T]
     one = np.minimum(limits, limit)[:, None]
     above = statistic > one
@@ -375,9 +376,10 @@ def _paired_limits(errors: MeanErrors, items: int, alpha: float) -> tuple[float,
     """Return Bonferroni's limits of t: for all pairs, and for those of an item."""
     from scipy import special
 
+    df = errors.paired_df
     tail = alpha / 2 / (items - 1)
-    every_pair = special.stdtrit(errors.paired_df, 1 - tail * 2 / items)
-    row_pairs = special.stdtrit(errors.paired_df, 1 - tail)
+    every_pair = special.stdtrit(df, 1 - tail * 2 / items)
+    row_pairs = special.stdtrit(df, 1 - tail)
     return float(every_pair), float(row_pairs)
 
 
