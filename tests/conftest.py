@@ -81,7 +81,8 @@ def pytest_runtest_teardown() -> None:
     if registry is None:
         return
     for name, kind in list(registry.MEASURES._registered.items()):  # noqa: SLF001 - nothing else lists them
-        if kind.__module__.startswith("rankstone_own_"):
+        # code of a page has no module
+        if (kind.__module__ or "").startswith("rankstone_own_"):
             registry.MEASURES.remove(name)
 
 
