@@ -165,10 +165,9 @@ class PairedBoard(RankedSystems):
         from scipy import special
 
         share = 0.5 + self.confidence / 2
-        normal = special.ndtri(share)
-        reach: Floats = np.where(
-            np.isinf(self.df), normal, special.stdtrit(self.df, share)
-        )
+        if np.isinf(self.df).all():
+            return np.full(len(self.df), special.ndtri(share))
+        reach: Floats = special.stdtrit(self.df, share)
         return reach
 
     @cached_property
@@ -331,7 +330,7 @@ class PairedBoard(RankedSystems):
         for column, cluster in self.table_of.clusters.items():
             sizes = np.bincount(cluster, battles.weight)
             effective = sizes.sum() ** 2 / (sizes**2).sum()
-            counts = {"column": printable(column, 40), "count": f"{len(sizes):,}"}
+            counts = {"column": printable(column, 40), "count": len(sizes)}
             if self.fit.alike(cluster):
                 yield say("one_mind", **counts)
             elif effective < _FEW:
@@ -543,7 +542,6 @@ def _resampled(
     """Return parameters of resampled battles less those observed, float64 ``[samples, parameters]``."""
     battles = fit.battles
     group: Ints = np.arange(len(battles.left)) if cluster is None else cluster
-    observed = np.concatenate([fit.strengths, fit.effects, [fit.tie]])
 
     def sample(at: int) -> Floats | None:
         weight = (
@@ -554,9 +552,7 @@ def _resampled(
             again = fit_strengths(replace(battles, weight=weight), fit.model)
         except NotComparable:
             return None
-        moved: Floats = (
-            np.concatenate([again.strengths, again.effects, [again.tie]]) - observed
-        )
+        moved: Floats = again.parameters - fit.parameters
         return moved
 
     found = [
@@ -571,7 +567,7 @@ def _resampled(
             expected="enough battles between all systems for the bootstrap",
             fix="leave out --resamples: errors are then those of the likelihood",
         )
-    moves = np.stack(found)[:, : len(fit.information)]
+    moves = np.stack(found)
     if np.abs(moves).max() < _NO_MOVE:
         raise NotComparable(
             "all resamples give the same strengths: nothing shows how other battles would differ",

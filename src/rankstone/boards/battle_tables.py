@@ -183,11 +183,11 @@ def read_battles(
 
 def _shared(table: pl.DataFrame, used: AbstractSet[str]) -> tuple[str, ...]:
     """Return unused columns that are called like a judge or a prompt, and have values several times."""
-    names = (name for name in table.columns if name not in used)
     return tuple(
         name
-        for name in names
-        if _SHARED.fullmatch(name)
+        for name in table.columns
+        if name not in used
+        and _SHARED.fullmatch(name)
         and 1 < table[name].drop_nulls().n_unique() < table[name].count()
     )
 

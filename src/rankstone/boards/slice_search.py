@@ -489,7 +489,7 @@ def _searched(
             "difference": here if two else [None] * len(names),
             "elsewhere": there,
             "gap": gap,
-            "shrunken": gap * tests.kept(),
+            "shrunken": pl.Series(gap * tests.kept()).fill_nan(None),
             "low": gap - reach,
             "high": gap + reach,
             "p_adjusted": tests.p,
@@ -502,7 +502,7 @@ def _searched(
             **_examples(found, gaps, gap, leads, placed),
         },
         _SCHEMA,
-    ).with_columns(pl.col("shrunken").fill_nan(None))
+    )
     order = np.lexsort((-np.round(tests.evidence, 9), ~leads))
     flat = np.ptp(found.values) <= tolerance(found.values)
     each = 1 / size + (0.0 if zero else 1 / (len(found.ids) - size))

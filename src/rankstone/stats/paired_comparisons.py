@@ -281,18 +281,20 @@ class StrengthFit:
 
     def alike(self, cluster: Ints) -> bool:
         """Return True for clusters of one mind: none would move a strength if it were left out."""
-        groups = np.arange(int(cluster.max(initial=0)) + 1)
-        return self._no_spread(self._by_scores(cluster, groups))
+        return self._no_spread(self._by_scores(cluster, np.unique(cluster)))
 
     def _by_leaving_out(self, cluster: Ints) -> tuple[Floats, Floats]:
         """Return the covariance and degrees of freedom from strengths without each cluster."""
         battles, items = self.battles, self.battles.items
+        order = np.argsort(cluster, kind="stable")
         sizes = np.bincount(cluster)
-        order, ends = np.argsort(cluster, kind="stable"), np.cumsum(sizes)
-        by_size = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
-        moves, shares = [], []
+        ends = np.cumsum(sizes)
+        by_size = np.argsort(-sizes, kind="stable")
+        moves = []
+        shares = []
         for group in by_size[:_LEFT_OUT]:
-            rows = order[ends[group] - sizes[group] : ends[group]]
+            end = ends[group]
+            rows = order[end - sizes[group] : end]
             columns = {name: getattr(battles, name)[rows] for name in _COLUMNS}
             part = replace(battles, **columns)
             _, gradient, own = _derivatives(
@@ -301,13 +303,12 @@ class StrengthFit:
             others = _inverse(self.information - (1 - _STAYS) * own, items)
             moves.append(others @ gradient)
             shares.append((self.inverse @ own * self.inverse).sum(axis=1))
-        groups, few = len(by_size), by_size[_LEFT_OUT:]
-        square = np.transpose(moves) @ moves + self._by_scores(cluster, few)
-        share = np.stack(shares) / np.diag(self.inverse)
-        squares = (share**2).sum(axis=0)
-        squares += (1 - share.sum(axis=0)) ** 2 / max(len(few), 1)
-        df = np.maximum(1 / squares - 1, _LEAST)
-        return self._with_spread(square * (groups - 1) / groups, groups), df
+        groups = len(sizes)
+        square = np.transpose(moves) @ moves
+        square += self._by_scores(cluster, by_size[_LEFT_OUT:])
+        square = self._with_spread(square * (groups - 1) / groups, groups)
+        squares = np.square(shares).sum(axis=0) / np.diag(self.inverse) ** 2
+        return square, np.maximum(1 / squares - 1, _LEAST)
 
     def _no_spread(self, covariance: Floats) -> bool:
         return bool(np.trace(covariance @ self.information) <= _NONE)

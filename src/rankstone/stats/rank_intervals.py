@@ -123,9 +123,7 @@ def independent_directions(square: Floats, df: float) -> float:
     total = float(np.trace(square)) ** 2
     noisy = float((square * square.T).sum()) - total / df
     unbiased = noisy * df**2 / ((df - 1) * (df + 2))
-    if unbiased <= 0:
-        return float(len(square))
-    return min(max(total / unbiased, 1.0), float(len(square)))
+    return float(np.clip(total / max(unbiased, 1e-300), 1.0, len(square)))
 
 
 def _inverse_trigamma(value: float) -> float:

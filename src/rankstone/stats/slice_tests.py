@@ -84,15 +84,11 @@ class SliceTests(Record):
         found = self.evidence > self.critical
         known = np.where(found, size, np.nan)
         for _ in range(_TIMES):
-            above, below = (
-                special.ndtr(known - critical),
-                special.ndtr(-known - critical),
-            )
-            heights = np.exp(-((known - critical) ** 2) / 2)
-            heights -= np.exp(-((known + critical) ** 2) / 2)
-            excess = heights / np.sqrt(2 * np.pi) / (above + below)
+            above = known - critical
+            excess = np.exp(-above * above / 2) / special.ndtr(above)
+            excess /= np.sqrt(2 * np.pi)
             known = np.maximum(size - excess, 0.0)
-        share: Floats = known / np.where(found, size, 1.0)
+        share: Floats = known / np.maximum(size, 1e-300)
         return share
 
     def reach(self) -> Floats:
