@@ -65,7 +65,8 @@ def residuals(rng: np.random.Generator, world: str, n: int, items: int) -> Float
     elif world == "one factor":
         found = 0.1 * found + rng.normal(size=(n, 1)) * rng.normal(size=items)
     elif world == "one alien":  # all but one behave alike
-        found[:, 1:] = 0.2 * found[:, 1:]
+        shared = rng.normal(size=(n, 1))
+        found[:, 1:] = np.sqrt(0.05) * found[:, 1:] + np.sqrt(0.95) * shared
     elif world == "one wild":
         found[:, 0] *= 5
     elif world == "block variances":

@@ -792,6 +792,27 @@ def test_one_score_is_not_known_exactly() -> None:
             assert explained["error"] is None
 
 
+@pytest.mark.parametrize("resample", ["datasets", "queries", "both"])
+def test_nothing_is_claimed_of_one_predicted_score(resample: str) -> None:
+    """A system with one score could have any rank, whatever is resampled."""
+    rng = np.random.default_rng(2)
+    rows = [
+        (system, f"d{dataset}", f"q{dataset}.{query}", 0.1 * at + 0.02 * rng.random())
+        for at, system in enumerate(["a", "b", "c", "d", "once"])
+        for dataset in range(8)
+        for query in range(10)
+        if system != "once" or dataset == 3
+    ]
+    table = pl.DataFrame(rows, ["system", "dataset", "query_id", "value"], orient="row")
+    found = rankstone.board(table, missing="model", resample=resample, resamples=1000)
+    row = found.table.filter(system="once").row(0, named=True)
+
+    assert (row["macro"], row["rank_low"], row["rank_high"]) == (None, 1, 5)
+    assert "–" in found.text()
+    assert found.table["rank_high"][0] == 2
+    assert 0.05 < row["first"] < 0.5
+
+
 def test_chances_are_not_the_winners_own() -> None:
     """Of equal systems the one that happens to lead is far from certain to be the best."""
     rng = np.random.default_rng(3)

@@ -120,8 +120,9 @@ class Board(RankedSystems):
         """The chance of each system to be the best, float64 ``[systems]``; NaN where no error is known."""
         best = self.drawn.argmax(axis=1)
         counts = np.bincount(best, minlength=len(self.means))
-        unknown = np.isnan(self.drawn[0])
-        return np.where(unknown, np.nan, counts / len(best))
+        # draws that are not known leave no chance
+        share: Floats = counts / len(best) + 0 * self.drawn[0]
+        return share
 
     @cached_property
     def has(self) -> Bools:
@@ -187,7 +188,8 @@ class Board(RankedSystems):
             clear differences leave, of all systems together; ``single_low`` and ``single_high``, the same for
             a system chosen beforehand; ``first``, the chance that it is the best; ``tier``;
             ``datasets``, how many scores it has; ``without_low`` and ``without_high``, its ranks if any data
-            set is left out; ``rules_low`` and ``rules_high``, its ranks under other rules.
+            set is left out; ``rules_low`` and ``rules_high``, its ranks under other rules.  A system with too
+            few scores for a mean comes last.
         """
         return self.table
 
@@ -316,10 +318,10 @@ class Board(RankedSystems):
         :func:`~rankstone.stats.posterior_means.posterior_means`); 0.5 on the diagonal, NaN where no error is
         known.
         """
-        above = [(self.drawn > one[:, None]).mean(axis=0) for one in self.drawn.T]
-        below: Floats = np.stack(above)
-        unknown = np.isnan(self.drawn[0])
-        return np.where(unknown, np.nan, (1 - below + below.T) / 2)
+        above = (self.drawn > one[:, None] for one in self.drawn.T)
+        below = np.stack([share.mean(axis=0) for share in above])
+        chances: Floats = (1 - below + below.T) / 2 + 0 * self.drawn[0]
+        return chances
 
     def explain(self, system: str, versus: str | None = None) -> BoardExplanation:
         """Return how a system's place came about: what each data set gave and took.
@@ -368,7 +370,9 @@ class Board(RankedSystems):
 
     def findings(self, digits: int = 4) -> Iterator[str]:  # noqa: ARG002 - ranks have none
         """Yield what the board shows, in sentences."""
-        say, found, (n, items) = self.say, self.intervals, self.has.shape
+        say = self.say
+        found = self.intervals
+        n, items = self.has.shape
         yield from self.leading()
         if n >= FEW and self.apart < _CARRIES * (items - 1):
             yield say(

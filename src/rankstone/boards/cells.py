@@ -43,8 +43,8 @@ MISSING: Final = {
 }
 #: the least share of the variance of predicted means that is between systems
 _RELIABLE: Final = 0.5
-#: how many times larger the variance of a mean is of which nothing is known
-_UNKNOWN: Final = 1e6
+#: how many times larger the error of a mean is of which nothing is known
+_UNKNOWN: Final = 1000.0
 #: estimates that only know the order within a data set
 RANKED: Final = ("mean_rank", "borda", "win_rate")
 
@@ -246,10 +246,12 @@ class Estimated(Record):
         Of systems with too few scores nothing is known: their errors are without measure.
         """
         errors = self.model_errors(seed)
-        unknown = ~self.supported
-        own = errors.own.copy()
-        own[unknown] *= _UNKNOWN
-        return replace(errors, own=own)
+        return replace(errors, own=errors.own * self.unknown**2)
+
+    @property
+    def unknown(self) -> Floats:
+        """How many times larger errors are taken: that of systems with too few scores, float64 ``[systems]``."""
+        return np.where(self.supported, 1.0, _UNKNOWN)
 
     def model_errors(self, seed: int = 0) -> MeanErrors:
         """Return the errors of means, however few scores a system has."""

@@ -334,7 +334,7 @@ def _of_queries(
     rule = found.rule
     parts = map(rule.parts, tables)
     means = np.stack([rule.means(part) for part in parts])
-    return means - found.means
+    return found.unknown * (means - found.means)
 
 
 def _drawn_seeds(read: BoardScores, shape: tuple[int, ...], seed: int) -> Floats:

@@ -58,18 +58,19 @@ class PredictionScale(Record):
             The range of the measure; scores between 0 and 1 of an unknown one have that range, and scores
         beyond their range have none.
         """
+        if span == (None, None):
+            span = 0.0, 1.0
         low = -np.inf if span[0] is None else span[0]
         high = np.inf if span[1] is None else span[1]
-        if span == (None, None):
-            low, high = 0.0, 1.0
-        if np.nanmin(values) < low or np.nanmax(values) > high:
+        least, most = np.nanmin(values), np.nanmax(values)
+        if least < low or most > high:
             low, high = -np.inf, np.inf
         names = SCALES if np.isfinite(high - low) else SCALES[:1]
         scales = [cls(name, low, high) for name in names]
         errors = [scale.cross_validated(values) for scale in scales]
-        best = int(np.nanargmin([*errors, np.inf]))
-        if best == len(scales):
+        if np.isnan(errors).all():
             return scales[0]
+        best = int(np.nanargmin(errors))
         return replace(scales[best], error=errors[best])
 
     def predicted(self, values: Floats) -> Floats:
@@ -93,7 +94,8 @@ class PredictionScale(Record):
         """Return scores on the scale."""
         if self.name == "additive":
             return values
-        share = (values - self.low) / (self.high - self.low)
+        width = self.high - self.low
+        share = (values - self.low) / width
         share = np.clip(share, _LEAST, 1 - _LEAST)
         logs: Floats = np.zeros_like(share)
         if self.name != "complementary":

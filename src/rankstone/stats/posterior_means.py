@@ -57,19 +57,23 @@ def posterior_means(
     if not typical > 0:
         return np.full((count, items), np.nan)
 
-    # In the eigenvectors of the errors all is independent.  Cauchy quantiles have the prior's weight.
+    # Cauchy quantiles as wide as what is seen, weighted to be those of the prior.
+    seen = typical + float(np.median(np.abs(means - np.median(means)))) ** 2
     quantiles = (np.arange(_GRID) + 0.5) / _GRID
-    spread = typical * np.tan(quantiles * np.pi / 2) ** 2
+    spread = seen * np.tan(quantiles * np.pi / 2) ** 2
+    prior = np.log((seen + spread) / (typical + spread))
+
+    # In the eigenvectors of the errors all is independent.
     observed, ones = vectors.T @ means, vectors.sum(axis=0)
     precision = 1 / (variance + spread[:, None])
     information = (precision * ones**2).sum(axis=1)
     centre = (precision * ones * observed).sum(axis=1) / information
     distance = observed - centre[:, None] * ones
-    log_likelihood = np.log(precision).sum(axis=1)
-    log_likelihood -= np.log(information)
-    log_likelihood -= (precision * distance**2).sum(axis=1)
-    highest = log_likelihood.max()
-    weight = np.cumsum(np.exp((log_likelihood - highest) / 2))
+    twice = np.log(precision).sum(axis=1)
+    twice -= np.log(information)
+    twice -= (precision * distance**2).sum(axis=1)
+    log_posterior = prior + twice / 2
+    weight = np.cumsum(np.exp(log_posterior - log_posterior.max()))
 
     share = (np.arange(count) + 0.5) / count
     row = np.searchsorted(weight, share * weight[-1])

@@ -370,15 +370,13 @@ def _of_few(statistic: Floats, by_pairs: Floats, known: Bools) -> Floats:
     return smaller / _LESS
 
 
-def _paired_limits(errors: MeanErrors, items: int, alpha: float) -> tuple[float, float]:
+def _paired_limits(errors: MeanErrors, items: int, alpha: float) -> Floats:
     """Return Bonferroni's limits of t: for all pairs, and for those of an item."""
     from scipy import special
 
-    df = errors.paired_df
-    tail = alpha / 2 / (items - 1)
-    every_pair = special.stdtrit(df, 1 - tail * 2 / items)
-    row_pairs = special.stdtrit(df, 1 - tail)
-    return float(every_pair), float(row_pairs)
+    counts = np.array([items / 2, 1]) * (items - 1)
+    limits: Floats = special.stdtrit(errors.paired_df, 1 - alpha / 2 / counts)
+    return limits
 
 
 def _critical(largest: Floats, alpha: float) -> float:
