@@ -325,24 +325,21 @@ class Slices(Findings):
                 else ("one", "value", "")
             )
             numbers = {
-                name: f"{row[name]:+.{digits}f}" for name in ("gap", "elsewhere")
+                name: f"{row[name]:+.{digits}f}"
+                for name in ("gap", "shrunken", "elsewhere")
             }
             numbers |= {"here": f"{row[here]:{sign}.{digits}f}", "n": f"{row['n']:,}"}
             line = self.say(
                 f"{way}_{many}", slice=printable(row["slice"], _NAME), **numbers
             )
-            yield line + self._shrunken(row, digits) + self._explains(row)
+            if numbers["shrunken"] != numbers["gap"]:
+                line += self.say("curse", **numbers)
+            yield line + self._example(row, digits) + self._explains(row)
         yield from self.visible_lines(digits)
         if self.without_value:
             yield self.say("without_value", count=f"{self.without_value:,}")
         if self.left_out:
             yield self.say("left_out", columns=some(self.left_out, 4))
-
-    def _shrunken(self, row: Mapping[str, Any], digits: int) -> str:
-        """Return what is left of a gap without the winner's curse, and the example."""
-        shrunken, gap = (f"{row[name]:+.{digits}f}" for name in ("shrunken", "gap"))
-        curse = self.say("curse", gap=gap, shrunken=shrunken)
-        return (curse if shrunken != gap else "") + self._example(row, digits)
 
     def _example(self, row: Mapping[str, Any], digits: int) -> str:
         if row["example"] is None:
