@@ -936,6 +936,11 @@ def slices_of_one_difference(lang: str) -> Any:
 
 
 @state
+def slices_of_a_gap_that_just_shows(lang: str) -> Any:
+    return _sliced(lang, -0.025, "old", "new")
+
+
+@state
 def slices_of_a_log(lang: str) -> Any:
     random = rng(3)
     log = pl.DataFrame(

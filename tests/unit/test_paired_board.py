@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 import os
 from pathlib import Path
@@ -367,3 +368,12 @@ def test_unequal_clusters_count_as_fewer() -> None:
     assert "clusters, which count" not in "\n".join(
         paired_board(battles(2000), cluster="judge").findings()
     )
+
+
+def test_a_page_says_what_was_noticed(tmp_path: Path) -> None:
+    """The unused cluster is named on the page, too, not in the terminal alone."""
+    pytest.importorskip("jinja2", reason="reports need the extra: report")
+    found = paired_board(battles(60))
+    rankstone.report(found, tmp_path / "board.html")
+    page = (tmp_path / "board.html").read_text(encoding="utf-8")
+    assert html.escape(found.notes[0]) in page

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 #: values that the common variance counts for in the variance of a slice
 _PRIOR: Final = 10
 #: how often the excess of gaps that are found is taken off: so that the mean is that of true gaps in simulation
-_TIMES: Final = 4
+_TIMES: Final = 5
 #: permutations of a block, and members of slices that are turned into numbers at a time
 _BLOCK, _CHUNK = 64, 1 << 23
 #: names the stream of random numbers of these tests
