@@ -167,7 +167,7 @@ class ScoringRule(Record):
         if self.missing == "model":
             # a predicted cell rests on the system's own cells, and on the effects of data sets
             moving = share
-            if self.uses_scale:
+            if self.uses_scale and self.scale.name != "additive":
                 linked = AdditiveFit.of(self.scale.link(values))
                 slope = self.scale.slope(linked.predicted)
                 # where few scores place a system, others are the better guide to the slope
@@ -257,6 +257,12 @@ class Estimated(Record):
         """Return the errors of means, however few scores a system has."""
         variance, df = self.linked.variances()
         own = variance * (self.own**2).sum(axis=0)
+        if self.linked is not self.fit:  # a system with all scores needs no scale
+            complete = self.present.all(axis=0)
+            share = self.rule.weights / self.rule.weights.sum()
+            variance, all_df = self.fit.variances()
+            own = np.where(complete, variance * (share**2).sum(), own)
+            df = np.where(complete, all_df, df)
         sources = np.zeros((len(own), 0))
         if not self.present.all():
             if self.rule.missing == "model":
