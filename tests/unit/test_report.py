@@ -362,7 +362,7 @@ def test_the_page_holds_the_table(page: Page) -> None:
     assert (held["wins"], held["losses"], held["verdict"]) == (
         [row["wins"]],
         [row["losses"]],
-        "o",
+        "w",
     )
 
 
@@ -376,7 +376,7 @@ def test_the_primary_measure_comes_first(tmp_path: Path) -> None:
     assert told.data["pairs"]["measures"][0]["difference"][0] == pytest.approx(
         found.table["difference"][0], rel=1e-4
     )
-    assert "AP 0.4" in told.text()
+    assert "AP 0.52 → 0.45" in told.text()
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,8 @@ _METHOD: Final = {
 }  # fmt: skip
 _STATISTICS: Final = {
     "ci": _O("", "show an interval for every mean, over queries (docs/compare.md)", bool),
-    "interval": _O("auto|worst_case|t|bca|percentile|studentised|poisson", "method of intervals"),
+    "interval": _O("test|auto|worst_case|t|bca|percentile|studentised|poisson",
+                   "method of intervals; test: of comparisons, the printed test inverted", shown="compare: test; else auto"),
     "confidence": _O("SHARE", "confidence of intervals (compare: of the whole family)", float, shown="0.95"),
     "cluster": _O("COLUMN", "column of independent units, such as users or sessions"),
     "seed": _O("N", "seed of all random numbers", int, shown="0"),
@@ -136,8 +137,8 @@ _STATISTICS: Final = {
     "resample": _O("datasets|queries|both", "doubt about data sets like these, or these (scores per query)"),
     "permutations": _O("N", "random permutations", int, shown="100000; fewer with very many queries"),
     "test": _O("randomisation|t|wilcoxon|sign|mcnemar", "test for each pair"),
-    "correction": _O(f"{_CORRECTIONS}|robust_tukey|tukey|max_t|hsd|nemenyi",
-                     "correction for several comparisons", shown="all pairs: robust_tukey"),
+    "correction": _O(f"{_CORRECTIONS}|flipped_max_t|robust_tukey|tukey|max_t|hsd|nemenyi",
+                     "correction for several comparisons", shown="flipped_max_t"),
     "margin": _O("D", "a smaller difference does not matter (equivalence, slices)", float),
     "power": _O("SHARE", "power (probability of detecting a true difference)", float, shown="0.8"),
     "difference": _O("D,…", "true differences to be detected", list, "-d", keyword="differences"),

@@ -12,7 +12,7 @@ from rankstone._basics import is_path
 from rankstone.comparison.comparison_result import Sources
 from rankstone.comparison.pairwise_tests import baseline_names, compare_pairs
 from rankstone.comparison.score_sources import Source
-from rankstone.comparison.test_families import ALL_PAIRS
+from rankstone.comparison.test_families import PROCEDURES
 from rankstone.comparison.verdict import only_relevant_judged, with_judged
 from rankstone.conventions.evaluation_by_convention import evaluate_by
 from rankstone.diagnostics.score_bounds import bounds as bounded
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 #: tests of one pair
 TESTS: Final = ("randomisation", *PAIRED)
 #: corrections, and procedures for all pairs at once
-FAMILIES: Final = (*ALL_PAIRS, *CORRECTIONS)
+FAMILIES: Final = (*PROCEDURES, *CORRECTIONS)
 _MOST: Final = 10_000_000
 #: most random numbers by default
 _WORK: Final = 10**9
@@ -79,15 +79,19 @@ class ComparisonSettings:
         The test of one pair: ``randomisation`` (signs of differences are flipped; exact up to 20 queries that
         differ), ``t``, ``wilcoxon``, ``sign`` or ``mcnemar`` (for measures that are 0 or 1).
     interval
-        ``auto``: limits that are valid for few queries, for measures of 0 and 1 and if few queries differ
-        (see ``automatic_intervals``); ``worst_case``: limits that are valid for any distribution; ``t``,
-        ``bca``, ``percentile``, ``studentised`` or ``poisson``.
+        ``test``: the differences that the test does not reject, so p, interval and verdict agree; with a
+        margin, what is said about losses follows ``auto``.  ``auto``: limits that are valid for few queries,
+        for measures of 0 and 1 and if few queries differ (see ``automatic_intervals``); ``worst_case``:
+        limits that are valid for any distribution; ``t``, ``bca``, ``percentile``, ``studentised`` or
+        ``poisson``.
     correction
         The correction of a family: ``holm``, ``bonferroni``, ``holm_sidak``, ``sidak``, ``hochberg``,
-        ``hommel``, ``bh``, ``by``, ``none``; for all pairs ``robust_tukey`` (randomised Tukey and the largest
-        t by sign flips, where both are significant), ``tukey`` (randomised), ``max_t`` (bootstrap), ``hsd``
-        (Tukey's, by the studentised range) or ``nemenyi`` (of mean ranks).  ``None``: ``robust_tukey`` for
-        all pairs of more than two systems, ``holm`` otherwise.
+        ``hommel``, ``bh``, ``by``, ``none``; ``flipped_max_t`` (the largest t of the compared pairs by sign
+        flips); for all pairs ``robust_tukey`` (randomised Tukey and the largest t by sign flips, where both
+        are significant), ``tukey`` (randomised), ``max_t`` (bootstrap), ``hsd`` (Tukey's, by the studentised
+        range) or ``nemenyi`` (of mean ranks).  ``None``: ``flipped_max_t`` for the randomisation test with
+        its own intervals, with other intervals ``robust_tukey`` for all pairs of more than two systems;
+        ``holm`` otherwise.
     confidence
         The confidence of a family as a whole; 1 less alpha.
     margin
@@ -101,7 +105,7 @@ class ComparisonSettings:
     """
 
     test: str = "randomisation"
-    interval: str = "auto"
+    interval: str = "test"
     correction: str | None = None
     confidence: float = 0.95
     margin: float | None = None
@@ -113,7 +117,7 @@ class ComparisonSettings:
     def __post_init__(self) -> None:
         """Refuse settings that are not valid."""
         one_of("test", self.test, TESTS)
-        one_of("interval", self.interval, tuple(METHODS))
+        one_of("interval", self.interval, ("test", *METHODS))
         if self.correction is not None:
             one_of("correction", self.correction, FAMILIES)
         for name in ("confidence", "power"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rankstone._basics import some
 from rankstone.comparison.comparison_words import (
@@ -16,14 +16,15 @@ from rankstone.comparison.comparison_words import (
     signed,
 )
 from rankstone.comparison.score_sources import fact_of
-from rankstone.comparison.test_families import ALL_PAIRS
-from rankstone.comparison.verdict import JUDGED, judged_share_counts
+from rankstone.comparison.test_families import PROCEDURES
+from rankstone.comparison.verdict import CLEAR, JUDGED, disagrees, judged_share_counts
 from rankstone.errors import printable
-from rankstone.stats.automatic_intervals import FEW_CLUSTERS
+from rankstone.stats.automatic_intervals import FEW_CLUSTERS, difference_estimate
+from rankstone.stats.bounded_means import unseen_share
 from rankstone.tables.sheet import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from rankstone.comparison.comparison_result import ComparedSystems
     from rankstone.comparison.comparison_words import Say
@@ -106,17 +107,21 @@ def caveats_of(comparison: ComparedSystems, say: Say, digits: int) -> Iterator[s
             units=f"{comparison.table['units'][0]:,}",
             least=FEW_CLUSTERS,
         )
+    yield from _rare_losses(comparison, say, short)
     correction, first = (
         comparison.families[0].correction,
         comparison.table.filter(role="primary"),
     )
-    if correction in ALL_PAIRS and first["low"].is_null().all():
+    if correction in PROCEDURES and first["low"].is_null().all():
         yield say("too_few", units=f"{first['units'][0]:,}", correction=correction)
     for row in comparison.table.iter_rows(named=True):
-        includes_0 = row["low"] is None or row["low"] <= 0 <= row["high"]
-        if (row["p_adjusted"] <= comparison.settings.alpha) == includes_0:
+        moved = comparison.settings.interval == "test" and 0.0 in (
+            row["low"],
+            row["high"],
+        )
+        if disagrees(row, comparison.settings) or (moved and row["difference"]):
             yield say(
-                "borderline",
+                "limit_moved" if moved else "borderline",
                 **names_in(comparison, row, short),
                 p=p_value(row["p_adjusted"]),
             )
@@ -124,6 +129,53 @@ def caveats_of(comparison: ComparedSystems, say: Say, digits: int) -> Iterator[s
             low = signed(row["lowest"], digits)
             high = signed(row["highest"], digits)
             yield say("flip", **names_in(comparison, row, short), low=low, high=high)
+
+
+def unguarded_loss(
+    comparison: ComparedSystems, row: Mapping[str, Any]
+) -> tuple[float, float] | None:
+    """Return what queries may lose, and how many of them, where only queries like these support a verdict.
+
+    The largest loss of a query, and the largest share of queries that may have it while so many do not show
+    one; ``None`` where limits that allow for rare losses exclude 0 as well.
+    """
+    matrix = getattr(comparison, "matrices", {}).get(row["measure"])
+    settings = comparison.settings
+    if settings.interval != "test" or row["verdict"] not in CLEAR:
+        return None
+    if matrix is None or matrix.replicates:
+        return None
+    system, versus = (matrix.systems.index(row[name]) for name in ("system", "versus"))
+    between = matrix.units.difference(system, versus)
+    estimate = difference_estimate(between, matrix.span)
+    low, high = estimate.interval(settings.confidence)
+    most = matrix.span[1] - matrix.span[0]
+    if not low <= 0 <= high or not math.isfinite(most):
+        return None
+    return most, unseen_share(len(between), settings.alpha / 2)
+
+
+def _rare_losses(
+    comparison: ComparedSystems, say: Say, short: dict[str, str]
+) -> Iterator[str]:
+    """Yield for each primary measure which verdicts assume that queries not seen are like these."""
+    for measure in comparison.primary:
+        rows = comparison.table.filter(role="primary", measure=measure)
+        if len(comparison.systems) > MAX_SENTENCES:
+            return
+        losses = {}
+        for row in rows.iter_rows(named=True):
+            if loss := unguarded_loss(comparison, row):
+                losses[f"{short[row['system']]} − {short[row['versus']]}"] = loss
+        if losses:
+            most, share = max(losses.values())
+            yield say(
+                "rare_losses",
+                pairs=some(list(losses)),
+                measure=printable(comparison.label(measure), MAX_NAME),
+                most=f"{most:g}",
+                share=percent(round(share, 2)),
+            )
 
 
 def method_of(comparison: ComparedSystems, say: Say, digits: int) -> Iterator[str]:
@@ -138,21 +190,13 @@ def method_of(comparison: ComparedSystems, say: Say, digits: int) -> Iterator[st
         correction = say(f"correction_{family.correction}")
         key = guarantees.get(family.correction, "family")
         yield say(key, size=family.size, correction=correction, alpha=alpha)
-        if family.correction in ALL_PAIRS:
+        if family.correction in PROCEDURES:
             yield say(f"assumed_{family.correction}")
     n = f"{family.permutations:,}"
     seed = comparison.settings.seed
     drawn = say("drawn", n=n, seed=seed) if family.permutations else say("exact")
     yield say("test", test=say(f"test_{family.test}", permutations=drawn))
-    if (
-        family.level == family.level
-    ):  # NaN if a procedure for all pairs has its own intervals
-        levels = dict.fromkeys(map(percent, comparison.table["confidence"]))
-        yield say(
-            "interval_method",
-            method=say(f"method_{comparison.settings.interval}"),
-            levels=", ".join(levels),
-        )
+    yield from _interval_methods(comparison, say)
     if family.size > 1:
         yield say(family.interval_kind, level=percent(comparison.settings.confidence))
     others = [
@@ -184,6 +228,22 @@ def method_of(comparison: ComparedSystems, say: Say, digits: int) -> Iterator[st
             power=percent(comparison.settings.power),
             values=low if low == high else f"{low} – {high}",
         )
+
+
+def _interval_methods(comparison: ComparedSystems, say: Say) -> Iterator[str]:
+    """Yield how intervals were computed; a procedure for all pairs has its own."""
+    settings = comparison.settings
+    own = settings.interval == "test"
+    if not math.isnan(comparison.families[0].level):
+        shares = dict.fromkeys(map(percent, comparison.table["confidence"]))
+        levels = ", ".join(shares)
+        if own:
+            yield say("interval_test", levels=levels)
+        else:
+            method = say(f"method_{settings.interval}")
+            yield say("interval_method", method=method, levels=levels)
+    if own and settings.margin is not None:
+        yield say("interval_guarded", method=say("method_auto"))
 
 
 def _range(measure: str) -> float:

@@ -61,6 +61,8 @@ _ROWS: Final[dict[str, Any]] = {
         "difference",
         "low",
         "high",
+        "low_guarded",
+        "high_guarded",
         "interval_kind",
         "confidence",
         "verdict",
@@ -334,9 +336,11 @@ class Comparison(ComparedSystems):
         One row a measure and pair: ``measure``, ``role`` (primary, exploratory), ``system``, ``versus``;
         ``n`` queries (``units`` of them independent, ``left_out`` without a value for some system);
         ``mean``, ``mean_versus``, ``difference``; ``low`` and ``high``, its interval, corrected for
-        the family, and the ``verdict`` that follows from it: ``better``, ``worse`` (``higher``, ``lower``
+        the family, and the ``verdict``, which agrees with ``p_adjusted`` (of another interval than ``test``:
+        with the interval): ``better``, ``worse`` (``higher``, ``lower``
         where neither is better), ``equivalent`` within the margin, ``identical`` scores on all n queries,
-        ``inconclusive``; ``interval_kind``: ``simultaneous`` if all intervals of the family hold together
+        ``inconclusive``; ``low_guarded`` and ``high_guarded``, with a margin the interval that equivalence
+        and losses follow; ``interval_kind``: ``simultaneous`` if all intervals of the family hold together
         with its confidence, ``pointwise`` if each holds by itself with ``confidence``; ``needed``, how
         many queries a difference as large as the observed one needs, and ``needed_cautious``, by the upper
         80 % limit of the deviation (Browne 1995); ``p``,
@@ -345,11 +349,11 @@ class Comparison(ComparedSystems):
         interval: at most half of alpha where the interval lies inside the margin; ``wins``, ``ties``,
         ``losses``; ``d_z``, ``g`` (d_z without its bias), ``es_hsd`` (the difference over what systems and
         queries leave unexplained); ``error``, the standard error, and ``spread``, the one for
-        planning (of the default interval: with one more query at the worst credible loss); ``low_alone`` and
-        ``high_alone``, the interval without correction; ``detectable``, the smallest difference that n
-        queries detect with the requested power (neither it nor ``needed`` where systems have several runs:
-        more queries do not show how these vary).  ``lowest`` and ``highest``, with bounds: what the
-        difference could be if the unjudged documents were judged.
+        planning (of ``auto``: with one more query at the worst credible loss); ``low_alone`` and
+        ``high_alone``, the interval without correction (of ``test``: by t, as ``p_t``); ``detectable``, the
+        smallest difference that n queries detect with the requested power (neither it nor ``needed`` where
+        systems have several runs: more queries do not show how these vary).  ``lowest`` and ``highest``,
+        with bounds: what the difference could be if the unjudged documents were judged.
     segments
         The same for each segment of queries, its columns in front; ``None`` without ``by``.
     families

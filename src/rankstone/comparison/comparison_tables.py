@@ -23,7 +23,8 @@ from rankstone.comparison.comparison_words import (
 )
 from rankstone.comparison.quality_and_cost import costs_of, tradeoff_tables
 from rankstone.comparison.repeated_runs import repeated_sentences
-from rankstone.comparison.verdict import CLEAR
+from rankstone.comparison.score_sources import fact_of
+from rankstone.comparison.verdict import CLEAR, fewest_differing
 from rankstone.errors import printable
 from rankstone.tables.results import data_notes
 from rankstone.tables.sheet import Details, Sheet, Table
@@ -203,6 +204,18 @@ def sentences(comparison: ComparedSystems, digits: int = 4) -> list[str]:
             n=n,
             margin=margin,
         )
+        line += _excluded(row, comparison, say, digits)
+        if (least := fewest_differing(row, comparison.settings)) is not None:
+            line = (
+                say(
+                    "few_differ",
+                    count=row["wins"] + row["losses"],
+                    n=n,
+                    least=least,
+                    alpha=f"{comparison.settings.alpha:g}",
+                )
+                + line
+            )
         if row["needed"] is not None and row["needed_cautious"] is not None:
             line += say(
                 "would_decide",
@@ -211,6 +224,24 @@ def sentences(comparison: ComparedSystems, digits: int = 4) -> list[str]:
             )
         lines.append(line)
     return lines
+
+
+def _excluded(
+    row: Mapping[str, Any], comparison: ComparedSystems, say: Say, digits: int
+) -> str:
+    """Return which loss the interval excludes, and what that assumes; nothing where it says so itself."""
+    if comparison.settings.interval != "test" or row["verdict"] == "identical":
+        return ""
+    guarded = comparison.settings.margin is not None
+    direction = fact_of(row["measure"], "direction", "higher")
+    name = "high" if direction == "lower" else "low"
+    limit = row[f"{name}_guarded" if guarded else name]
+    if limit is None or direction == "neither":
+        return ""
+    loss = -limit if name == "low" else limit
+    if loss <= 0 or (row["verdict"] != "inconclusive" and not guarded):
+        return ""
+    return say("excluded_guarded" if guarded else "excluded", loss=f"{loss:.{digits}f}")
 
 
 def _numbers(comparison: ComparedSystems) -> dict[str, str]:

@@ -18,6 +18,8 @@ from rankstone.comparison.score_sources import Source, requested_measures
 from rankstone.comparison.test_families import (
     ALL_PAIRS,
     DRAWN,
+    FLIPPED,
+    PROCEDURES,
     Family,
     analyse_families,
 )
@@ -93,7 +95,7 @@ def compare_pairs(
             for name in first
             for q in _segments(source, matrices[name], pairs, query_columns, by)
         ]
-        step = "holm" if correction in ALL_PAIRS else correction
+        step = "holm" if correction in PROCEDURES else correction
         [(family, found)] = analyse_families(
             {"segments": parts}, settings, step, progress, by
         )
@@ -182,18 +184,18 @@ class ComparisonLayout:
                 f"correction={settings.correction!r} compares all pairs of three or more systems",
                 fix="leave out the baseline, or use correction='holm'",
             )
-        if settings.correction in ALL_PAIRS and replicated:
+        if settings.correction in PROCEDURES and replicated:
             raise BadOption(
                 f"correction={settings.correction!r} cannot be used with several runs of one system",
                 fix="use correction='holm'",
             )
         if settings.correction is not None:
             return settings.correction
-        return (
-            "robust_tukey"
-            if self.all_pairs and not replicated and settings.test == "randomisation"
-            else "holm"
-        )
+        if replicated or settings.test != "randomisation":
+            return "holm"
+        if settings.interval == "test":
+            return FLIPPED
+        return "robust_tukey" if self.all_pairs else "holm"
 
 
 def baseline_names(baseline: Baselines) -> tuple[str, ...]:

@@ -330,6 +330,7 @@ def _comparison(
     )
     arguments: dict[str, Any] = {
         "correction": "bonferroni",
+        "interval": "auto",  # a promise about losses is guarded against rare ones
         **config.statistics,
         "baseline": names[0],
     }

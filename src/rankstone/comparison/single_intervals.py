@@ -12,10 +12,11 @@ import polars as pl
 from rankstone.comparison.compare_systems import ComparisonSettings, cluster_of
 from rankstone.comparison.score_matrix import Matrix
 from rankstone.comparison.score_sources import MEANS, Source
+from rankstone.errors import one_of
 from rankstone.io.attributes import read_attributes
 from rankstone.measures.core.aggregation import percentile
 from rankstone.stats.automatic_intervals import mean_estimates
-from rankstone.stats.mean_intervals import estimates
+from rankstone.stats.mean_intervals import METHODS, estimates
 from rankstone.stats.proportions import quantile_interval
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ def intervals(
     >>> intervals(scores, interval="t").select(pl.col("low", "high").round(4)).row(0)
     (0.5035, 0.7187)
     """
+    one_of("interval", interval, tuple(METHODS))
     settings = ComparisonSettings(
         interval=interval, confidence=confidence, resamples=resamples, seed=seed
     )

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -34,9 +35,11 @@ from rankstone.stats.anova_and_friedman import (
     tukey_hsd,
 )
 from rankstone.stats.automatic_intervals import difference_estimates
+from rankstone.stats.inverted_tests import inverted
 from rankstone.stats.mean_intervals import RESAMPLED, Estimate, estimates
 from rankstone.stats.multiple_testing import SIMULTANEOUS, adjusted, family_level
-from rankstone.stats.paired_tests import PAIRED, sign_flips
+from rankstone.stats.paired_tests import PAIRED
+from rankstone.stats.sign_flips import sign_flips
 from rankstone.stats.simultaneous_tests import (
     flipped_max_t,
     randomised_tukeys,
@@ -46,16 +49,20 @@ from rankstone.stats.simultaneous_tests import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rankstone._basics import Floats, Progress
+    from rankstone._basics import Floats, Ints, Progress
     from rankstone.comparison.compare_systems import ComparisonSettings
     from rankstone.comparison.score_matrix import Matrix
     from rankstone.stats.simultaneous_tests import RandomisedTukey
 
 
-#: procedure → its name and source; what each assumes is a phrase of the locales
-ALL_PAIRS: Final = ("robust_tukey", "tukey", "max_t", "hsd", "nemenyi")
+#: the largest t by sign flips, of the pairs that are compared: with one pair, its own test
+FLIPPED: Final = "flipped_max_t"
+#: procedures with intervals of their own; what each assumes is a phrase of the locales
+PROCEDURES: Final = (FLIPPED, "robust_tukey", "tukey", "max_t", "hsd", "nemenyi")
+#: those that compare every pair
+ALL_PAIRS: Final = PROCEDURES[1:]
 #: those that draw at random, for all primary measures together
-DRAWN: Final = ("robust_tukey", "tukey", "max_t")
+DRAWN: Final = PROCEDURES[:4]
 
 
 class AllPairs(Record):
@@ -92,6 +99,11 @@ def all_pairs(
             for one in zip(families, matrices, strict=True)
         ]
     tables = [_stack(some) for some in matrices]
+    if correction == FLIPPED:
+        return [
+            _flipped_pairs(*family, settings, progress)
+            for family in zip(families, matrices, tables, strict=True)
+        ]
     if correction == "max_t":
         found = [_max_t(table, settings, progress, flipped=False) for table in tables]
     else:
@@ -104,6 +116,43 @@ def all_pairs(
     return [
         _pairs_from_cube(*one) for one in zip(families, matrices, found, strict=True)
     ]
+
+
+def _flipped_pairs(
+    pairs: Sequence[Pair],
+    matrices: Sequence[Matrix],
+    table: tuple[Floats, Floats],
+    settings: ComparisonSettings,
+    progress: Progress | None,
+) -> AllPairs:
+    """Compare pairs with the largest t of all of them by sign flips; a single pair by its own test."""
+    if len(pairs) == 1:
+        ends = _inverted_ends(pairs, settings, settings.alpha, progress)
+        return AllPairs(np.zeros(1), ends)
+    compared = np.unique([(pair.one, pair.other) for pair in pairs], axis=0)
+    cube = _max_t(table, settings, progress, flipped=True, pairs=compared)
+    return _pairs_from_cube(pairs, matrices, cube)
+
+
+def _inverted_ends(
+    pairs: Sequence[Pair],
+    settings: ComparisonSettings,
+    level: float,
+    progress: Progress | None = None,
+) -> list[tuple[float, float]]:
+    """Return the interval of each pair that its test gives."""
+    ends: dict[int, tuple[float, float]] = {}
+    for matrix, places, one, other in by_matrix(pairs):
+        intervals = inverted(
+            settings.test,
+            matrix.units.difference(one, other),
+            level,
+            flips=settings.shuffles(len(matrix.units)),
+            seed=settings.seed,
+            progress=progress,
+        )
+        ends |= zip(places, intervals, strict=True)
+    return [ends[place] for place in range(len(pairs))]
 
 
 class _Cube(Record):
@@ -170,20 +219,22 @@ def _max_t(
     progress: Progress | None,
     *,
     flipped: bool,
+    pairs: Ints | None = None,
 ) -> _Cube:
-    """Compare every pair with the largest t of units that are flipped, or drawn again."""
-    units, systems = table[0].shape[:2]
+    """Compare pairs with the largest t of units that are flipped, or drawn again."""
+    units = len(table[0])
     drawing: dict[str, Any] = {
         "alpha": settings.alpha,
         "seed": settings.seed,
         "progress": progress,
     }
-    found = (
-        flipped_max_t(*table, flips=settings.shuffles(units * systems), **drawing)
+    # as many flips as for one pair: another system must not change what is drawn
+    result = (
+        flipped_max_t(*table, pairs=pairs, flips=settings.shuffles(units), **drawing)
         if flipped
         else resampled_max_t(*table, resamples=settings.draws(units), **drawing)
     )
-    return _Cube(found.p, found.low, found.high, len(found.largest))
+    return _Cube(result.p, result.low, result.high, len(result.largest))
 
 
 def _closed_form_pairs(
@@ -281,7 +332,7 @@ class Family(Record):
     @property
     def interval_kind(self) -> str:
         """``simultaneous`` if all intervals hold together with their confidence, otherwise ``pointwise``."""
-        together = self.correction in SIMULTANEOUS or self.correction in ALL_PAIRS
+        together = self.correction in (*SIMULTANEOUS, *PROCEDURES)
         return "simultaneous" if together and self.size > 1 else "pointwise"
 
 
@@ -293,22 +344,24 @@ def analyse_families(
     by: tuple[str, ...] = (),
 ) -> list[tuple[Family, list[dict[str, Any]]]]:
     """Return each family (by name) with a row for each of its pairs, the columns ``by`` in front."""
-    every = (
-        all_pairs(list(families.values()), settings, correction, progress)
-        if correction in ALL_PAIRS
-        else [None] * len(families)
-    )
-    return [
-        family_results(
-            name,
-            *_statistics(pairs, settings, progress),
-            settings,
-            correction,
-            together,
-            by,
+    every: Sequence[AllPairs | None] = [None] * len(families)
+    if correction in PROCEDURES:
+        every = all_pairs(list(families.values()), settings, correction, progress)
+    results = []
+    for (name, pairs), together in zip(families.items(), every, strict=True):
+        statistics, drawn = _statistics(pairs, settings, progress)
+        own = settings.interval == "test" and not _replicated(pairs)
+        invert = partial(_inverted_ends, pairs, settings) if own else None
+        results.append(
+            family_results(
+                name, statistics, drawn, settings, correction, together, by, invert
+            )
         )
-        for (name, pairs), together in zip(families.items(), every, strict=True)
-    ]
+    return results
+
+
+def _replicated(pairs: Sequence[Pair]) -> bool:
+    return any(pair.matrix.replicates for pair in pairs)
 
 
 def _statistics(
@@ -319,7 +372,10 @@ def _statistics(
     if settings.interval in RESAMPLED:
         found = _bootstrap_estimates(pairs, found, settings, progress)
     p, drawn = _p_values(pairs, found, settings, progress)
-    return pair_statistics(pairs, found, p, settings.margin), drawn
+    guarded = found
+    if settings.margin is not None and settings.interval == "test":
+        guarded = _estimates(pairs, replace(settings, interval="auto"))
+    return pair_statistics(pairs, found, p, settings.margin, guarded), drawn
 
 
 def family_results(
@@ -330,6 +386,7 @@ def family_results(
     correction: str,
     every: AllPairs | None = None,
     by: tuple[str, ...] = (),
+    invert: Callable[[float], list[tuple[float, float]]] | None = None,
 ) -> tuple[Family, list[dict[str, Any]]]:
     """Return a family and a row for each of its pairs, from statistics computed anywhere.
 
@@ -344,26 +401,31 @@ def family_results(
     settings, correction
         The settings, and the correction that follows from them.
     every
-        The result of a procedure for all pairs.
+        The result of a procedure with intervals of its own.
     by
         Columns that queries are grouped by.
+    invert
+        Returns the interval of each pair that its test gives at a level; those of the estimates unless given.
     """
-    found, p = (
-        [one.estimate for one in statistics],
-        np.array([one.p for one in statistics]),
-    )
+    estimates = [pair.estimate for pair in statistics]
+    p = np.array([pair.p for pair in statistics])
     if every is not None:
-        corrected = every.p
-        level = math.nan
+        # another pair never lowers p, whatever is drawn
+        corrected = np.maximum(p, every.p) if correction == FLIPPED else every.p
+        level = settings.alpha if len(p) == 1 and correction == FLIPPED else math.nan
         drawn = max(drawn, every.draws)
         intervals = every.ends
-        levels = _levels(found, every.ends)
     else:
-        corrected, level = (
-            adjusted(p, correction),
-            family_level(p, correction, settings.alpha),
+        corrected = adjusted(p, correction)
+        level = family_level(p, correction, settings.alpha)
+        intervals = (
+            [estimate.interval(1 - level) for estimate in estimates]
+            if invert is None
+            else invert(level)
         )
-        intervals, levels = [e.interval(1 - level) for e in found], [level] * len(found)
+    levels = [level] * len(p)
+    if math.isnan(level):
+        levels = _levels(estimates, intervals)
     test = (
         "t, queries and runs"
         if any(one.replicated for one in statistics)
@@ -383,7 +445,7 @@ def _estimates(pairs: Sequence[Pair], settings: ComparisonSettings) -> list[Esti
     """Estimate differences without resampling, with the variance between runs where there are several."""
     found: dict[int, Estimate] = {}
     for matrix, places, one, other in by_matrix(pairs):
-        if matrix.replicates and settings.interval not in ("auto", "t"):
+        if matrix.replicates and settings.interval not in ("test", "auto", "t"):
             raise BadOption(
                 f"interval={settings.interval!r} cannot be used with several runs of one system",
                 fix="interval='t' covers queries and runs",

@@ -20,6 +20,7 @@ from rankstone.evaluation.scores import Scores
 from rankstone.measures.core.definition import ANY_GAIN
 from rankstone.measures.counts import Judged
 from rankstone.stats.automatic_intervals import d_z, hedges, verdict
+from rankstone.stats.inverted_tests import agreeing
 from rankstone.stats.mean_intervals import Estimate, estimates
 from rankstone.stats.paired_tests import paired_ts, t_tail
 from rankstone.stats.sample_size import all_detectable, all_needed, upper_deviation
@@ -108,6 +109,8 @@ class PairStatistics:
         The p-value of the paired t-test.
     margins
         p-values of two one-sided tests of the margin; ``None`` without a margin.
+    guarded
+        The estimate that a promise about losses rests on.
     es_hsd
         The difference over the residual standard deviation of a two-way analysis of variance.
     replicated
@@ -132,6 +135,7 @@ class PairStatistics:
     direction: str
     p_t: float
     margins: tuple[float, float] | None
+    guarded: Estimate
     es_hsd: float | None = None
     replicated: bool = False
     segment: tuple[Any, ...] = ()
@@ -152,7 +156,11 @@ def by_matrix(pairs: Sequence[Pair]) -> Iterator[tuple[Matrix, list[int], Ints, 
 
 
 def pair_statistics(
-    pairs: Sequence[Pair], found: Sequence[Estimate], p: Floats, margin: float | None
+    pairs: Sequence[Pair],
+    found: Sequence[Estimate],
+    p: Floats,
+    margin: float | None,
+    guarded: Sequence[Estimate],
 ) -> list[PairStatistics]:
     """Compute the statistics of pairs from scores per query, estimates and p-values."""
     told: dict[int, PairStatistics] = {}
@@ -185,7 +193,8 @@ def pair_statistics(
                 lost,
                 matrix.direction,
                 t,
-                margins(found[at], margin),
+                margins(guarded[at], margin),
+                guarded[at],
                 _es_hsd(matrix, found[at].value),
                 several,
                 pairs[at].segment,
@@ -234,13 +243,27 @@ def result_rows(
         float64 ``[pairs]``, the corrected p.
     """
     every, margin = [one.estimate for one in found], settings.margin
+    losses = ends
+    rejected: list[bool | None] = [None] * len(found)
+    if settings.interval == "test":
+        rejected = [bool(p <= settings.alpha) for p in p_adjusted]
+        ends = [
+            agreeing(end, one.estimate.value, rejected=bool(differs))
+            for end, one, differs in zip(ends, found, rejected, strict=True)
+        ]
+        each = family.level
+        if math.isnan(each):
+            each = settings.alpha / family.size
+        # what is promised about losses does not assume that other queries are like these
+        losses = (
+            ends
+            if margin is None
+            else [one.guarded.interval(1 - each) for one in found]
+        )
     words = [
-        verdict(end, one.direction, margin)
-        for one, end in zip(found, ends, strict=True)
+        _verdict(one, end, loss, margin, rejected=differs)
+        for one, end, loss, differs in zip(found, ends, losses, rejected, strict=True)
     ]
-    for row, one in enumerate(found):
-        if words[row] == "inconclusive" and one.ties == one.n and not one.replicated:
-            words[row] = "identical"
     spread, units = (
         np.array([one.spread for one in every]),
         np.array([one.units for one in found], np.int64),
@@ -283,6 +306,8 @@ def result_rows(
                 "difference": estimate.value,
                 "low": ends[row][0],
                 "high": ends[row][1],
+                "low_guarded": None if margin is None else losses[row][0],
+                "high_guarded": None if margin is None else losses[row][1],
                 "interval_kind": family.interval_kind,
                 "confidence": 1
                 - (family.alpha if math.isnan(family.level) else family.level),
@@ -304,6 +329,45 @@ def result_rows(
             }
         )
     return rows
+
+
+def _verdict(
+    pair: PairStatistics,
+    ends: tuple[float, float],
+    losses: tuple[float, float],
+    margin: float | None,
+    *,
+    rejected: bool | None,
+) -> str:
+    """Return the verdict: of a test where it is known if it rejects 0, otherwise of the interval."""
+    if margin is not None and -margin < losses[0] and losses[1] < margin:
+        return "equivalent"
+    if rejected:  # a limit may be 0
+        ends = (1.0, 1.0) if ends[0] >= 0 else (-1.0, -1.0)
+    word = "inconclusive" if rejected is False else verdict(ends, pair.direction, None)
+    same = pair.ties == pair.n and not pair.replicated
+    return "identical" if word == "inconclusive" and same else word
+
+
+def disagrees(row: Mapping[str, Any], settings: ComparisonSettings) -> bool:
+    """Return True if the test and the interval of a row, which decides, say different things."""
+    if settings.interval == "test":
+        return False
+    includes_0 = row["low"] is None or row["low"] <= 0 <= row["high"]
+    return bool((row["p_adjusted"] <= settings.alpha) == includes_0)
+
+
+def fewest_differing(
+    row: Mapping[str, Any], settings: ComparisonSettings
+) -> int | None:
+    """Return how many queries have to differ for the test to reject, where too few do; otherwise ``None``.
+
+    Of m differences two of 2^m ways are as extreme as all in one direction.
+    """
+    least = math.ceil(1 - math.log2(settings.alpha))
+    differing = row["wins"] + row["losses"]
+    open_ = settings.test == "randomisation" and row["verdict"] == "inconclusive"
+    return least if open_ and 0 < differing < least else None
 
 
 def margins(estimate: Estimate, margin: float | None) -> tuple[float, float] | None:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from rankstone.comparison.verdict import JUDGED
+from rankstone.comparison.comparison_caveats import unguarded_loss
+from rankstone.comparison.verdict import JUDGED, disagrees, fewest_differing
 from rankstone.errors import printable
 from rankstone.reports.page_words import about, decimals, p_value, shown
 from rankstone.stats.automatic_intervals import FEW_CLUSTERS
@@ -267,7 +268,24 @@ def _pair(
             query=query,
             value=value,
         )
-    if row["n"] > 1 and (row["p_adjusted"] <= found.settings.alpha) == includes_0:
+    if (least := fewest_differing(row, found.settings)) is not None:
+        differing = row["wins"] + row["losses"]
+        numbers = {"count": differing, "n": row["n"], "least": least}
+        alpha = f"{found.settings.alpha:g}"
+        yield CaveatCard.of(
+            words, "few_differ", "no_proof_of_equality", "warn", alpha=alpha, **numbers
+        )
+    if rare := unguarded_loss(found, row):
+        most, share = rare
+        yield CaveatCard.of(
+            words,
+            "rare_losses",
+            "verdict_could_change",
+            "warn",
+            most=f"{most:g}",
+            share=words.percent(round(share, 2)),
+        )
+    if row["n"] > 1 and disagrees(row, found.settings):
         yield CaveatCard.of(
             words,
             "borderline",

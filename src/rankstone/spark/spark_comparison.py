@@ -431,6 +431,7 @@ class _Sums(Record):
             direction=direction,
             p_t=p,
             margins=margins(found, self.settings.margin),
+            guarded=found,
         )
 
     def means(self) -> pl.DataFrame:

@@ -42,7 +42,6 @@ from rankstone.stats.paired_tests import (
     PAIRED,
     mcnemar,
     paired_t,
-    sign_flips,
     sign_test,
     tost,
     wilcoxon,
@@ -64,6 +63,7 @@ from rankstone.stats.sequential import (
     always_valid_p,
     always_valid_ratio,
 )
+from rankstone.stats.sign_flips import flip_limits, sign_flips
 from rankstone.stats.simultaneous_tests import (
     MaxT,
     RandomisedTukey,
@@ -102,6 +102,7 @@ __all__ = [
     "difference_estimate",
     "estimates",
     "family_level",
+    "flip_limits",
     "flipped_max_t",
     "friedman",
     "hedges",

@@ -1,27 +1,23 @@
-"""Tests of paired scores: randomisation, t, Wilcoxon, sign, McNemar, and equivalence by two t-tests.
+"""Tests of paired scores: t, Wilcoxon, sign, McNemar, and equivalence by two t-tests.
 
-The paired randomisation test: the probability of a difference as large under the null hypothesis.
-
-Fisher's test (The Design of Experiments, 1935): if systems do not differ, the sign of each query's
-difference is random.  With few queries, all sign patterns are counted; with many, a sample that includes the
-observed one, so that no p is 0 (Phipson and Smyth 2010).
+The randomisation test is in :mod:`~rankstone.stats.sign_flips`, intervals that agree with the tests in
+:mod:`~rankstone.stats.inverted_tests`.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
 from rankstone.errors import BadOption
-from rankstone.stats.random_streams import in_blocks, raw, tolerance
+from rankstone.stats.random_streams import tolerance
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rankstone._basics import Floats, Ints
+    from rankstone._basics import Floats
     from rankstone.stats.sampling_units import Units
 
 
@@ -110,10 +106,10 @@ def tost(units: Differences, margin: float) -> tuple[float, float]:
     return t_tail(low, df), t_tail(-high, df)
 
 
-def _per_query(units: Units) -> Floats:
+def per_unit(units: Units, column: int = 0) -> Floats:
     """Return one mean difference for each unit that counts, what is only rounding as 0."""
     some = units.size > 0
-    means: Floats = units.total[some, 0] / units.size[some]
+    means: Floats = units.total[some, column] / units.size[some]
     return np.where(np.abs(means) <= tolerance(means) / max(len(means), 1), 0.0, means)
 
 
@@ -130,7 +126,7 @@ def wilcoxon(units: Units) -> float:
     """
     from scipy import stats
 
-    differences = _per_query(units)
+    differences = per_unit(units)
     if not differences.any():
         return 1.0
     return float(stats.wilcoxon(differences).pvalue)
@@ -147,7 +143,7 @@ def sign_test(units: Units) -> float:
     """
     from scipy import special
 
-    differences = _per_query(units)
+    differences = per_unit(units)
     wins, losses = int((differences > 0).sum()), int((differences < 0).sum())
     return min(1.0, 2 * float(special.bdtr(min(wins, losses), wins + losses, 0.5)))
 
@@ -166,7 +162,7 @@ def mcnemar(units: Units) -> float:
     >>> mcnemar(Units.of(np.array([[1.0], [1.0], [1.0], [0.0], [-1.0]])))
     0.625
     """
-    differences = _per_query(units)
+    differences = per_unit(units)
     if not np.isin(differences, (-1.0, 0.0, 1.0)).all():
         raise BadOption(
             "McNemar's test is for measures that are 0 or 1",
@@ -183,210 +179,3 @@ PAIRED: Final[dict[str, Callable[[Units], float]]] = {
     "sign": sign_test,
     "mcnemar": mcnemar,
 }
-
-#: up to so many differences other than 0, all ways their signs can fall are looked at
-EXACT_UP_TO: Final = 20
-#: flips of one block; flips and pairs that are compared at a time: what a processor's cache holds
-_BLOCK, _CACHED, _TOGETHER = 4096, 1024, 64
-#: sums of so many bits, and differences of two of them, are exact as int64
-_SUM_BITS: Final = 62
-#: random flips of a byte: eight differences' signs at once
-_SIGNS: Final = (
-    1
-    - 2
-    * np.unpackbits(
-        np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little"
-    ).astype(np.int64)
-).T
-
-
-@dataclass(frozen=True, slots=True)
-class SignFlips:
-    """The result of the test.
-
-    Attributes
-    ----------
-    p
-        Two-sided, in (0, 1].
-    exact
-        Whether every way the signs can fall was looked at.
-    flips
-        How many ways were looked at.
-    """
-
-    p: float
-    exact: bool
-    flips: int
-
-
-def sign_flips(
-    differences: Floats,
-    *,
-    pairs: Ints | None = None,
-    flips: int = 100_000,
-    seed: int = 0,
-    threads: int | None = None,
-    progress: Callable[[int], None] | None = None,
-) -> list[SignFlips]:
-    """Test whether the mean of differences is 0, for each of several columns.
-
-    Parameters
-    ----------
-    differences
-        float64 ``[units, columns]``, without NaN: for each unit the sum of its queries' differences.
-    pairs
-        int64 ``[pairs, 2]``: tests the first column less the second one of each pair instead; columns are
-        sums of scores then.  All columns are flipped with the same signs, so a pair's flipped sum is the
-        difference of two columns' flipped sums, and a pair costs a subtraction.
-    flips
-        How many random flips, where there are more than :data:`EXACT_UP_TO` differences other than 0.
-    seed
-        Makes p reproducible, bit by bit, on any number of threads.
-    threads, progress
-        As for :func:`~rankstone.stats.random_streams.in_blocks`.
-
-    Returns
-    -------
-    list
-        One :class:`SignFlips` a column or pair: ``p`` is the share of flips (the observed signs among them)
-        whose sum is as far from 0 as the observed one.  Sums are of whole numbers; those that are nearer to
-        each other than 1e-12 of the sum of absolute differences are equal.
-
-    Examples
-    --------
-    Three of three queries better: of the 8 ways the signs can fall, 2 are as extreme.
-
-    >>> sign_flips(np.array([[0.1], [0.2], [0.4]]))
-    [SignFlips(p=0.25, exact=True, flips=8)]
-    >>> sign_flips(np.array([[0.5, 0.4], [0.5, 0.3], [0.5, 0.1]]), pairs=np.array([[0, 1]]))[0].p
-    0.25
-    """
-    units, columns = differences.shape
-    largest = np.abs(differences).max(axis=0, initial=0.0)
-    if pairs is None:  # every column with one of zeros, and on a scale of its own
-        pairs = np.stack([np.arange(columns), np.full(columns, columns)], axis=1)
-        differences, largest = (
-            np.column_stack([differences, np.zeros(units)]),
-            np.append(largest, 0.0),
-        )
-    else:
-        largest[:] = largest.max(initial=0.0)
-    bits = np.where(
-        largest > 0, _SUM_BITS - np.frexp(largest * max(units, 1))[1], 0
-    ).astype(np.int32)
-    whole = np.rint(np.ldexp(differences, bits)).astype(np.int64)
-    found: dict[int, SignFlips] = {}
-    left = []
-    for at, (one, other) in enumerate(pairs):
-        between = differences[:, one] - differences[:, other]
-        exact = _exact(between[between != 0])
-        if exact is None:
-            # twice the units: rounding of both columns to whole numbers
-            slack = (
-                math.ceil(math.ldexp(tolerance(between), int(bits[one]))) + 2 * units
-            )
-            left.append(
-                (
-                    at,
-                    one,
-                    other,
-                    abs(int((whole[:, one] - whole[:, other]).sum())) - slack,
-                )
-            )
-        else:
-            found[at] = exact
-    if left:
-        work = _as_extreme(whole, np.array(left), flips, seed)
-        counts = sum(
-            in_blocks(work, -(-flips // _BLOCK), threads, progress),
-            np.zeros(len(left), np.int64),
-        )
-        found |= {
-            at: SignFlips((1 + int(count)) / (1 + flips), exact=False, flips=flips)
-            for (at, *_), count in zip(left, counts, strict=True)
-        }
-    return [found[at] for at in range(len(pairs))]
-
-
-def _exact(differences: Floats) -> SignFlips | None:
-    """Look at every way the signs can fall; ``None`` where there are too many.
-
-    Ways of one half are sorted, and each way of the other half finds by search how many go with it.
-    """
-    if len(differences) > EXACT_UP_TO:
-        return None
-    least = abs(differences.sum()) - tolerance(differences)
-    middle = len(differences) // 2
-    few, rest = (
-        np.sort(_every_sum(differences[:middle])),
-        _every_sum(differences[middle:]),
-    )
-    between = np.searchsorted(few, least - rest) - np.searchsorted(
-        few, -least - rest, side="right"
-    )
-    ways = 2 ** len(differences)
-    return SignFlips(
-        1 - int(np.maximum(between, 0).sum()) / ways, exact=True, flips=ways
-    )
-
-
-def _every_sum(differences: Floats) -> Floats:
-    """Return the sums of all ways the signs can fall."""
-    sums = np.zeros(1)
-    for one in differences:
-        sums = np.concatenate([sums + one, sums - one])
-    return sums
-
-
-def _as_extreme(
-    whole: Ints, pairs: Ints, flips: int, seed: int
-) -> Callable[[int], Ints]:
-    """Return what counts, in a block of random flips, those as far from 0 as a limit, int64 ``[pairs]``.
-
-    Eight units share a byte of random signs, so their sum is one of 256.
-
-    Parameters
-    ----------
-    whole
-        int64 ``[units, columns]``.
-    pairs
-        int64 ``[pairs, 4]``: a number, the columns of a difference, the limit of its sum.
-    flips, seed
-        How many there are in all blocks, and their seed.
-    """
-    units, columns = whole.shape
-    groups = -(-units // 8)
-    padded = np.zeros((groups * 8, columns), np.int64)
-    padded[:units] = whole
-    parts = np.ascontiguousarray(padded.T.reshape(columns, groups, 8).swapaxes(0, 1))
-    _, one, other, least = pairs.T
-    order = np.argsort(other, kind="stable")
-    same = np.split(order, np.flatnonzero(np.diff(other[order])) + 1)
-    some = [
-        part[at : at + _TOGETHER]
-        for part in same
-        for at in range(0, len(part), _TOGETHER)
-    ]
-
-    def block(number: int) -> Ints:
-        size = min(_BLOCK, flips - number * _BLOCK)
-        signs = (
-            raw(seed, number, size=groups * _BLOCK // 8)
-            .view(np.uint8)
-            .reshape(groups, _BLOCK)
-        )
-        found = np.zeros((columns, size), np.int64)
-        for group in range(groups):
-            found += (parts[group] @ _SIGNS).take(signs[group, :size], axis=1)
-        counts = np.zeros(len(pairs), np.int64)
-        for places in some:
-            for begin in range(0, size, _CACHED):
-                now = found[one[places], begin : begin + _CACHED]
-                now -= found[other[places[0]], begin : begin + _CACHED]
-                np.abs(now, out=now)
-                counts[places] += (now >= least[places, None]).sum(
-                    axis=1, dtype=np.int32
-                )
-        return counts
-
-    return block

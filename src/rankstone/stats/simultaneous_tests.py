@@ -31,6 +31,7 @@ from rankstone._basics import Record
 from rankstone.stats.anova_and_friedman import two_way
 from rankstone.stats.multiple_testing import critical, p_values
 from rankstone.stats.random_streams import Whole, draws, in_blocks, raw
+from rankstone.stats.sign_flips import Flips, whole_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,8 +43,8 @@ if TYPE_CHECKING:
 
 #: numbers in a block of draws
 _BLOCK: Final = 1 << 19
-#: names the flips' stream of random numbers, which is no other one's
-_FLIPS: Final = 0x6D6178
+#: flips that are compared at a time: what a processor's cache holds
+_CACHED: Final = 1024
 #: differences below this share of the largest score are rounding
 _ROUNDING: Final = 1e-12
 #: the least error of a resample, as a share of the observed one: resamples of sparse pairs may have none
@@ -77,6 +78,7 @@ def flipped_max_t(
     totals: Floats,
     sizes: Floats | None = None,
     *,
+    pairs: Ints | None = None,
     alpha: float = 0.05,
     flips: int = 100_000,
     seed: int = 0,
@@ -91,10 +93,13 @@ def flipped_max_t(
         float64 ``[units, systems, measures]``, without NaN: sums of scores over the queries of each unit.
     sizes
         float64 ``[units, measures]``: the number of queries in each unit, or their weight; 1 unless given.
+    pairs
+        int64 ``[pairs, 2]``: the pairs that are compared, all unless given; p of the others is 1.
     alpha
         Chance of any false claim, in (0, 1): the level of the intervals.
     flips
-        How many, above 0; where there are no more ways than that, all of them.
+        How many, above 0; where there are no more ways than that, all of them.  They are those of
+        :func:`~rankstone.stats.sign_flips.sign_flips`: another system only adds to what is compared.
     seed
         Makes p reproducible, bit by bit, on any number of threads.
     threads, progress
@@ -108,24 +113,37 @@ def flipped_max_t(
     (True, True)
     """
     sizes = _ones(totals) if sizes is None else sizes
-    whole = Whole.of(totals.reshape(len(totals), -1))
+    units, systems, measures = totals.shape
+    largest = np.repeat(np.abs(totals).max(axis=(0, 1), initial=0.0)[None], systems, 0)
+    whole, bits = whole_numbers(totals.reshape(units, -1), largest.ravel())
     # under flips a pair's sum of squares stays, so |sum| over its root orders flips as |t| does
     roots = _roots(totals)
-    signs, count = _signs(len(totals), flips, seed)
-    each = max(1, _BLOCK // max(len(totals), totals[0].size))
+    if pairs is not None:
+        compared = np.zeros((systems, systems), np.bool_)
+        compared[pairs[:, 0], pairs[:, 1]] = compared[pairs[:, 1], pairs[:, 0]] = True
+        roots[~compared] = np.inf
+    scales = np.ldexp(1 / roots, -bits[:measures])
+    drawn = Flips.of(units, flips, seed)
+    sums = drawn.sums(whole)
 
-    def block(at: int) -> Floats:
-        flipped = whole.summed(signs(at * each, min((at + 1) * each, count)))
-        return _largest(flipped.reshape(-1, *totals.shape[1:]), roots)
+    def block(number: int) -> Floats:
+        flipped = sums(number).reshape(systems, measures, -1)
+        return _largest(flipped, scales)
 
-    found = [np.empty(0), *in_blocks(block, -(-count // each), threads, progress)]
-    largest = np.sort(np.concatenate(found))[::-1]
-    sums = whole.summed(np.ones((1, len(totals)))).reshape(totals.shape[1:])
-    gaps = sums[:, None] - sums[None]
+    blocks = in_blocks(block, drawn.blocks, threads, progress)
+    largest_each = np.sort(np.concatenate([np.empty(0), *blocks]))[::-1]
+    observed = whole.sum(axis=0).reshape(systems, measures)
+    gaps = np.ldexp(
+        (observed[:, None] - observed[None]).astype(np.float64), -bits[:measures]
+    )
     statistic = np.abs(gaps) / roots
-    low, high = _inverted(totals, sizes, gaps, critical(largest, alpha))
+    low, high = _inverted(totals, sizes, gaps, critical(largest_each, alpha))
     return MaxT(
-        statistic, _without_diagonal(p_values(statistic, largest)), low, high, largest
+        statistic,
+        _without_diagonal(p_values(statistic, largest_each)),
+        low,
+        high,
+        largest_each,
     )
 
 
@@ -157,46 +175,17 @@ def _roots(totals: Floats) -> Floats:
     return roots
 
 
-def _signs(
-    units: int, flips: int, seed: int
-) -> tuple[Callable[[int, int], Floats], int]:
-    """Return what gives rows of random signs, or of all ways they can fall but the observed, and how many."""
-    ways = 2 ** (units - 1)  # the other half is the mirror image
-    if ways - 1 <= flips:
-        place = np.arange(units)
-
-        def every(begin: int, end: int) -> Floats:
-            return np.where(
-                np.arange(begin + 1, end + 1)[:, None] >> place & 1, -1.0, 1.0
-            )
-
-        return every, ways - 1
-    words = -(-units // 64)
-
-    def drawn(begin: int, end: int) -> Floats:
-        bits = (
-            raw(seed, _FLIPS, begin, size=(end - begin) * words)
-            .astype("<u8")
-            .view(np.uint8)
-        )
-        rows = np.unpackbits(
-            bits.reshape(end - begin, -1), axis=1, count=units, bitorder="little"
-        )
-        return np.where(rows, -1.0, 1.0)
-
-    return drawn, flips
-
-
-def _largest(sums: Floats, roots: Floats) -> Floats:
-    """Return the largest statistic of each flip, of ``[flips, systems, measures]``."""
-    found = np.zeros(len(sums))
-    by_system = np.ascontiguousarray(np.moveaxis(sums, 0, -1))
-    for one in range(len(by_system) - 1):
-        gaps = by_system[one + 1 :] - by_system[one]
-        np.abs(gaps, out=gaps)
-        gaps *= (1.0 / roots[one, one + 1 :])[..., None]
-        np.maximum(found, gaps.max(axis=(0, 1)), out=found)
-    return found
+def _largest(sums: Ints, scales: Floats) -> Floats:
+    """Return the largest statistic of each flip, of int64 ``[systems, measures, flips]``."""
+    largest = np.zeros(sums.shape[2])
+    for system, scale in enumerate(scales):
+        others = system + 1 + np.flatnonzero(scale[system + 1 :].any(axis=1))
+        for begin in range(0, sums.shape[2] if len(others) else 0, _CACHED):
+            flips = slice(begin, begin + _CACHED)
+            gaps = np.abs(sums[others, :, flips] - sums[system, :, flips])
+            statistic = gaps * scale[others, :, None]
+            np.maximum(largest[flips], statistic.max(axis=(0, 1)), out=largest[flips])
+    return largest
 
 
 def _inverted(

@@ -1,0 +1,176 @@
+"""Intervals of paired differences that agree with their tests: the shifts that a test does not reject.
+
+A test and its interval say the same: 0 is outside the limits exactly where p is at most alpha.  They can
+part where the test leaves out differences of 0, which at any other shift count: p then decides, and
+:func:`agreeing` moves the limit to 0.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, TypedDict, Unpack
+
+import numpy as np
+
+from rankstone.stats.mean_intervals import estimates
+from rankstone.stats.paired_tests import per_unit
+from rankstone.stats.sign_flips import flip_limits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rankstone._basics import Floats
+    from rankstone.stats.sampling_units import Units
+
+    Ends = tuple[float, float]
+
+
+class Drawing(TypedDict, total=False):
+    """How random flips are drawn; as for :func:`~rankstone.stats.sign_flips.sign_flips`."""
+
+    flips: int
+    seed: int
+    progress: Callable[[int], None] | None
+
+
+#: up to so many units the signed ranks' distribution is exact, as SciPy's is
+_EXACT_RANKS: Final = 50
+#: halvings of the range in which an average of two differences is looked for
+_HALVINGS: Final = 80
+
+
+def inverted(
+    test: str, units: Units, alpha: float, **drawing: Unpack[Drawing]
+) -> list[Ends]:
+    """Return for each column the lowest and the highest shift that a test does not reject.
+
+    Parameters
+    ----------
+    test
+        ``randomisation`` or one of :data:`~rankstone.stats.paired_tests.PAIRED`.
+    units
+        Differences: totals ``[units, columns]`` and sizes.
+    alpha
+        1 less the confidence, in (0, 1).
+    **drawing
+        ``flips``, ``seed`` and ``progress`` of :func:`~rankstone.stats.sign_flips.flip_limits`.
+
+    Returns
+    -------
+    list
+        Both ends of each column; infinite where so few units reject no shift, NaN where one unit has no
+        spread.  ``wilcoxon`` is about the median of averages of two differences, ``sign`` about their
+        median; the others about the mean.
+
+    Examples
+    --------
+    >>> from rankstone.stats.sampling_units import Units
+    >>> six = Units.of(np.array([[0.1], [0.2], [0.3], [0.4], [0.5], [0.6]]))
+    >>> inverted("randomisation", six, 0.05), inverted("sign", six, 0.05)
+    ([(0.1, 0.6)], [(0.1, 0.6)])
+    """
+    if test == "randomisation":
+        low, high = flip_limits(units, alpha, **drawing)
+        return list(zip(low.tolist(), high.tolist(), strict=True))
+    if test == "t":
+        return [estimate.interval(1 - alpha) for estimate in estimates(units)]
+    columns = units.total.shape[1]
+    several = (per_unit(units, column) for column in range(columns))
+    return [_LIMITS[test](differences, alpha) for differences in several]
+
+
+def _of_medians(differences: Floats, alpha: float) -> Ends:
+    """Invert the sign test: order statistics of differences (Thompson 1936)."""
+    from scipy import special
+
+    ordered = np.sort(differences)
+    n = len(ordered)
+    rank = int((special.bdtr(np.arange(n), n, 0.5) <= alpha / 2).sum())
+    if not rank:
+        return -np.inf, np.inf
+    return float(ordered[rank - 1]), float(ordered[-rank])
+
+
+def _of_signed_ranks(differences: Floats, alpha: float) -> Ends:
+    """Invert Wilcoxon's test: order statistics of averages of two differences (Hodges and Lehmann 1963)."""
+    rank = _rejected_sums(len(differences), alpha) + 1
+    if not rank:
+        return -np.inf, np.inf
+    low = _average(np.sort(differences), rank)
+    return low, -_average(np.sort(-differences), rank)
+
+
+def _rejected_sums(n: int, alpha: float) -> int:
+    """Return the largest sum of ranks whose two-sided p is at most alpha; -1 where there is none."""
+    from scipy import special
+
+    if n > _EXACT_RANKS:
+        deviation = np.sqrt(n * (n + 1) * (2 * n + 1) / 24)
+        reach = float(special.ndtri(alpha / 2)) * deviation
+        return max(int(np.floor(n * (n + 1) / 4 + reach)), -1)
+    ways = np.ones(1)
+    for rank in range(1, n + 1):
+        ways = np.append(ways, np.zeros(rank)) + np.append(np.zeros(rank), ways)
+    p = 2 * np.cumsum(ways) / 2.0**n
+    return int((p <= alpha).sum()) - 1
+
+
+def _average(ordered: Floats, rank: int) -> float:
+    """Return the rank-th smallest average of two differences, a difference with itself among them."""
+    low, high = float(ordered[0]), float(ordered[-1])
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        partners = np.searchsorted(ordered, 2 * middle - ordered, side="right")
+        selves = int((ordered <= middle).sum())
+        below = (int(partners.sum()) + selves) // 2
+        if below >= rank:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def _of_proportions(differences: Floats, alpha: float) -> Ends:
+    """Invert McNemar's test: the share of wins among queries that differ (Clopper and Pearson 1934)."""
+    from scipy import special
+
+    wins = int((differences > 0).sum())
+    losses = int((differences < 0).sum())
+    both = wins + losses
+    if not both:
+        return 0.0, 0.0
+    low = special.betaincinv(wins, losses + 1, alpha / 2) if wins else 0.0
+    high = special.betaincinv(wins + 1, losses, 1 - alpha / 2) if losses else 1.0
+    share = both / len(differences)
+    return (2 * float(low) - 1) * share, (2 * float(high) - 1) * share
+
+
+_LIMITS: Final[dict[str, Callable[[Floats, float], Ends]]] = {
+    "sign": _of_medians,
+    "wilcoxon": _of_signed_ranks,
+    "mcnemar": _of_proportions,
+}
+
+
+def agreeing(ends: Ends, value: float, *, rejected: bool) -> Ends:
+    """Return limits on the side of 0 that the test says; the limit that is on the other side becomes 0.
+
+    Parameters
+    ----------
+    ends
+        The limits, whose distance from 0 decides the side where the test rejects 0.
+    value
+        What was estimated: the side where both limits are as far from 0.
+    rejected
+        Whether p is at most alpha.
+
+    Examples
+    --------
+    >>> agreeing((-0.001, 0.2), 0.1, rejected=True), agreeing((0.001, 0.2), 0.1, rejected=False)
+    ((0.0, 0.2), (0.0, 0.2))
+    """
+    low, high = ends
+    if not rejected:
+        return min(low, 0.0), max(high, 0.0)
+    middle = low + high
+    above = middle > 0 if middle and np.isfinite(middle) else value > 0
+    return (max(low, 0.0), high) if above else (low, min(high, 0.0))

@@ -1,0 +1,113 @@
+"""Intervals that agree with tests: a shift is inside exactly where the test does not reject it."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rankstone.stats import PAIRED, Units, flip_limits, sign_flips
+from rankstone.stats.inverted_tests import agreeing, inverted
+
+if TYPE_CHECKING:
+    from rankstone._basics import Floats
+
+_NEAR = 1e-7
+
+
+def _differences(seed: int, n: int) -> Floats:
+    rng = np.random.default_rng(seed)
+    return rng.normal(0.1, 0.2, (n, 1)) + rng.exponential(0.1, (n, 1))
+
+
+def _p(test: str, differences: Floats, shift: float) -> float:
+    if test == "randomisation":
+        return sign_flips(differences - shift)[0].p
+    return PAIRED[test](Units.of(differences - shift))
+
+
+@given(
+    st.integers(0, 2**32 - 1),
+    # of 18 to 20 units p is exact, and limits are drawn
+    st.integers(7, 17) | st.integers(21, 60),
+    st.sampled_from(["randomisation", "wilcoxon", "sign", "t"]),
+    st.sampled_from([0.05, 0.2]),
+)
+def test_a_shift_is_inside_where_the_test_keeps_it(
+    seed: int, n: int, test: str, alpha: float
+) -> None:
+    """Just inside both limits p is above alpha, just outside at most alpha."""
+    differences = _differences(seed, n)
+    [(low, high)] = inverted(test, Units.of(differences), alpha)
+
+    for limit, outwards in ((low, -1), (high, 1)):
+        assert _p(test, differences, limit - outwards * _NEAR) > alpha
+        assert _p(test, differences, limit + outwards * _NEAR) <= alpha
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 9))
+def test_limits_are_those_of_all_ways(seed: int, n: int) -> None:
+    """By hand: the shifts for which at most a share alpha of all sign patterns is as extreme, with sizes."""
+    rng = np.random.default_rng(seed)
+    total = rng.normal(0.2, 1, n)
+    size = rng.integers(1, 4, n).astype(np.float64)
+    low, high = flip_limits(Units(total[:, None], size), 0.05)
+
+    def p(shift: float) -> float:
+        between = total - shift * size
+        signs = np.array(list(product([1, -1], repeat=n)))
+        sums = np.abs(signs @ between)
+        return float((sums >= abs(between.sum()) * (1 - 1e-12)).mean())
+
+    if 2 / 2**n > 0.05:
+        assert low[0] == -np.inf
+        assert high[0] == np.inf
+        return
+    for limit, outwards in ((low[0], -1), (high[0], 1)):
+        assert p(limit - outwards * _NEAR) > 0.05
+        assert p(limit + outwards * _NEAR) <= 0.05
+
+
+def test_columns_and_threads_change_no_bit() -> None:
+    """A column's limits do not depend on the others, nor on the number of threads."""
+    differences = np.random.default_rng(2).normal(size=(40, 5))
+    together = flip_limits(Units.of(differences), flips=5000)
+    alone = flip_limits(Units.of(differences[:, 2:3]), flips=5000, threads=1)
+
+    assert [side[2] for side in together] == [side[0] for side in alone]
+
+
+def test_mcnemar_is_about_the_queries_that_differ() -> None:
+    """Nine wins and two losses of 31 queries: Clopper and Pearson's limits of 9 in 11, as a difference."""
+    differences = np.array([1.0] * 9 + [-1.0] * 2 + [0.0] * 20)[:, None]
+    [ends] = inverted("mcnemar", Units.of(differences), 0.05)
+    share = 11 / 31
+
+    # 0.4822 and 0.9772 are the limits of 9 in 11
+    expected = [(2 * limit - 1) * share for limit in (0.482244, 0.977166)]
+    assert ends == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("ends", "value", "rejected", "expected"),
+    [
+        ((0.1, 0.3), 0.2, True, (0.1, 0.3)),
+        ((-0.001, 0.3), 0.2, True, (0.0, 0.3)),
+        ((-0.3, 0.001), -0.2, True, (-0.3, 0.0)),
+        ((0.001, 0.3), 0.2, False, (0.0, 0.3)),
+        ((-0.3, -0.001), -0.2, False, (-0.3, 0.0)),
+        ((-np.inf, np.inf), -0.2, True, (-np.inf, 0.0)),
+    ],
+)
+def test_limits_agree_with_p(
+    ends: tuple[float, float],
+    value: float,
+    rejected: bool,  # noqa: FBT001 - a parameter of the case
+    expected: tuple[float, float],
+) -> None:
+    """P decides; a limit on the other side of 0 becomes 0."""
+    assert agreeing(ends, value, rejected=rejected) == expected
