@@ -1,11 +1,11 @@
-"""What verdicts of comparisons promise, under simulation: power, false claims, coverage, families.
+"""What verdicts of comparisons promise, under simulation: power, false claims, coverage, plans, families.
 
 ``python benchmarks/verdicts.py power`` compares the share of true differences that a comparison of two runs
 calls in the right direction with that of Student's t; ``false`` counts claims where means are equal;
-``coverage`` how often its interval contains the true difference; ``family`` claims among all pairs of ten
-systems.  Real scores need the folder ``trec-score-matrices`` in the folder that ``RANKSTONE_DATA`` names.
-Verdicts are those of 10,000 random flips (a comparison draws 100,000).  Tables are in Markdown; ± is twice
-the standard error of the simulation.
+``coverage`` how often its interval contains the true difference; ``planning`` the true power of printed
+plans; ``family`` claims among all pairs of ten systems.  Real scores need the folder ``trec-score-matrices``
+in the folder that ``RANKSTONE_DATA`` names.  Verdicts are those of 10,000 random flips (a comparison draws
+100,000).  Tables are in Markdown; ± is twice the standard error of the simulation.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import numpy as np
 from rankstone.stats import Units, flip_limits, flipped_max_t, sign_flips
 from rankstone.stats.inverted_tests import agreeing
 from rankstone.stats.paired_tests import paired_ts
-from rankstone.stats.sample_size import detectable
+from rankstone.stats.sample_size import Pilots, detectable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -108,7 +108,8 @@ def real_pairs(
     measure: str, rng: np.random.Generator, n: int, count: int
 ) -> tuple[Floats, Floats]:
     """Return differences of pairs of systems over n topics drawn with replacement, and their true means."""
-    columns, means = [], []
+    columns: list[Floats] = []
+    means: list[float] = []
     tables = matrices(measure)
     while len(columns) < count:
         table = tables[rng.integers(len(tables))]
@@ -199,7 +200,8 @@ def false_claims(count: int, sizes: list[int], seed: int) -> None:
     def flipped(measure: str) -> Draw:
         def draw(rng: np.random.Generator, n: int, size: int) -> Floats:
             differences, _ = real_pairs(measure, rng, n, size)
-            return differences * rng.choice([-1.0, 1.0], differences.shape)
+            signs: Floats = rng.choice([-1.0, 1.0], differences.shape)
+            return differences * signs
 
         return draw
 
@@ -223,17 +225,20 @@ def false_claims(count: int, sizes: list[int], seed: int) -> None:
 def coverage(count: int, sizes: list[int], seed: int) -> None:
     """Print how often the interval of a comparison contains the true difference of real pairs."""
 
-    def covered(differences: Floats, means: Floats) -> Floats:
+    def covered(differences: Floats, means: Floats) -> NDArray[np.bool_]:
         low, high = flip_limits(Units.of(differences), ALPHA, flips=FLIPS, seed=seed)
         flips = sign_flips(differences, flips=FLIPS, seed=seed)
         values = differences.mean(axis=0)
         ends = [
-            agreeing(end, value, rejected=result.p <= ALPHA)
-            for *end, value, result in zip(low, high, values, flips, strict=True)
+            agreeing((start, stop), value, rejected=result.p <= ALPHA)
+            for start, stop, value, result in zip(low, high, values, flips, strict=True)
         ]
         lowest, highest = np.array(ends).T
         rounding = 1e-12
-        return (lowest - rounding <= means) & (means <= highest + rounding)
+        inside: NDArray[np.bool_] = (lowest - rounding <= means) & (
+            means <= highest + rounding
+        )
+        return inside
 
     def rows() -> Iterator[list[str]]:
         for measure in REAL:
@@ -275,7 +280,9 @@ def family(count: int, sizes: list[int], seed: int) -> None:
         together = flipped_max_t(scores[:, :, None], flips=FLIPS, seed=seed).p
         alone = sign_flips(scores, pairs=pairs, flips=FLIPS, seed=seed)
         p = np.array([result.p for result in alone])
-        return np.maximum(p, together[pairs[:, 0], pairs[:, 1], 0]) <= ALPHA
+        family_wise = together[pairs[:, 0], pairs[:, 1], 0]
+        rejected: NDArray[np.bool_] = np.maximum(p, family_wise) <= ALPHA
+        return rejected
 
     def rows() -> Iterator[list[str]]:
         for name, draw in worlds.items():
@@ -293,12 +300,76 @@ def family(count: int, sizes: list[int], seed: int) -> None:
     _table(["any claim; power", *(f"n = {n}" for n in sizes)], rows())
 
 
+#: world of planning → what draws noise, the share that moves, the true difference
+PLANS: dict[str, tuple[Draw, float, float]] = {
+    "normal .03, d = .1": (_normal(0.03), 1.0, 0.1),
+    "normal .03, d = .05": (_normal(0.03), 1.0, 0.05),
+    "normal .03, d = .03": (_normal(0.03), 1.0, 0.03),
+    "normal .1, d = .1": (_normal(0.1), 1.0, 0.1),
+    "normal .2, d = .1": (_normal(0.2), 1.0, 0.1),
+    "normal .2, d = .05": (_normal(0.2), 1.0, 0.05),
+    "half touched, d = .1": (_rarely(0.5, 0.2), 0.5, 0.1),
+    "half touched, d = .05": (_rarely(0.5, 0.2), 0.5, 0.05),
+    "10 % touched, d = .03": (_rarely(0.1, 0.2), 0.1, 0.03),
+}
+
+
+def planning(count: int, sizes: list[int], seed: int) -> None:
+    """Print the true power of a plan: at the queries needed, and at the difference detectable."""
+    samples = 400
+
+    def true_power(draw: Draw, moved: float, difference: float, n: int) -> float:
+        noise = draw(np.random.default_rng([seed, n]), n, samples)
+        gains = noise + np.where(noise == 0, 0.0, difference / moved)
+        claimed, _ = claims(gains, seed)
+        return float((claimed == np.sign(difference)).mean())
+
+    def cells(name: str, n: int) -> Iterator[str]:
+        draw, moved, difference = PLANS[name]
+        noise = draw(np.random.default_rng([seed, n, 1]), n, count)
+        gains = noise + np.where(noise == 0, 0.0, difference / moved)
+        pilots = Pilots.of(
+            gains.mean(axis=0),
+            gains.std(axis=0, ddof=1),
+            np.full(count, n),
+            (gains != 0).mean(axis=0),
+            flips=True,
+        )
+        known = pilots.some(pilots.deviation > 0)
+        size, level = len(known.share), np.full(len(known.share), ALPHA)
+        powers: dict[int, float] = {}
+        needed = known.needed(np.full(size, difference), level, 0.8)
+        for queries in needed:
+            if queries is not None and queries not in powers:
+                powers[queries] = true_power(draw, moved, difference, queries)
+        at_needed = np.array([powers[q] for q in needed if q is not None])
+        least = known.detectable(np.full(size, n), level, 0.8)
+        finite = least[np.isfinite(least)]
+        # power is smooth in the difference: a grid is enough
+        grid = np.quantile(finite, np.linspace(0, 1, 9)) if len(finite) else finite
+        curve = [true_power(draw, moved, effect, n) for effect in grid]
+        at_least = np.interp(finite, grid, curve) if len(finite) else finite
+        median = int(np.median([q for q in needed if q is not None] or [0]))
+        for values, extra in ((at_needed, f"{median}: "), (at_least, "")):
+            none = 1 - len(values) / count
+            mean = f"{values.mean():.2f}" if len(values) else "–"
+            yield f"{extra}{mean} (none {none:.2f})"
+
+    def rows() -> Iterator[list[str]]:
+        for name in PLANS:
+            yield [name, *(cell for n in sizes for cell in cells(name, n))]
+
+    heads = [f"{what}, pilot {n}" for n in sizes for what in ("needed", "detectable")]
+    _table(["median and true power", *heads], rows())
+
+
 def main() -> None:
     """Run a table."""
     tables = {
         "power": (power, 2000, [10, 25, 50, 200]),
         "false": (false_claims, 4000, [10, 25, 50, 200]),
         "coverage": (coverage, 4000, [10, 25, 50, 200]),
+        "planning": (planning, 200, [20, 50]),
         "family": (family, 1000, [10, 25, 50]),
     }
     parser = argparse.ArgumentParser(description=__doc__)

@@ -129,7 +129,7 @@ _METHOD: Final = {
 _STATISTICS: Final = {
     "ci": _O("", "show an interval for every mean, over queries (docs/compare.md)", bool),
     "interval": _O("test|auto|worst_case|t|bca|percentile|studentised|poisson",
-                   "method of intervals; test: of comparisons, the printed test inverted", shown="compare: test; else auto"),
+                   "method of intervals; test: the printed test inverted", shown="compare: test; else auto"),
     "confidence": _O("SHARE", "confidence of intervals (compare: of the whole family)", float, shown="0.95"),
     "cluster": _O("COLUMN", "column of independent units, such as users or sessions"),
     "seed": _O("N", "seed of all random numbers", int, shown="0"),

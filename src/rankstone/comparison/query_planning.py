@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 import polars as pl
 
 from rankstone._basics import Record, counted
@@ -13,10 +14,9 @@ from rankstone.comparison.comparison_result import Comparison
 from rankstone.comparison.comparison_words import percent
 from rankstone.errors import BadOption, UsageError, printable
 from rankstone.stats.sample_size import (
-    detectable,
+    Pilots,
     detectable_among,
     expected_width,
-    needed,
     power_among,
     smallest_n,
     upper_deviation,
@@ -164,7 +164,8 @@ def power(
 ) -> Plan:
     """Return how many queries are needed to detect a true difference, or for intervals of some width.
 
-    Two systems are compared by the paired t-test, more by the analysis of variance (Sakai 2016).
+    Two systems are compared by the pilot's test, more by the analysis of variance (Sakai 2016).  For the
+    randomisation test power is that of t on the queries that differ, at the level that so few signs attain.
 
     Parameters
     ----------
@@ -207,7 +208,14 @@ def power(
                 fix="plan with a pilot of single runs",
             )
         size = comparisons or (pilot.families[0].size if among == 2 else 1)  # noqa: PLR2004
-        pairs = [*(_residuals(pilot, among) if among > 2 else _deviations(pilot))]  # noqa: PLR2004
+        several = among > 2  # noqa: PLR2004 - a pair
+        pairs = [
+            *(
+                _residuals(pilot, among)
+                if several
+                else _deviations(pilot, widths=design.widths)
+            )
+        ]
     else:
         if not 0 < pilot < math.inf:
             raise BadOption(
@@ -215,7 +223,10 @@ def power(
                 expected="a number above 0",
             )
         size = comparisons or 1
-        pairs = [(None, None, None, None, None, float(pilot))]
+        alone = None
+        if among == 2 and widths is None:  # noqa: PLR2004 - a pair
+            alone = Pilots(np.ones(1), np.array([float(pilot)]), flips=True)
+        pairs = [(None, None, None, None, None, float(pilot), alone)]
     if not 0 < confidence < 1 or size < 1:
         raise BadOption(
             "confidence or comparisons is out of range",
@@ -223,21 +234,14 @@ def power(
         )
     alpha = (1 - confidence) / size
     rows = []
-    for measure, system, versus, n, units, deviation in pairs:
-        least = (
-            None
-            if units is None or not deviation
-            else design.shows(units, alpha) * deviation
-        )
-        cautious = None if units is None else deviation * upper_deviation(units - 1)
+    for measure, system, versus, n, units, deviation, pilots in pairs:
+        plan = _PairPlan(design, deviation, pilots, alpha)
+        least = None if units is None else plan.shows(units)
         each = 1.0 if n is None or units is None else n / units
         for difference in differences:
-            counts = [
-                _queries(design, difference, spread, alpha, each)
-                if spread is not None
-                else None
-                for spread in (deviation, cautious)
-            ]
+            widened = [1.0] if units is None else [1.0, plan.caution(units)]
+            counts = [plan.queries(difference, widen, each) for widen in widened]
+            counts += [None] * (2 - len(counts))
             shown = deviation * math.sqrt(each)
             rows.append((measure, system, versus, n, shown, difference, *counts, least))
     notes = tuple(_rough_estimates(pilot)) if isinstance(pilot, Comparison) else ()
@@ -286,8 +290,6 @@ class _Design(Record):
         """Return how many queries an effect needs, in standard deviations of differences."""
         if self.widths:
             return smallest_n(lambda n: expected_width(n, alpha=alpha) <= effect)
-        if self.systems == 2:  # noqa: PLR2004 - a pair
-            return needed(effect, alpha=alpha, power=self.power)
         return smallest_n(
             lambda n: power_among(effect, n, self.systems, alpha=alpha) >= self.power
         )
@@ -296,26 +298,65 @@ class _Design(Record):
         """Return the effect that so many queries show."""
         if self.widths:
             return expected_width(n, alpha=alpha)
-        if self.systems == 2:  # noqa: PLR2004 - a pair
-            return detectable(n, alpha=alpha, power=self.power)
         return detectable_among(n, self.systems, alpha=alpha, power=self.power)
 
 
-def _deviations(pilot: Comparison) -> Iterator[tuple[Any, ...]]:
-    """Yield the deviation of the differences of each pair."""
-    names = ("measure", "system", "versus", "n", "units", "spread", "ties")
-    for measure, system, versus, n, units, spread, ties in pilot.table.select(
-        *names
-    ).rows():
-        if spread is not None:
-            yield (
-                measure,
-                system,
-                versus,
-                n,
-                units,
-                spread * math.sqrt(units) if ties < n else 0.0,
-            )
+class _PairPlan(Record):
+    """What is planned for one pair: by its test where two systems are compared, otherwise by the design."""
+
+    design: _Design
+    deviation: float
+    pilots: Pilots | None
+    alpha: float
+
+    def shows(self, units: int) -> float | None:
+        """Return the effect that so many units show; ``None`` where none is, or nothing varies."""
+        if not self.deviation:
+            return None
+        if self.pilots is None:
+            return self.design.shows(units, self.alpha) * self.deviation
+        level = np.array([self.alpha])
+        [least] = self.pilots.detectable(np.array([units]), level, self.design.power)
+        return float(least) if math.isfinite(least) else None
+
+    def caution(self, units: int) -> float:
+        """Return what the deviation is multiplied by to be its upper limit."""
+        share = 1.0 if self.pilots is None else float(self.pilots.share[0])
+        return upper_deviation(round(share * units) - 1)
+
+    def queries(self, difference: float, widen: float, each: float) -> int | None:
+        """Return how many queries a difference needs, ``each`` a unit."""
+        if not self.deviation > 0:  # no variance in the pilot: other queries may vary
+            return None
+        if self.pilots is None:
+            effect = difference / (self.deviation * widen)
+            units = self.design.needs(effect, self.alpha)
+        else:
+            wanted, level = np.array([difference]), np.array([self.alpha])
+            [units] = self.pilots.needed(wanted, level, self.design.power, widen)
+        return None if units is None else math.ceil(units * each)
+
+
+def _deviations(pilot: Comparison, *, widths: bool) -> Iterator[tuple[Any, ...]]:
+    """Yield the deviation of the differences of each pair, and what they say about the test."""
+    flips = pilot.settings.interval == "test" and pilot.settings.test != "t"
+    for row in pilot.table.iter_rows(named=True):
+        n, units, spread = row["n"], row["units"], row["spread"]
+        if spread is None:
+            continue
+        deviation = spread * math.sqrt(units) if row["ties"] < n else 0.0
+        share = 1 - row["ties"] / n if units == n else 1.0
+        pilots = Pilots.of(
+            np.array([row["difference"]]),
+            np.array([deviation]),
+            np.array([units]),
+            np.array([share]),
+            flips=flips,
+        )
+        if not pilots.deviation > 0:
+            deviation = 0.0
+        names = row["measure"], row["system"], row["versus"]
+        yield (*names, n, units, deviation, None if widths else pilots)
 
 
 def _residuals(pilot: Comparison, systems: int) -> Iterator[tuple[Any, ...]]:
@@ -335,6 +376,7 @@ def _residuals(pilot: Comparison, systems: int) -> Iterator[tuple[Any, ...]]:
                 len(matrix),
                 len(matrix),
                 deviation,
+                None,
             )
 
 
@@ -347,12 +389,3 @@ def _rough_estimates(pilot: Comparison) -> Iterator[str]:
                 f"{pair} differ on {differing} of {counted(row['n'], 'query')} by {row['measure']}: "
                 "its standard deviation is only a guess; use a pilot with more queries"
             )
-
-
-def _queries(
-    design: _Design, difference: float, deviation: float, alpha: float, each: float
-) -> int | None:
-    if deviation <= 0:  # no variance in the pilot: other queries may still vary
-        return None
-    units = design.needs(difference / deviation, alpha)
-    return None if units is None else math.ceil(units * each)

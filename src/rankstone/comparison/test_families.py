@@ -47,7 +47,7 @@ from rankstone.stats.simultaneous_tests import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from rankstone._basics import Floats, Ints, Progress
     from rankstone.comparison.compare_systems import ComparisonSettings

@@ -23,7 +23,7 @@ from rankstone.stats.automatic_intervals import d_z, hedges, verdict
 from rankstone.stats.inverted_tests import agreeing
 from rankstone.stats.mean_intervals import Estimate, estimates
 from rankstone.stats.paired_tests import paired_ts, t_tail
-from rankstone.stats.sample_size import all_detectable, all_needed, upper_deviation
+from rankstone.stats.sample_size import Pilots, least_signs, upper_deviation
 from rankstone.stats.sampling_units import Units
 
 if TYPE_CHECKING:
@@ -264,33 +264,29 @@ def result_rows(
         _verdict(one, end, loss, margin, rejected=differs)
         for one, end, loss, differs in zip(found, ends, losses, rejected, strict=True)
     ]
-    spread, units = (
-        np.array([one.spread for one in every]),
-        np.array([one.units for one in found], np.int64),
-    )
-    # more queries would not show how runs of one system vary
-    planned = np.where(
-        [one.replicated for one in found], np.nan, spread * np.sqrt(units)
-    )
+    spread = np.array([one.spread for one in every])
+    units = np.array([one.units for one in found], np.int64)
+    pilots = _pilots(found, settings, spread)
     level, least = np.array(levels, np.float64), np.full(len(found), np.nan)
-    known = (planned > 0) & (level > 0) & (level < settings.power)
-    least[known] = (
-        all_detectable(units[known], level[known], settings.power) * planned[known]
+    known = (pilots.deviation > 0) & (level > 0) & (level < settings.power)
+    least[known] = pilots.some(known).detectable(
+        units[known], level[known], settings.power
     )
     distance = np.abs([one.value for one in every])
     if margin is not None:
         distance = np.where(distance < margin, margin - distance, distance)
     at = np.flatnonzero(known & (np.array(words) == "inconclusive"))
-    cautious = np.array([upper_deviation(n - 1) for n in units[at].tolist()])
+    differing = np.rint(pilots.share[at] * units[at]).astype(np.int64)
+    cautious = np.array([upper_deviation(n - 1) for n in differing.tolist()])
     wanted, wanted_cautious = (
         dict(
             zip(
                 at.tolist(),
-                all_needed(distance[at] / spread_of, level[at], settings.power),
+                pilots.some(at).needed(distance[at], level[at], settings.power, widen),
                 strict=True,
             )
         )
-        for spread_of in (planned[at], planned[at] * cautious)
+        for widen in (1.0, cautious)
     )
     rows = []
     for row, (one, estimate) in enumerate(zip(found, every, strict=True)):
@@ -331,6 +327,26 @@ def result_rows(
     return rows
 
 
+def _pilots(
+    found: Sequence[PairStatistics], settings: ComparisonSettings, spread: Floats
+) -> Pilots:
+    """Return what pairs say about queries to come, for the test whose verdict is planned for."""
+    units = np.array([one.units for one in found], np.int64)
+    queries = np.array([one.n for one in found])
+    differing = np.array([one.n - one.ties for one in found])
+    # whether clusters differ is not counted
+    share = np.where(units == queries, differing / np.maximum(queries, 1), 1.0)
+    # more queries would not show how runs of one system vary
+    replicated = np.array([one.replicated for one in found])
+    return Pilots.of(
+        np.array([one.estimate.value for one in found]),
+        np.where(replicated, np.nan, spread * np.sqrt(units)),
+        units,
+        share,
+        flips=settings.interval == "test" and settings.test != "t",
+    )
+
+
 def _verdict(
     pair: PairStatistics,
     ends: tuple[float, float],
@@ -364,7 +380,7 @@ def fewest_differing(
 
     Of m differences two of 2^m ways are as extreme as all in one direction.
     """
-    least = math.ceil(1 - math.log2(settings.alpha))
+    least = int(least_signs(settings.alpha))
     differing = row["wins"] + row["losses"]
     open_ = settings.test == "randomisation" and row["verdict"] == "inconclusive"
     return least if open_ and 0 < differing < least else None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.errors import BadOption
 from rankstone.stats.random_streams import in_blocks
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from rankstone._basics import Bools, Floats, Ints
 
 
+#: with more signs every level is attained; levels such as 1 - 0.95 are not exact
+_MANY_WAYS, _LEVEL_ROUNDING = 50, 1e-9
 #: more queries than this are not counted
 MOST: Final = 10**9
 #: searches that a thread works on at a time
@@ -78,12 +81,133 @@ def needed(effect: float, *, alpha: float = 0.05, power: float = 0.8) -> int | N
     return all_needed(np.array([effect]), np.array([alpha]), power)[0]
 
 
-def all_needed(effect: Floats, alpha: Floats, power: float) -> list[int | None]:
-    """Return :func:`needed` of each effect at its level."""
+def attained(n: Floats | Ints, alpha: Floats) -> Floats:
+    """Return the level that a test by sign flips attains with n differences other than 0; 0 for too few.
+
+    A way and its mirror image are as extreme, so p is a multiple of 2 / 2^n.
+
+    >>> attained(np.array([5, 6, 10]), np.full(3, 0.05)).tolist()
+    [0.0, 0.03125, 0.048828125]
+    """
+    ways = 2.0 ** (np.minimum(np.floor(n), _MANY_WAYS) - 1)
+    level: Floats = np.floor(alpha * ways + _LEVEL_ROUNDING) / ways
+    return level
+
+
+def least_signs(alpha: Floats | float) -> Floats:
+    """Return how many units have to differ for signs to reach a level."""
+    least: Floats = np.ceil(1 - np.log2(alpha) - _LEVEL_ROUNDING)
+    return least
+
+
+class Pilots(Record):
+    """What pilots say about differences of queries to come, of several pairs.
+
+    Where only some queries differ, a test by sign flips looks at these alone: its power is nearly that of t
+    on them (Student's statistic orders the flips), at the level that so few signs attain.
+
+    Attributes
+    ----------
+    share
+        float64 ``[pairs]``: the share of units that differ, in (0, 1].
+    deviation
+        float64 ``[pairs]``: the standard deviation of the differences of these, above 0.
+    flips
+        Whether the test is by signs or ranks, so that zeros say nothing and few signs reach no level.
+    """
+
+    share: Floats
+    deviation: Floats
+    flips: bool
+
+    @classmethod
+    def of(
+        cls, mean: Floats, deviation: Floats, units: Ints, share: Floats, *, flips: bool
+    ) -> Pilots:
+        """Make pilots of the means and deviations of all differences; NaN where too few differ."""
+        if not flips:
+            return cls(np.ones(len(mean)), deviation, flips)
+        moved = share * units
+        with np.errstate(divide="ignore", invalid="ignore"):
+            squares = (deviation**2 * (units - 1) + units * mean**2) / moved
+            rest = (squares - (mean / share) ** 2) * moved / (moved - 1)
+            return cls(share, np.sqrt(np.maximum(rest, 0.0)), flips)
+
+    def some(self, places: Ints | Bools) -> Pilots:
+        """Return those of some pairs."""
+        return Pilots(self.share[places], self.deviation[places], self.flips)
+
+    def detectable(self, units: Ints, alpha: Floats, power: float) -> Floats:
+        """Return the smallest mean difference that so many units show; infinite where none is."""
+        from scipy import special
+
+        moved = self.share * units
+        level = attained(moved, alpha) if self.flips else alpha
+        least = np.full(len(moved), np.inf)
+        some = level > 0
+        if self.flips:  # so few queries may differ that no difference is found
+            enough = special.bdtrc(least_signs(alpha) - 1, units, self.share)
+            some &= enough >= power
+        aim = self._aim(moved, alpha, power)
+        least[some] = all_detectable(moved[some], level[some], aim[some])
+        return least * self.deviation * self.share
+
+    def needed(
+        self, difference: Floats, alpha: Floats, power: float, widen: Floats | float = 1
+    ) -> list[int | None]:
+        """Return how many units show a mean difference; deviations are multiplied by ``widen``."""
+        effect = np.abs(difference) / (self.share * self.deviation * widen)
+        aim = np.full(len(effect), power)
+        if self.flips and (self.share < 1).any():
+            first = all_needed(effect, alpha, power, flips=self.flips)
+            counts = np.array([count or MOST for count in first], np.float64)
+            aim = self._aim(counts, alpha, power)
+        moved = all_needed(effect, alpha, aim, flips=self.flips)
+        return [
+            None if count is None else self._units(count, share, level, power)
+            for count, share, level in zip(moved, self.share, alpha, strict=True)
+        ]
+
+    def _aim(self, moved: Floats, alpha: Floats, power: float) -> Floats:
+        """Return the power to aim at, so that its mean over how many units may differ is as requested.
+
+        The number that differs varies in the pilot and again in the plan, each by a squared coefficient of
+        variation of (1 - share) / moved, and the statistic with its root.
+        """
+        from scipy import special
+
+        wanted = float(special.ndtri(power))
+        reach = (wanted - special.ndtri(alpha / 2)) / 2
+        varies = 2 * reach**2 * (1 - self.share) / np.maximum(moved, 1)
+        aim: Floats = special.ndtr(wanted * np.sqrt(1 + varies))
+        return aim
+
+    def _units(self, moved: int, share: float, alpha: float, power: float) -> int:
+        """Return among how many units so many differ, and rarely fewer than reach the level."""
+        from scipy import stats
+
+        units = math.ceil(moved / share)
+        if share == 1:
+            return units
+        least = int(least_signs(alpha))
+        return max(units, least + int(stats.nbinom.ppf(power, least, share)))
+
+
+def all_needed(
+    effect: Floats, alpha: Floats, power: Floats | float, *, flips: bool = False
+) -> list[int | None]:
+    """Return :func:`needed` of each effect at its level; with ``flips`` at the one that signs attain."""
     from scipy import special
 
+    wanted = np.broadcast_to(power, effect.shape)
+
     def enough(n: Floats, at: Ints) -> Bools:
-        return _power(effect[at], n, alpha[at]) >= power
+        level = attained(n, alpha[at]) if flips else alpha[at]
+        some = level > 0
+        reached = np.zeros(len(at), np.bool_)
+        places = at[some]
+        reached[some] = _power(effect[places], n[some], level[some]) >= wanted[places]
+        return reached
 
     # the normal distribution, with half its squared quantile for the t-test, is off by one or two
     quantile = -special.ndtri(alpha / 2)
@@ -115,23 +239,23 @@ def detectable(n: int, *, alpha: float = 0.05, power: float = 0.8) -> float:
     return float(all_detectable(np.array([n]), np.array([alpha]), power)[0])
 
 
-def all_detectable(n: Ints, alpha: Floats, power: float) -> Floats:
+def all_detectable(n: Ints | Floats, alpha: Floats, power: Floats | float) -> Floats:
     """Return :func:`detectable` of each number of queries at its level."""
-    (n, alpha), place = np.unique(
-        [n, alpha], axis=1, return_inverse=True
+    (n, alpha, power), place = np.unique(
+        [n, alpha, np.broadcast_to(power, n.shape)], axis=1, return_inverse=True
     )  # equal ones share a search
     found, at = (
         np.full(len(n), math.inf),
         np.flatnonzero(n > 1),
     )  # one query has no spread
     found[at] = _on_threads(
-        lambda some: _smallest_effect(n[some], alpha[some], power), at
+        lambda some: _smallest_effect(n[some], alpha[some], power[some]), at
     )
     return found[place.ravel()]
 
 
-def _smallest_effect(n: Floats | Ints, alpha: Floats, power: float) -> Floats:
-    """Return :func:`detectable` of each; both arrays have one shape.
+def _smallest_effect(n: Floats | Ints, alpha: Floats, power: Floats) -> Floats:
+    """Return :func:`detectable` of each; all arrays have one shape.
 
     The secant method finds nearly all digits.  Where the power nearby is off by more than rounding, all
     effects beyond are known to be enough or not, so only the last halvings compute a power.
@@ -150,14 +274,14 @@ def _smallest_effect(n: Floats | Ints, alpha: Floats, power: float) -> Floats:
             before, miss = miss, wanted - special.ndtri(powers(near))
             slope = np.where(np.isfinite(found := step / (before - miss)), found, slope)
             near = np.abs(near + (step := slope * miss))
-    reach = each * (6 * _ROUNDED * math.exp(wanted**2 / 2))
+    reach = each * (6 * _ROUNDED * np.exp(wanted**2 / 2))
     no = np.where(powers(near - reach) < power - _ROUNDED, near - reach, 0.0)
     yes = np.where(powers(near + reach) > power + _ROUNDED, near + reach, np.inf)
 
     def enough(effect: Floats, at: Ints) -> Bools:
         found = effect >= yes[at]
         open_ = np.flatnonzero(~found & (effect > no[at]))
-        found[open_] = powers(effect[open_], at[open_]) >= power
+        found[open_] = powers(effect[open_], at[open_]) >= power[at[open_]]
         return found
 
     return _smallest(enough, np.arange(len(n)), 0.0, np.zeros(len(n)), np.ones(len(n)))
