@@ -241,7 +241,7 @@ def detectable(n: int, *, alpha: float = 0.05, power: float = 0.8) -> float:
 
 def all_detectable(n: Ints | Floats, alpha: Floats, power: Floats | float) -> Floats:
     """Return :func:`detectable` of each number of queries at its level."""
-    (n, alpha, power), place = np.unique(
+    (n, alpha, wanted), place = np.unique(
         [n, alpha, np.broadcast_to(power, n.shape)], axis=1, return_inverse=True
     )  # equal ones share a search
     found, at = (
@@ -249,7 +249,7 @@ def all_detectable(n: Ints | Floats, alpha: Floats, power: Floats | float) -> Fl
         np.flatnonzero(n > 1),
     )  # one query has no spread
     found[at] = _on_threads(
-        lambda some: _smallest_effect(n[some], alpha[some], power[some]), at
+        lambda some: _smallest_effect(n[some], alpha[some], wanted[some]), at
     )
     return found[place.ravel()]
 
