@@ -966,3 +966,22 @@ def test_planning_counts_clusters() -> None:
     clustered = compare_scores({"a": old, "b": new}, queries=about, cluster="user")
 
     assert power(clustered, 0.05).table["needed"][0] > 2 * alone
+
+
+def test_a_probability_beside_the_test() -> None:
+    """Of practical differences: three shares a pair in text and JSON, never 1.00 of few queries."""
+    systems = {"a": 0.0, "b": 0.2}
+    few = compare_scores(scores(systems), rope=0.01)
+    [row] = few.practical_probability().iter_rows(named=True)
+
+    assert row["better"] > 0.99
+    assert row["worse"] + row["equivalent"] + row["better"] == pytest.approx(1)
+    assert ">0.99" in few.text()
+    assert "1.00" not in few.text().split("Bayesian")[1].split("Method")[0]
+    assert few.report()["practical"] is not None
+    assert "±0.01" in compare_scores(scores(systems), rope=0.01, lang="zh").text()
+    without = compare_scores(scores(systems))
+    assert not len(without.practical_probability())
+    assert without.table.equals(few.table)
+    with pytest.raises(BadOption, match="rope=-1 is not a rope"):
+        compare_scores(scores(systems), rope=-1)

@@ -140,6 +140,7 @@ _STATISTICS: Final = {
     "correction": _O(f"{_CORRECTIONS}|flipped_max_t|robust_tukey|tukey|max_t|hsd|nemenyi",
                      "correction for several comparisons", shown="flipped_max_t"),
     "margin": _O("D", "a smaller difference does not matter (equivalence, slices)", float),
+    "rope": _O("D", "print how probable a difference beyond ±D is (Bayesian signed-rank test)", float),
     "power": _O("SHARE", "power (probability of detecting a true difference)", float, shown="0.8"),
     "difference": _O("D,…", "true differences to be detected", list, "-d", keyword="differences"),
     "interval-width": _O("W,…", "instead of -d: expected widths of intervals of differences", list,
@@ -289,7 +290,7 @@ READING: Final = "columns format-in csv-separator decimal"
 PRINTED: Final = "format digits output csv-formulas verbose quiet"
 LISTS: Final = "exclude unit same-as documents"
 STATISTICS: Final = (
-    "test interval correction confidence margin power permutations resamples seed"
+    "test interval correction confidence margin rope power permutations resamples seed"
 )
 COMPARING: Final = (
     f"measures rel scores baseline primary bounds queries by cluster {STATISTICS} lang {LISTS} convention "

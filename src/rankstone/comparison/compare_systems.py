@@ -59,6 +59,7 @@ class SettingsKeywords(TypedDict, total=False):
     correction: str | None
     confidence: float
     margin: float | None
+    rope: float | None
     power: float
     permutations: int | None
     resamples: int | None
@@ -96,6 +97,10 @@ class ComparisonSettings:
         The confidence of a family as a whole; 1 less alpha.
     margin
         A difference that is too small to matter; with it, systems can be equivalent.
+    rope
+        Half the width of a region of practical equivalence: adds the probabilities that a difference is
+        worse, equivalent or better (Benavoli and others 2014), see
+        :meth:`~rankstone.comparison.comparison_result.Comparison.practical_probability`.
     power
         The power for which detectable differences and numbers of queries are computed.
     permutations, resamples
@@ -109,6 +114,7 @@ class ComparisonSettings:
     correction: str | None = None
     confidence: float = 0.95
     margin: float | None = None
+    rope: float | None = None
     power: float = 0.8
     permutations: int | None = None
     resamples: int | None = None
@@ -127,13 +133,15 @@ class ComparisonSettings:
                     f"{name}={value!r} is out of range",
                     expected=f"{least:g} < {name} < 1",
                 )
-        if self.margin is not None and not (
-            _is_number(self.margin) and 0 < self.margin < float("inf")
-        ):
-            raise BadOption(
-                f"margin={self.margin!r} is not a margin",
-                expected="a difference above 0 that is too small to matter",
-            )
+        for name in ("margin", "rope"):
+            value = getattr(self, name)
+            if value is not None and not (
+                _is_number(value) and 0 < value < float("inf")
+            ):
+                raise BadOption(
+                    f"{name}={value!r} is not a {name}",
+                    expected="a difference above 0 that is too small to matter",
+                )
         for name in ("permutations", "resamples"):
             if getattr(self, name) is not None:
                 check_count(name, getattr(self, name), 1, _MOST)
@@ -215,7 +223,7 @@ def compare(
         Called with 1 after every block of permutations or resamples.
     **options
         How systems are compared (see ``ComparisonSettings``): ``test``, ``interval``,
-        ``correction``, ``confidence``, ``margin``, ``power``, ``permutations``, ``resamples``, ``seed``;
+        ``correction``, ``confidence``, ``margin``, ``rope``, ``power``, ``permutations``, ``resamples``, ``seed``;
         and ``queries``, ``columns`` and all else that :func:`rankstone.evaluate` takes.
 
     Returns

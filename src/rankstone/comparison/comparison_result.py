@@ -481,6 +481,15 @@ class Comparison(ComparedSystems):
 
         return quality_and_cost(self)
 
+    def practical_probability(self) -> pl.DataFrame:
+        """Return how probable it is that differences matter, with ``rope=``; no row without it.
+
+        See :func:`rankstone.comparison.practical_probability.practical_probability` for the columns.
+        """
+        from rankstone.comparison.practical_probability import practical_probability
+
+        return practical_probability(self)
+
     @cached_property
     def anova(self) -> pl.DataFrame:
         """Two-way analysis of variance of each measure, blocked on queries.
@@ -572,6 +581,9 @@ class Comparison(ComparedSystems):
             friedman=self.friedman,
             by_test=self.by_test,
             repeated_runs=self.repeated_runs(),
+            practical=None
+            if self.settings.rope is None
+            else self.practical_probability(),
             judged=None if self.judged is None else self.judged[0],
             pool_bias=[list(pair) for pair in self.pool_bias],
             audit=self.audit,

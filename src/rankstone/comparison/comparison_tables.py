@@ -21,6 +21,7 @@ from rankstone.comparison.comparison_words import (
     short_names,
     signed,
 )
+from rankstone.comparison.practical_probability import practical_table
 from rankstone.comparison.quality_and_cost import costs_of, tradeoff_tables
 from rankstone.comparison.repeated_runs import repeated_sentences
 from rankstone.comparison.score_sources import fact_of
@@ -80,6 +81,8 @@ def sheet(
         comparison.measures, comparison.primary[0]
     ):
         parts += tradeoff_tables(comparison, say, digits)
+    if isinstance(comparison, Comparison) and comparison.settings.rope is not None:
+        parts.append(practical_table(comparison, say))
     if isinstance(comparison, Comparison) and (
         repeated := list(repeated_sentences(comparison))
     ):

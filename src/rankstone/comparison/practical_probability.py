@@ -1,0 +1,82 @@
+"""How probable it is that a difference matters in practice, beside the test and never instead of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from rankstone.comparison.comparison_words import names_in, short_names
+from rankstone.stats.paired_tests import per_unit
+from rankstone.stats.practical_difference import practical_difference
+from rankstone.tables.sheet import Table
+
+if TYPE_CHECKING:
+    from rankstone.comparison.comparison_result import Comparison
+    from rankstone.comparison.comparison_words import Say
+    from rankstone.tables.sheet import Kind
+
+
+#: with fewer queries no probability is shown as 1
+_MANY = 100
+#: probabilities from here on are shown as 1.00
+_NEARLY_1 = 0.995
+
+_SCHEMA = {
+    **dict.fromkeys(("measure", "system", "versus"), pl.String),
+    "n": pl.Int64,
+    **dict.fromkeys(("worse", "equivalent", "better"), pl.Float64),
+}
+
+
+def practical_probability(comparison: Comparison) -> pl.DataFrame:
+    """Return a row for each primary pair; none without ``rope`` in the settings.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``measure``, ``system``, ``versus``, ``n`` queries; ``worse``, ``equivalent`` and ``better``: the
+        probability that the typical difference is a loss beyond the region, within it, or a gain beyond it.
+        No row where systems have several runs.
+    """
+    rope = comparison.settings.rope
+    rows = []
+    for row in comparison.table.filter(role="primary").iter_rows(named=True):
+        matrix = comparison.matrices[row["measure"]]
+        if rope is None or matrix.replicates:
+            continue
+        names = [row[name] for name in ("measure", "system", "versus")]
+        columns = (matrix.systems.index(name) for name in names[1:])
+        gains = matrix.sign * per_unit(matrix.units.difference(*columns))
+        seed = comparison.settings.seed
+        result = practical_difference(gains, rope, seed=seed)
+        rows.append((*names, row["n"], result.below, result.within, result.above))
+    return pl.DataFrame(rows, _SCHEMA, orient="row")
+
+
+def practical_table(comparison: Comparison, say: Say) -> Table:
+    """Return the table that people read."""
+    short = short_names(comparison)
+    rows = []
+    for row in practical_probability(comparison).iter_rows(named=True):
+        names = names_in(comparison, row, short)
+        shares = [
+            _shown(row[name], row["n"]) for name in ("worse", "equivalent", "better")
+        ]
+        rows.append((names["measure"], names["system"], names["versus"], *shares))
+    words = [say(f"word_{name}") for name in ("worse", "equivalent", "better")]
+    head = (say("measure"), say("system"), say("versus"), *words)
+    title = say("practical", rope=f"{comparison.settings.rope:g}")
+    kinds: tuple[Kind, ...] = ("text", "id", "id", *("number",) * 3)
+    return Table(title, head, tuple(rows), kinds)
+
+
+def _shown(probability: float, n: int) -> str:
+    """Return a probability with two decimals; below 100 queries never 1.
+
+    >>> _shown(0.999, 30), _shown(0.999, 300), _shown(0.731, 30)
+    ('>0.99', '1.00', '0.73')
+    """
+    if probability >= _NEARLY_1 and n < _MANY:
+        return ">0.99"
+    return f"{probability:.2f}"

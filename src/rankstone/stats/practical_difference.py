@@ -1,0 +1,99 @@
+"""The probability that a difference matters in practice, by the Bayesian signed-rank test.
+
+Benavoli, Mangili, Corani, Zaffalon and Ruggeri (ICML 2014): the distribution of differences is a Dirichlet
+process, so its posterior gives random weights to the differences seen, and to one pseudo-observation at 0
+that the prior adds.  A draw belongs to the side on which most averages of two differences lie: below the
+region of differences that do not matter, within it, or above.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from rankstone._basics import Record
+from rankstone.stats.random_streams import in_blocks, raw
+
+if TYPE_CHECKING:
+    from rankstone._basics import Floats, Ints
+
+
+#: weight of the pseudo-observation, as its authors use it
+PRIOR: Final = 0.5
+_DRAWS: Final = 20_000
+#: numbers in a block of draws
+_BLOCK: Final = 1 << 19
+#: names the stream of random numbers
+_STREAM: Final = 0x726F7065
+
+
+class PracticalDifference(Record):
+    """Probabilities that sum to 1; none is 0 or 1, since draws that were not made could fall anywhere.
+
+    Attributes
+    ----------
+    below, within, above
+        That most averages of two differences are below ``-rope``, within ``±rope``, above ``rope``.
+    """
+
+    below: float
+    within: float
+    above: float
+
+
+def practical_difference(
+    differences: Floats, rope: float, *, draws: int = _DRAWS, seed: int = 0
+) -> PracticalDifference:
+    """Return the probabilities that the typical difference is below, within or above a region.
+
+    Parameters
+    ----------
+    differences
+        float64 ``[units]``: one for each independent unit.
+    rope
+        Differences up to this size do not matter, 0 or more.
+    draws, seed
+        How many draws of the posterior, and what makes them reproducible.
+
+    Examples
+    --------
+    >>> gains = np.array([0.02, 0.03, 0.05, 0.04, 0.0, 0.06, 0.01, 0.05])
+    >>> found = practical_difference(gains, 0.01)
+    >>> found.above > 0.9, found.below < 0.01
+    (True, True)
+    """
+    ordered = np.sort(np.append(differences, 0.0))
+    place = int(np.searchsorted(ordered, 0.0))
+    units = len(ordered)
+    # for each difference: how many others make an average that is below, or not above, the region
+    lower = np.searchsorted(ordered, -2 * rope - ordered, side="left")
+    upper = np.searchsorted(ordered, 2 * rope - ordered, side="right")
+    each = max(1, _BLOCK // units)
+
+    def block(number: int) -> Ints:
+        count = min(each, draws - number * each)
+        weights = _weights(units, place, count, seed, number)
+        sums = np.concatenate([np.zeros((count, 1)), weights.cumsum(axis=1)], axis=1)
+        below = (weights * sums[:, lower]).sum(axis=1)
+        above = (weights * (sums[:, -1:] - sums[:, upper])).sum(axis=1)
+        within = sums[:, -1] ** 2 - below - above
+        largest = np.argmax([below, within, above], axis=0)
+        return np.bincount(largest, minlength=3)
+
+    counts = 1 + sum(in_blocks(block, -(-draws // each)), np.zeros(3, np.int64))
+    below, within, above = (counts / counts.sum()).tolist()
+    return PracticalDifference(below, within, above)
+
+
+def _weights(units: int, place: int, count: int, seed: int, number: int) -> Floats:
+    """Return gamma variates, float64 ``[count, units]``; of the pseudo-observation with shape 1/2.
+
+    An exponential variate has shape 1; times the squared cosine of a random angle it has shape 1/2.
+    """
+    bits = raw(seed, _STREAM, number, size=count * (units + 1))
+    uniform = ((bits >> np.uint64(11)) + 0.5) * 2.0**-53
+    uniform = uniform.reshape(count, units + 1)
+    weights: Floats = -np.log(uniform[:, :units])
+    weights[:, place] *= np.cos(np.pi * uniform[:, units]) ** 2
+    return weights
