@@ -56,15 +56,18 @@ def _power(effect: Floats, n: Floats | Ints, alpha: Floats) -> Floats:
     """Return the power of each test; all arrays have one shape."""
     from scipy import special
 
-    df, shift = n - 1, np.abs(effect) * np.sqrt(n)
+    df = n - 1
+    shift = np.abs(effect) * np.sqrt(n)
     least = -special.stdtrit(df, alpha / 2)
-    above, below = special.nctdtr(df, shift, least), special.nctdtr(df, shift, -least)
-    for at in np.flatnonzero(np.isnan(above)):
-        above[at] = 0.5 * math.erfc(
-            (shift[at] - least[at]) / math.sqrt(2)
-        )  # normal: the limit
-    found: Floats = 1.0 - above + np.where(np.isnan(below), 0.0, below)
-    return found
+    above = special.nctdtr(df, shift, least)
+    below = special.nctdtr(df, shift, -least)
+    for place in np.flatnonzero(np.isnan(above)):
+        # the normal distribution is the limit
+        distance = shift[place] - least[place]
+        above[place] = 0.5 * math.erfc(distance / math.sqrt(2))
+    power: Floats = 1.0 - above
+    power += np.where(np.isnan(below), 0.0, below)
+    return power
 
 
 def needed(effect: float, *, alpha: float = 0.05, power: float = 0.8) -> int | None:
@@ -201,28 +204,34 @@ def all_needed(
 
     wanted = np.broadcast_to(power, effect.shape)
 
-    def enough(n: Floats, at: Ints) -> Bools:
-        level = attained(n, alpha[at]) if flips else alpha[at]
+    def enough(n: Floats, places: Ints) -> Bools:
+        level = alpha[places]
+        if flips:
+            level = attained(n, level)
+        reached = np.zeros(len(places), np.bool_)
         some = level > 0
-        reached = np.zeros(len(at), np.bool_)
-        places = at[some]
-        reached[some] = _power(effect[places], n[some], level[some]) >= wanted[places]
+        places = places[some]
+        power = _power(effect[places], n[some], level[some])
+        reached[some] = power >= wanted[places]
         return reached
 
     # the normal distribution, with half its squared quantile for the t-test, is off by one or two
     quantile = -special.ndtri(alpha / 2)
     with np.errstate(divide="ignore"):
-        near = np.minimum(
-            ((quantile + special.ndtri(power)) / effect) ** 2 + quantile**2 / 2,
-            MOST / 2,
-        )
-    found, at = np.zeros(len(effect)), np.flatnonzero(effect)
-    at = at[(near[at] < MOST / 2) | enough(np.full(len(at), float(MOST)), at)]
-    low, high = np.floor(np.maximum(near - 1, 1)), np.ceil(near + 1)
-    found[at] = _on_threads(
-        lambda some: _smallest(enough, some, 1.0, low[some], high[some]), at
-    )
-    return [int(n) or None for n in found]
+        near = ((quantile + special.ndtri(power)) / effect) ** 2
+    near = np.minimum(near + quantile**2 / 2, MOST / 2)
+    places = np.flatnonzero(effect)
+    most = np.full(len(places), float(MOST))
+    places = places[(near[places] < MOST / 2) | enough(most, places)]
+    low = np.floor(np.maximum(near - 1, 1))
+    high = np.ceil(near + 1)
+
+    def search(some: Ints) -> Floats:
+        return _smallest(enough, some, 1.0, low[some], high[some])
+
+    counts = np.zeros(len(effect))
+    counts[places] = _on_threads(search, places)
+    return [int(count) or None for count in counts]
 
 
 def detectable(n: int, *, alpha: float = 0.05, power: float = 0.8) -> float:
@@ -241,17 +250,18 @@ def detectable(n: int, *, alpha: float = 0.05, power: float = 0.8) -> float:
 
 def all_detectable(n: Ints | Floats, alpha: Floats, power: Floats | float) -> Floats:
     """Return :func:`detectable` of each number of queries at its level."""
-    (n, alpha, wanted), place = np.unique(
-        [n, alpha, np.broadcast_to(power, n.shape)], axis=1, return_inverse=True
-    )  # equal ones share a search
-    found, at = (
-        np.full(len(n), math.inf),
-        np.flatnonzero(n > 1),
-    )  # one query has no spread
-    found[at] = _on_threads(
-        lambda some: _smallest_effect(n[some], alpha[some], wanted[some]), at
-    )
-    return found[place.ravel()]
+    searches = [n, alpha, np.broadcast_to(power, n.shape)]
+    # equal ones share a search
+    distinct, place = np.unique(searches, axis=1, return_inverse=True)
+
+    def search(some: Ints) -> Floats:
+        return _smallest_effect(*distinct[:, some])
+
+    effects = np.full(distinct.shape[1], math.inf)
+    # one query has no spread
+    places = np.flatnonzero(distinct[0] > 1)
+    effects[places] = _on_threads(search, places)
+    return effects[place.ravel()]
 
 
 def _smallest_effect(n: Floats | Ints, alpha: Floats, power: Floats) -> Floats:
@@ -262,40 +272,51 @@ def _smallest_effect(n: Floats | Ints, alpha: Floats, power: Floats) -> Floats:
     """
     from scipy import special
 
-    def powers(effect: Floats, at: Ints | slice = slice(None)) -> Floats:
-        return _power(effect, n[at], alpha[at])
+    def powers(effect: Floats, places: Ints | slice = slice(None)) -> Floats:
+        return _power(effect, n[places], alpha[places])
 
-    wanted, least = special.ndtri(power), -special.stdtrit(n - 1, alpha / 2)
-    slope = each = np.sqrt((1 + least**2 / (2 * (n - 1))) / n)
+    wanted = special.ndtri(power)
+    least = -special.stdtrit(n - 1, alpha / 2)
+    each = np.sqrt((1 + least**2 / (2 * (n - 1))) / n)
     near = np.where(least < _FAR, least / np.sqrt(n) + wanted * each, np.nan)
+    slope = each
     step = miss = np.nan
     with np.errstate(all="ignore"):
         for _ in range(_SECANTS):
-            before, miss = miss, wanted - special.ndtri(powers(near))
-            slope = np.where(np.isfinite(found := step / (before - miss)), found, slope)
-            near = np.abs(near + (step := slope * miss))
+            before = miss
+            miss = wanted - special.ndtri(powers(near))
+            secant = step / (before - miss)
+            slope = np.where(np.isfinite(secant), secant, slope)
+            step = slope * miss
+            near = np.abs(near + step)
     reach = each * (6 * _ROUNDED * np.exp(wanted**2 / 2))
-    no = np.where(powers(near - reach) < power - _ROUNDED, near - reach, 0.0)
-    yes = np.where(powers(near + reach) > power + _ROUNDED, near + reach, np.inf)
+    low = near - reach
+    high = near + reach
+    too_small = np.where(powers(low) < power - _ROUNDED, low, 0.0)
+    large_enough = np.where(powers(high) > power + _ROUNDED, high, np.inf)
 
-    def enough(effect: Floats, at: Ints) -> Bools:
-        found = effect >= yes[at]
-        open_ = np.flatnonzero(~found & (effect > no[at]))
-        found[open_] = powers(effect[open_], at[open_]) >= power[at[open_]]
-        return found
+    def enough(effect: Floats, places: Ints) -> Bools:
+        reached = effect >= large_enough[places]
+        between = np.flatnonzero(~reached & (effect > too_small[places]))
+        rest = places[between]
+        reached[between] = powers(effect[between], rest) >= power[rest]
+        return reached
 
-    return _smallest(enough, np.arange(len(n)), 0.0, np.zeros(len(n)), np.ones(len(n)))
+    count = len(n)
+    return _smallest(enough, np.arange(count), 0.0, np.zeros(count), np.ones(count))
 
 
-def _on_threads(search: Callable[[Ints], Floats], at: Ints) -> Floats:
+def _on_threads(search: Callable[[Ints], Floats], places: Ints) -> Floats:
     """Return the results of searches, which do not depend on each other."""
-    parts = np.array_split(at, -(-len(at) // _BLOCK) or 1)
-    return np.concatenate(list(in_blocks(lambda part: search(parts[part]), len(parts))))
+    count = -(-len(places) // _BLOCK) or 1
+    parts = np.array_split(places, count)
+    results = in_blocks(lambda part: search(parts[part]), len(parts))
+    return np.concatenate(list(results))
 
 
 def _smallest(
     enough: Callable[[Floats, Ints], Bools],
-    at: Ints,
+    places: Ints,
     begin: float,
     low: Floats,
     high: Floats,
@@ -305,19 +326,29 @@ def _smallest(
     ``low`` and ``high`` are guesses of what is not enough and what is.
     """
     left = np.flatnonzero(low > begin)
-    left = left[enough(low[left], at[left])]
-    low[left], high[left] = begin, low[left]
-    left = np.arange(len(at))
-    while len(left := left[~enough(high[left], at[left])]):
-        low[left], high[left] = high[left], 2 * high[left]
+    left = left[enough(low[left], places[left])]
+    high[left] = low[left]
+    low[left] = begin
+    left = np.arange(len(places))
+    while True:
+        left = left[~enough(high[left], places[left])]
+        if not len(left):
+            break
+        low[left] = high[left]
+        high[left] *= 2
         left = left[np.isfinite(high[left])]  # a level that no effect reaches
     while True:
-        middle = np.floor((low + high) / 2) if begin else (low + high) / 2
+        middle = (low + high) / 2
+        if begin:
+            middle = np.floor(middle)
         left = np.flatnonzero((low < middle) & (middle < high) & np.isfinite(high))
         if not len(left):
             return high
-        yes = enough(middle[left], at[left])
-        high[left[yes]], low[left[~yes]] = middle[left[yes]], middle[left[~yes]]
+        reached = enough(middle[left], places[left])
+        yes = left[reached]
+        no = left[~reached]
+        high[yes] = middle[yes]
+        low[no] = middle[no]
 
 
 def power_among(effect: float, n: int, systems: int, *, alpha: float = 0.05) -> float:
