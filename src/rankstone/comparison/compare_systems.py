@@ -127,7 +127,8 @@ class ComparisonSettings:
         if self.correction is not None:
             one_of("correction", self.correction, FAMILIES)
         for name in ("confidence", "power"):
-            value, least = getattr(self, name), self.alpha if name == "power" else 0.0
+            value = getattr(self, name)
+            least = self.alpha if name == "power" else 0.0
             if not (_is_number(value) and least < value < 1):
                 raise BadOption(
                     f"{name}={value!r} is out of range",

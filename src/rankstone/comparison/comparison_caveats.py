@@ -65,7 +65,8 @@ def _pool_bias(
 ) -> Iterator[str]:
     if comparison.judged is None or comparison.relevant_alone:
         return
-    shares, differing = _judged_shares(comparison), comparison.pool_bias
+    shares = _judged_shares(comparison)
+    differing = comparison.pool_bias
     judged = comparison.judged[0]
     names = {"judged": judged, "k": judged.partition("@")[2]}
     if len(differing) > _FEW:
@@ -108,10 +109,8 @@ def caveats_of(comparison: ComparedSystems, say: Say, digits: int) -> Iterator[s
             least=FEW_CLUSTERS,
         )
     yield from _rare_losses(comparison, say, short)
-    correction, first = (
-        comparison.families[0].correction,
-        comparison.table.filter(role="primary"),
-    )
+    correction = comparison.families[0].correction
+    first = comparison.table.filter(role="primary")
     if correction in PROCEDURES and first["low"].is_null().all():
         yield say("too_few", units=f"{first['units'][0]:,}", correction=correction)
     for row in comparison.table.iter_rows(named=True):

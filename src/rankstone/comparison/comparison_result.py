@@ -204,7 +204,8 @@ class ComparedSystems(Result):
         different = np.zeros((len(systems), len(systems)), np.bool_)
         pairs = self.table.filter(pl.col("verdict").is_in(CLEAR), measure=measure)
         for system, versus in pairs.select("system", "versus").iter_rows():
-            row, column = place[system], place[versus]
+            row = place[system]
+            column = place[versus]
             different[row, column] = different[column, row] = True
         return dict(zip(systems, compact_letters(different), strict=True))
 

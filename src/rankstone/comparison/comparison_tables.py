@@ -55,10 +55,8 @@ def sheet(
     systems = (
         " · ".join(names) if len(names) < _MANY else say("systems", count=len(names))
     )
-    n, brief = (
-        max(comparison.table["n"].to_list()),
-        len(names) > MAX_SENTENCES and not verbose,
-    )
+    n = max(comparison.table["n"].to_list())
+    brief = len(names) > MAX_SENTENCES and not verbose
     parts: list[Table | tuple[str, tuple[str, ...]]] = [
         (
             say("verdict"),
@@ -94,10 +92,8 @@ def sheet(
     if caveats := list(caveats_of(comparison, say, digits)):
         parts.append((say("care"), tuple(first_sentences(caveats, say))))
     parts.append((say("how"), tuple(method_of(comparison, say, digits))))
-    audit, conventions = (
-        getattr(comparison, "audit", None),
-        getattr(comparison, "conventions", {}),
-    )
+    audit = getattr(comparison, "audit", None)
+    conventions = getattr(comparison, "conventions", {})
     scores = (f"scores  {line}" for line in conventions.get("scores", ()))
     notes: tuple[str | Details, ...] = (
         *scores,
@@ -186,10 +182,8 @@ def sentences(comparison: ComparedSystems, digits: int = 4) -> list[str]:
     short = short_names(comparison)
     lines = []
     for row in comparison.table.filter(role="primary").iter_rows(named=True):
-        difference, level = (
-            signed(row["difference"], digits),
-            percent(row["confidence"]),
-        )
+        difference = signed(row["difference"], digits)
+        level = percent(row["confidence"])
         numbers = say(
             "numbers",
             difference=difference,

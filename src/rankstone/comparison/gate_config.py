@@ -273,10 +273,8 @@ def _check_kinds(data: Mapping[str, Any], kinds: Mapping[str, str], what: str) -
 
 def _check_choices(statistics: object, options: object) -> None:
     """Refuse invalid settings and options before anything is read."""
-    chosen, aligned = (
-        dict(_table(statistics, "gate.statistics")),
-        dict(_table(options, "gate.options")),
-    )
+    chosen = dict(_table(statistics, "gate.statistics"))
+    aligned = dict(_table(options, "gate.options"))
     _refuse_unknown(
         chosen,
         [declared.name for declared in fields(ComparisonSettings)],
@@ -321,29 +319,26 @@ def _built(kind: Any, data: Any, what: str) -> Any:  # noqa: ANN401 - a dataclas
 def _check_kind(name: str, value: object, declared: str, what: str) -> None:
     """Refuse a text in place of a number, and the reverse."""
     if "Drops" in declared:
-        right, expected = isinstance(value, Drops), "{ by = 0.5, most = 3 }"
+        right = isinstance(value, Drops)
+        expected = "{ by = 0.5, most = 3 }"
     elif "table" in declared:
         right = isinstance(value, dict) and all(
             isinstance(one, str) for one in value.values()
         )
-        right, expected = (
-            right or declared == "table",
-            'a table of texts: { theirs = "ours" }',
-        )
+        right = right or declared == "table"
+        expected = 'a table of texts: { theirs = "ours" }'
     elif "texts" in declared and isinstance(value, (list, tuple)):
-        right, expected = (
-            all(isinstance(one, str) for one in value),
-            "a text, or a list of texts",
-        )
+        right = all(isinstance(one, str) for one in value)
+        expected = "a text, or a list of texts"
     elif "text" in declared or "str" in declared:
-        right, expected = isinstance(value, str) and value.strip() != "", "a text"
+        right = isinstance(value, str) and value.strip() != ""
+        expected = "a text"
     elif "bool" in declared:
-        right, expected = isinstance(value, bool), "true or false"
+        right = isinstance(value, bool)
+        expected = "true or false"
     elif "int" in declared:
-        right, expected = (
-            isinstance(value, int) and not isinstance(value, bool) and value >= 0,
-            "a count",
-        )
+        right = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+        expected = "a count"
     else:
         right = (
             isinstance(value, (int, float))

@@ -282,11 +282,10 @@ def _margin(
     low, high = sorted(
         sign * (math.nan if row[end] is None else row[end]) for end in ("low", "high")
     )
-    alpha, most = (1 - row["confidence"]) / 2, matrix.span[1] - matrix.span[0]
-    rare, queries_needed = (
-        unseen_share(row["units"], alpha),
-        _queries_needed(margin, row, alpha, most),
-    )
+    alpha = (1 - row["confidence"]) / 2
+    most = matrix.span[1] - matrix.span[0]
+    rare = unseen_share(row["units"], alpha)
+    queries_needed = _queries_needed(margin, row, alpha, most)
     ends = "?" if row["low"] is None else f"[{row['low']:+.4f}, {row['high']:+.4f}]"
     text = (
         f"{row['difference']:+.4f}, {percent(row['confidence'])} CI {ends}, allowed loss: {margin:g}; "

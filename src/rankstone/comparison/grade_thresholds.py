@@ -178,7 +178,8 @@ class Thresholds(Result):
     @cached_property
     def sensitivity(self) -> pl.DataFrame:
         """The spread of values over thresholds: ``run``, ``measure``, ``low``, ``high``, ``spread``."""
-        low, high = pl.col("value").min(), pl.col("value").max()
+        low = pl.col("value").min()
+        high = pl.col("value").max()
         return self.values.group_by("run", "measure", maintain_order=True).agg(
             low=low, high=high, spread=high - low
         )
@@ -280,10 +281,8 @@ class Thresholds(Result):
         self, part: pl.DataFrame, runs: list[str], digits: int
     ) -> Iterator[tuple[str, ...]]:
         """Yield a row for each threshold of a measure, then one for the spread."""
-        measure, lines = (
-            part["measure"][0],
-            {line: more for line, _, _, *more in self.pairs.iter_rows()},
-        )
+        measure = part["measure"][0]
+        lines = {line: more for line, _, _, *more in self.pairs.iter_rows()}
         for at in part.partition_by("rel", maintain_order=True):
             rel = at["rel"][0]
             cells = {
@@ -411,7 +410,8 @@ def _orders(
     one: pl.DataFrame, other: pl.DataFrame
 ) -> tuple[float | None, float | None, list[list[str]]]:
     """Compare two orders of runs: Kendall's tau_b, one less that, and the pairs that swap places."""
-    runs, pairs = one["run"].to_list(), list(combinations(range(one.height), 2))
+    runs = one["run"].to_list()
+    pairs = list(combinations(range(one.height), 2))
     values = one["value"].to_list(), other["value"].to_list()
     before, after = (
         np.array([_sign(some[a], some[b]) for a, b in pairs], np.int64)

@@ -91,7 +91,8 @@ def _one_by_one(others: list[int]) -> set[int]:
             ):  # pairs that are left open, then whoever else fits
                 for other in range(len(others)):
                     if wanted & room & ~column & 1 << other:
-                        column, room = column | 1 << other, room & ~others[other]
+                        column = column | 1 << other
+                        room = room & ~others[other]
             columns.add(column)
             left = [
                 pairs & ~column if column >> at & 1 else pairs

@@ -147,7 +147,8 @@ def tradeoff_tables(
 
 def ends_of(row: Mapping[str, Any], name: str) -> str:
     """Return the interval of a percentile as text."""
-    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    low = row[f"{name}_low"]
+    high = row[f"{name}_high"]
     if low is None and high is None:
         return "[–]"
     return (

@@ -128,7 +128,8 @@ class Plan(Result):
             "–" if row[name] is None else f"{row[name]:,}"
             for name in ("needed", "needed_cautious")
         ]
-        spread, given = f"{row['deviation']:.{digits}f}", f"{row['difference']:g}"
+        spread = f"{row['deviation']:.{digits}f}"
+        given = f"{row['difference']:g}"
         if not piloted:
             return spread, given, counts[0]
         names = [
@@ -332,7 +333,8 @@ class _PairPlan(Record):
             effect = difference / (self.deviation * widen)
             units = self.design.needs(effect, self.alpha)
         else:
-            wanted, level = np.array([difference]), np.array([self.alpha])
+            wanted = np.array([difference])
+            level = np.array([self.alpha])
             [units] = self.pilots.needed(wanted, level, self.design.power, widen)
         return None if units is None else math.ceil(units * each)
 
@@ -341,7 +343,9 @@ def _deviations(pilot: Comparison, *, widths: bool) -> Iterator[tuple[Any, ...]]
     """Yield the deviation of the differences of each pair, and what they say about the test."""
     flips = pilot.settings.interval == "test" and pilot.settings.test != "t"
     for row in pilot.table.iter_rows(named=True):
-        n, units, spread = row["n"], row["units"], row["spread"]
+        n = row["n"]
+        units = row["units"]
+        spread = row["spread"]
         if spread is None:
             continue
         deviation = spread * math.sqrt(units) if row["ties"] < n else 0.0

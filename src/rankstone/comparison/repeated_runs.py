@@ -70,7 +70,8 @@ def repeated_runs(comparison: Comparison) -> pl.DataFrame:
 
 def _row(matrix: Matrix, system: str, versus: str, alpha: float) -> tuple[Any, ...]:
     """Return the numbers of a pair."""
-    at, other = matrix.systems.index(system), matrix.systems.index(versus)
+    at = matrix.systems.index(system)
+    other = matrix.systems.index(versus)
     each = [
         matrix.runs.get(name, matrix.values[:, [of]])
         for name, of in ((system, at), (versus, other))
@@ -85,7 +86,8 @@ def _row(matrix: Matrix, system: str, versus: str, alpha: float) -> tuple[Any, .
         for found in estimates(every.difference(one, counts[0] + two))
     ]
     ends = np.sort(matrix.sign * np.array(single), axis=1)
-    better, worse = int((ends[:, 0] > 0).sum()), int((ends[:, 1] < 0).sum())
+    better = int((ends[:, 0] > 0).sum())
+    worse = int((ends[:, 1] < 0).sum())
     of_queries = float(matrix.units.difference(at, other).robust_error()[0][0])
     means = np.split(every.mean, [counts[0]])
     spread = sum(float(part.var(ddof=1)) for part in means if len(part) > 1)

@@ -151,7 +151,8 @@ class Matrix(Record):
     def span(self) -> tuple[float, float]:
         """The lowest and highest score a query can have; the observed extremes where there is no bound."""
         low, high = self.declared
-        least, most = float(self.values.min()), float(self.values.max())
+        least = float(self.values.min())
+        most = float(self.values.max())
         if low is None and high is None and least >= 0 and most <= 1:
             return 0.0, 1.0
         return min(least, low or 0.0), most if high is None else max(most, high)

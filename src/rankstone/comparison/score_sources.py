@@ -94,7 +94,9 @@ def read_scores(
     [('bm25', 'q1', 0.5), ('bm25', 'q2', 0.25)]
     """
     named = _named(source)
-    frames, sources, notes = [], {}, {} if notes is None else notes
+    frames = []
+    sources = {}
+    notes = {} if notes is None else notes
     for name, one in named:
         frame = _read(name, one, Renames({}, columns), measure, notes)
         frames.append(frame)
@@ -197,10 +199,8 @@ def _table(
             *read_as,
             f"queries × systems: {counted(len(table.columns), 'column')} of {measure}",
         )
-        frame, names = (
-            _unfolded(frame, where, measure),
-            ["run", "query_id", "measure", "value"],
-        )
+        frame = _unfolded(frame, where, measure)
+        names = ["run", "query_id", "measure", "value"]
     notes |= {where: read_as} if read_as else {}
     for name in ("query_id", "measure", *(["run"] if "run" in names else [])):
         frame = frame.with_columns(name_texts(frame[name], where))

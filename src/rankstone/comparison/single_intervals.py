@@ -130,10 +130,8 @@ def intervals(
         totals = np.concatenate([m.units.total for _, m in together], axis=1)
         every = replace(first.units, total=totals)
         keys = first.keys if interval == "poisson" else None
-        draws, spans = (
-            settings.draws(len(every)),
-            [matrix.span for _, matrix in together],
-        )
+        draws = settings.draws(len(every))
+        spans = [matrix.span for _, matrix in together]
         if interval in ("auto", "worst_case"):
             found = mean_estimates(every, spans, interval)
         else:

@@ -166,7 +166,8 @@ class _Cube(Record):
 
 def _combined(one: _Cube, other: _Cube) -> _Cube:
     """Combine two procedures: the larger p, and intervals that contain those of both."""
-    p, low = np.maximum(one.p, other.p), np.minimum(one.low, other.low)
+    p = np.maximum(one.p, other.p)
+    low = np.minimum(one.low, other.low)
     return _Cube(p, low, np.maximum(one.high, other.high), max(one.draws, other.draws))
 
 
@@ -197,7 +198,8 @@ def _shuffled(
         shapes.setdefault(totals.shape[:2], []).append(at)
     found: dict[int, _Cube] = {}
     for (units, systems), places in shapes.items():
-        some, count = [tables[at] for at in places], settings.shuffles(units * systems)
+        some = [tables[at] for at in places]
+        count = settings.shuffles(units * systems)
         shuffled = randomised_tukeys(
             some, shuffles=count, seed=settings.seed, progress=progress
         )
@@ -262,7 +264,8 @@ def _closed_form_pairs(
     tested, reached = (
         (tukey_hsd, hsd_reach) if correction == "hsd" else (nemenyi, nemenyi_reach)
     )
-    p, reach = tested(matrix.values), reached(matrix.values, settings.alpha)
+    p = tested(matrix.values)
+    reach = reached(matrix.values, settings.alpha)
     mean = matrix.units.mean
     gaps = [float(mean[q.one] - mean[q.other]) for q in pairs]
     return AllPairs(
@@ -500,7 +503,8 @@ def _p_values(
     progress: Progress | None,
 ) -> tuple[Floats, int]:
     """Return p of every pair, and the largest number of permutations drawn."""
-    p, most = np.ones(len(pairs)), 0
+    p = np.ones(len(pairs))
+    most = 0
     for matrix, places, one, other in by_matrix(pairs):
         if matrix.replicates:
             p[places] = [two_sided(found[at]) for at in places]

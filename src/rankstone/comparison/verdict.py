@@ -165,7 +165,8 @@ def pair_statistics(
     """Compute the statistics of pairs from scores per query, estimates and p-values."""
     told: dict[int, PairStatistics] = {}
     for matrix, places, one, other in by_matrix(pairs):
-        units, several = matrix.units.difference(one, other), bool(matrix.replicates)
+        units = matrix.units.difference(one, other)
+        several = bool(matrix.replicates)
         better = np.sign(matrix.differences(one, other)).T * matrix.sign
         counts = [(better == way).sum(axis=1).tolist() for way in (1, 0, -1)]
         p_t = (
@@ -242,105 +243,146 @@ def result_rows(
     p_adjusted
         float64 ``[pairs]``, the corrected p.
     """
-    every, margin = [one.estimate for one in found], settings.margin
+    decided = _decided(found, settings, ends, p_adjusted, family)
+    plans = _planned(found, settings, decided.verdicts, levels)
+    primary = family.name in ("primary", "segments")
+    level = family.alpha if math.isnan(family.level) else family.level
+    rows = []
+    for number, pair in enumerate(found):
+        estimate = pair.estimate
+        low, high = decided.ends[number]
+        low_guarded = None
+        high_guarded = None
+        if settings.margin is not None:
+            low_guarded, high_guarded = decided.losses[number]
+        low_alone, high_alone = estimate.interval(settings.confidence)
+        worse = 1 if pair.direction == "lower" else 0
+        row = {name: getattr(pair, name) for name in _COLUMNS}
+        row |= {
+            "role": "primary" if primary else "exploratory",
+            "difference": estimate.value,
+            "low": low,
+            "high": high,
+            "low_guarded": low_guarded,
+            "high_guarded": high_guarded,
+            "interval_kind": family.interval_kind,
+            "confidence": 1 - level,
+            "low_alone": low_alone,
+            "high_alone": high_alone,
+            "error": estimate.error,
+            "spread": estimate.spread,
+            "p_adjusted": p_adjusted[number],
+            "family": family.size,
+            **_effects(pair),
+            "p_not_worse": pair.margins and pair.margins[worse],
+            "p_equivalent": pair.margins and max(pair.margins),
+            "verdict": decided.verdicts[number],
+            **plans[number],
+        }
+        rows.append(row)
+    return rows
+
+
+def _effects(pair: PairStatistics) -> dict[str, float | None]:
+    """Return the effect sizes of a pair, where its error is known."""
+    deviation = pair.estimate.error * math.sqrt(pair.units)
+    if math.isnan(deviation):
+        return {"d_z": None, "g": None}
+    effect = d_z(pair.estimate.value, deviation)
+    g = None if effect is None else effect * hedges(pair.units)
+    return {"d_z": effect, "g": g}
+
+
+class _Decided(Record):
+    """What is said of each pair, and the limits that it agrees with: of the difference, and of losses."""
+
+    verdicts: list[str]
+    ends: Sequence[tuple[float, float]]
+    losses: Sequence[tuple[float, float]]
+
+
+def _decided(
+    found: Sequence[PairStatistics],
+    settings: ComparisonSettings,
+    ends: Sequence[tuple[float, float]],
+    p_adjusted: Floats,
+    family: Family,
+) -> _Decided:
+    """Decide by the interval, or, where it is that of the test, by p."""
     losses = ends
     rejected: list[bool | None] = [None] * len(found)
     if settings.interval == "test":
         rejected = [bool(p <= settings.alpha) for p in p_adjusted]
         ends = [
-            agreeing(end, one.estimate.value, rejected=bool(differs))
-            for end, one, differs in zip(ends, found, rejected, strict=True)
+            agreeing(end, pair.estimate.value, rejected=bool(differs))
+            for end, pair, differs in zip(ends, found, rejected, strict=True)
         ]
-        each = family.level
-        if math.isnan(each):
-            each = settings.alpha / family.size
+        losses = ends
+    if settings.interval == "test" and settings.margin is not None:
         # what is promised about losses does not assume that other queries are like these
-        losses = (
-            ends
-            if margin is None
-            else [one.guarded.interval(1 - each) for one in found]
-        )
-    words = [
-        _verdict(one, end, loss, margin, rejected=differs)
-        for one, end, loss, differs in zip(found, ends, losses, rejected, strict=True)
+        level = family.level
+        if math.isnan(level):
+            level = settings.alpha / family.size
+        losses = [pair.guarded.interval(1 - level) for pair in found]
+    verdicts = [
+        _verdict(pair, end, loss, settings.margin, rejected=differs)
+        for pair, end, loss, differs in zip(found, ends, losses, rejected, strict=True)
     ]
-    spread = np.array([one.spread for one in every])
-    units = np.array([one.units for one in found], np.int64)
-    pilots = _pilots(found, settings, spread)
-    level, least = np.array(levels, np.float64), np.full(len(found), np.nan)
-    known = (pilots.deviation > 0) & (level > 0) & (level < settings.power)
-    least[known] = pilots.some(known).detectable(
-        units[known], level[known], settings.power
-    )
-    distance = np.abs([one.value for one in every])
-    if margin is not None:
-        distance = np.where(distance < margin, margin - distance, distance)
-    at = np.flatnonzero(known & (np.array(words) == "inconclusive"))
-    differing = np.rint(pilots.share[at] * units[at]).astype(np.int64)
-    cautious = np.array([upper_deviation(n - 1) for n in differing.tolist()])
-    wanted, wanted_cautious = (
-        dict(
-            zip(
-                at.tolist(),
-                pilots.some(at).needed(distance[at], level[at], settings.power, widen),
-                strict=True,
-            )
-        )
-        for widen in (1.0, cautious)
-    )
-    rows = []
-    for row, (one, estimate) in enumerate(zip(found, every, strict=True)):
-        deviation = estimate.error * math.sqrt(one.units)
-        effect = d_z(estimate.value, deviation) if deviation == deviation else None  # noqa: PLR0124 - NaN
-        low_alone, high_alone = estimate.interval(settings.confidence)
-        rows.append(
-            {
-                **{name: getattr(one, name) for name in _COLUMNS},
-                "role": "primary"
-                if family.name in ("primary", "segments")
-                else "exploratory",
-                "difference": estimate.value,
-                "low": ends[row][0],
-                "high": ends[row][1],
-                "low_guarded": None if margin is None else losses[row][0],
-                "high_guarded": None if margin is None else losses[row][1],
-                "interval_kind": family.interval_kind,
-                "confidence": 1
-                - (family.alpha if math.isnan(family.level) else family.level),
-                "low_alone": low_alone,
-                "high_alone": high_alone,
-                "error": estimate.error,
-                "spread": spread[row],
-                "p_adjusted": p_adjusted[row],
-                "family": family.size,
-                "d_z": effect,
-                "g": None if effect is None else effect * hedges(one.units),
-                "detectable": least[row] if known[row] else None,
-                "p_not_worse": one.margins
-                and one.margins[1 if one.direction == "lower" else 0],
-                "p_equivalent": one.margins and max(one.margins),
-                "verdict": words[row],
-                "needed": _queries(wanted.get(row), one),
-                "needed_cautious": _queries(wanted_cautious.get(row), one),
-            }
-        )
-    return rows
+    return _Decided(verdicts, ends, losses)
+
+
+def _planned(
+    found: Sequence[PairStatistics],
+    settings: ComparisonSettings,
+    verdicts: Sequence[str],
+    levels: Sequence[float],
+) -> list[dict[str, Any]]:
+    """Return for each pair what its queries detect, and how many would decide where these do not."""
+    units = np.array([pair.units for pair in found], np.int64)
+    pilots = _pilots(found, settings, units)
+    level = np.array(levels, np.float64)
+    power = settings.power
+    known = (pilots.deviation > 0) & (level > 0) & (level < power)
+    least = np.full(len(found), np.nan)
+    least[known] = pilots.some(known).detectable(units[known], level[known], power)
+
+    distance = np.abs([pair.estimate.value for pair in found])
+    if settings.margin is not None:
+        inside = distance < settings.margin
+        distance = np.where(inside, settings.margin - distance, distance)
+    open_ = np.flatnonzero(known & (np.array(verdicts) == "inconclusive"))
+    some = pilots.some(open_)
+    differing = np.rint(some.share * units[open_]).astype(np.int64)
+    cautious = np.array([upper_deviation(count - 1) for count in differing.tolist()])
+    plans: list[dict[str, Any]] = [
+        {
+            "detectable": float(least[number]) if known[number] else None,
+            "needed": None,
+            "needed_cautious": None,
+        }
+        for number in range(len(found))
+    ]
+    for name, widen in (("needed", 1.0), ("needed_cautious", cautious)):
+        counts = some.needed(distance[open_], level[open_], power, widen)
+        for number, count in zip(open_.tolist(), counts, strict=True):
+            plans[number][name] = _queries(count, found[number])
+    return plans
 
 
 def _pilots(
-    found: Sequence[PairStatistics], settings: ComparisonSettings, spread: Floats
+    found: Sequence[PairStatistics], settings: ComparisonSettings, units: Ints
 ) -> Pilots:
     """Return what pairs say about queries to come, for the test whose verdict is planned for."""
-    units = np.array([one.units for one in found], np.int64)
-    queries = np.array([one.n for one in found])
-    differing = np.array([one.n - one.ties for one in found])
+    queries = np.array([pair.n for pair in found])
+    differing = np.array([pair.n - pair.ties for pair in found])
     # whether clusters differ is not counted
     share = np.where(units == queries, differing / np.maximum(queries, 1), 1.0)
+    deviation = np.sqrt(units) * [pair.estimate.spread for pair in found]
     # more queries would not show how runs of one system vary
-    replicated = np.array([one.replicated for one in found])
+    deviation[[pair.replicated for pair in found]] = np.nan
     return Pilots.of(
-        np.array([one.estimate.value for one in found]),
-        np.where(replicated, np.nan, spread * np.sqrt(units)),
+        np.array([pair.estimate.value for pair in found]),
+        deviation,
         units,
         share,
         flips=settings.interval == "test" and settings.test != "t",

@@ -65,7 +65,8 @@ def two_way(scores: Floats) -> Blocked:
     """
     n, m = scores.shape
     grand = scores.mean()
-    system, query = scores.mean(axis=0) - grand, scores.mean(axis=1) - grand
+    system = scores.mean(axis=0) - grand
+    query = scores.mean(axis=1) - grand
     residual = scores - grand - system - query[:, None]
     squares = [
         float(part)
@@ -133,7 +134,8 @@ def tukey_hsd(scores: Floats) -> Floats:
     """
     from scipy import stats
 
-    found, mean = two_way(scores), scores.mean(axis=0)
+    found = two_way(scores)
+    mean = scores.mean(axis=0)
     gap = np.abs(mean[:, None] - mean[None, :])
     if not found.error:
         return np.where(gap > 0, 0.0, 1.0)
@@ -162,7 +164,8 @@ def ranks(scores: Floats, *, rounding: float = 1e-12) -> Floats:
     order = np.argsort(scores, axis=1, kind="stable")
     gaps = np.diff(np.take_along_axis(scores, order, axis=1), axis=1, prepend=-np.inf)
     begins = gaps > rounding * np.abs(scores).max(initial=0.0)
-    at, ends = np.arange(scores.shape[1]), np.roll(begins, -1, axis=1)
+    at = np.arange(scores.shape[1])
+    ends = np.roll(begins, -1, axis=1)
     ends[:, -1:] = True
     first = np.maximum.accumulate(np.where(begins, at, 0), axis=1)
     last = np.minimum.accumulate(np.where(ends, at, at.size)[:, ::-1], axis=1)[:, ::-1]
@@ -296,7 +299,8 @@ def critical_range(items: int, alpha: float = 0.05) -> float:
     >>> round(critical_range(2), 4), round(critical_range(10), 3)
     (2.7718, 4.474)
     """
-    low, high = 0.0, 40.0
+    low = 0.0
+    high = 40.0
     while low < (middle := (low + high) / 2) < high:
         if float(range_tail(np.array([middle]), items)[0]) > alpha:
             low = middle
@@ -328,7 +332,8 @@ def conover(scores: Floats) -> Floats:
     from scipy import special
 
     places, (n, m) = ranks(scores), scores.shape
-    sums, df = places.sum(axis=0), (n - 1) * (m - 1)
+    sums = places.sum(axis=0)
+    df = (n - 1) * (m - 1)
     left = float((places**2).sum()) - float((sums**2).sum()) / n
     gaps = np.abs(sums[:, None] - sums)
     if left <= 1e-12 * n * m**3:  # every query has the same ranks
@@ -360,7 +365,8 @@ def rank_z(scores: Floats) -> Floats:
     from scipy import special
 
     places = ranks(scores)
-    mean, error = places.mean(axis=0), math.sqrt(2 * _variance(places) / len(places))
+    mean = places.mean(axis=0)
+    error = math.sqrt(2 * _variance(places) / len(places))
     if not error:
         return np.ones((len(mean), len(mean)))
     p: Floats = 2 * special.ndtr(-np.abs(mean[:, None] - mean) / error)

@@ -82,15 +82,15 @@ class BoundedMean(Estimate, kw_only=True):
             and np.ptp(values)
             and self.method != "worst_case"
         ):
-            mean, reach = float(units.mean[0]), q * float(units.robust_error()[0][0])
+            mean = float(units.mean[0])
+            reach = q * float(units.robust_error()[0][0])
             return max(mean - reach, 0.0), min(mean + reach, 1.0)
         half = self.size.mean() / 2
-        total, size = (
-            np.append(self.total, [0, half])[:, None],
-            np.append(self.size, [half, half]),
-        )
+        total = np.append(self.total, [0, half])[:, None]
+        size = np.append(self.size, [half, half])
         more = Units(total, size, clustered=True)
-        mean, error = float(more.mean[0]), float(more.robust_error()[0][0])
+        mean = float(more.mean[0])
+        error = float(more.robust_error()[0][0])
         normal = -float(special.ndtri(alpha))
         whole = math.fsum(self.size)
         n = min(max(mean * (1 - mean) / error**2 * (normal / q) ** 2, 1.0), whole)
@@ -264,7 +264,8 @@ def difference_estimates(
     units: Units, span: Span, method: str = "auto"
 ) -> list[BoundedDifference]:
     """Do what :func:`difference_estimate` does for each column of totals ``[units, columns]``."""
-    some, most = units.size > 0, span[1] - span[0]
+    some = units.size > 0
+    most = span[1] - span[0]
     size, (error, df) = units.size[some], units.robust_error()
     total = units.total[some]
     total = np.where(np.abs(total) <= units.roundings / max(len(units), 1), 0.0, total)

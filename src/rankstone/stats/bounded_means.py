@@ -72,10 +72,8 @@ def worst_case(values: Floats, alpha: float, weight: Floats | float = 1.0) -> Fl
     )
     if plain.all():
         return exact
-    rest, weight = (
-        _by_column(values[:, ~plain]),
-        np.broadcast_to(weight, len(top))[~plain],
-    )
+    rest = _by_column(values[:, ~plain])
+    weight = np.broadcast_to(weight, len(top))[~plain]
     tilt = _solved(
         lambda tilt: _tail(rest, tilt, _tilted(rest, tilt, weight), weight) > alpha,
         top[~plain],
@@ -102,7 +100,8 @@ def worst_case_p(values: Floats, limit: Floats, weight: float = 1.0) -> Floats:
     )
     rest = np.flatnonzero(~plain & (limit > 0) & (limit < top))
     if len(rest):
-        some, target = _by_column(values[:, rest]), limit[rest]
+        some = _by_column(values[:, rest])
+        target = limit[rest]
         tilt = _solved(lambda tilt: _tilted(some, tilt, weight) > target, top[rest])
         mean = _sums(some) / (len(values) + weight)
         p[rest] = np.where(target >= mean, 1.0, _tail(some, tilt, target, weight))
@@ -111,11 +110,13 @@ def worst_case_p(values: Floats, limit: Floats, weight: float = 1.0) -> Floats:
 
 def _solved(more: Callable[[Floats], Bools], top: Floats) -> Floats:
     """Return the tilt, above 0, up to which ``more`` is true, by halving its logarithm."""
-    low, high = np.full(len(top), -_WIDEST), np.full(len(top), _WIDEST)
+    low = np.full(len(top), -_WIDEST)
+    high = np.full(len(top), _WIDEST)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         up = more(np.exp2(middle) / top)
-        low, high = np.where(up, middle, low), np.where(up, high, middle)
+        low = np.where(up, middle, low)
+        high = np.where(up, high, middle)
     found: Floats = np.exp2((low + high) / 2) / top
     return found
 
@@ -168,7 +169,8 @@ class Adaptive(Record):
         """Return the lower limit of each mean at a one-sided level, float64 ``[columns]``."""
         from scipy import special
 
-        q, g = -float(special.stdtrit(self.df, alpha)), self._skewness
+        q = -float(special.stdtrit(self.df, alpha))
+        g = self._skewness
         reach: Floats = np.where(
             g == 0, q, 3 * (np.cbrt(1 + self.skewness * (q - g / 6)) - 1) / _one(g)
         )
@@ -239,7 +241,8 @@ def adaptive(
     each = float(size.mean())
     whole = size.sum() + weight * each
     mean = (_sums(total) - weight * each * worst) / whole
-    scatter, last = total - size * mean, -each * (worst + mean)
+    scatter = total - size * mean
+    last = -each * (worst + mean)
     square = _sums(scatter**2 / remainder(size / whole)) + weight * last**2 / (
         1 - each / whole
     )

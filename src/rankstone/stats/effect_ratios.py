@@ -38,10 +38,13 @@ def effect_ratio(
     >>> [round(one, 12) for one in effect_ratio(original, original / 2)]
     [0.5, 0.5, 0.5]
     """
-    x, y = float(original.mean()), float(again.mean())
+    x = float(original.mean())
+    y = float(again.mean())
     value = y / x if x else math.nan
     (xx, xy), (_, yy), q = _covariance(original, again, confidence, paired=paired)
-    a, b, c = x * x - q * xx, x * y - q * xy, y * y - q * yy
+    a = x * x - q * xx
+    b = x * y - q * xy
+    c = y * y - q * yy
     if not a > 0:
         return value, math.nan, math.nan
     root = math.sqrt(max(b * b - a * c, 0.0))
@@ -70,7 +73,8 @@ def relative_change(
     >>> round(relative_change(first, (first[0] * 2, first[1] * 2))[0], 12)
     0.0
     """
-    relative, parts = [], []
+    relative = []
+    parts = []
     for advanced, baseline in (original, again):
         base = float(baseline.mean())
         ratio = float(advanced.mean()) / base if base else math.nan
@@ -81,10 +85,8 @@ def relative_change(
             else np.full(len(baseline), math.nan)
         )
     (xx, xy), (_, yy), q = _covariance(parts[0], parts[1], confidence, paired=paired)
-    value, reach = (
-        relative[0] - relative[1],
-        math.sqrt(max(q * (xx + yy - 2 * xy), 0.0)),
-    )
+    value = relative[0] - relative[1]
+    reach = math.sqrt(max(q * (xx + yy - 2 * xy), 0.0))
     return value, *around(value, reach)
 
 

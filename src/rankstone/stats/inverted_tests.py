@@ -116,7 +116,8 @@ def _rejected_sums(n: int, alpha: float) -> int:
 
 def _average(ordered: Floats, rank: int) -> float:
     """Return the rank-th smallest average of two differences, a difference with itself among them."""
-    low, high = float(ordered[0]), float(ordered[-1])
+    low = float(ordered[0])
+    high = float(ordered[-1])
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         partners = np.searchsorted(ordered, 2 * middle - ordered, side="right")

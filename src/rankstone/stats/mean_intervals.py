@@ -130,7 +130,8 @@ class Estimate(Record):
 
     def _level(self, reached: Callable[[float], bool]) -> float:
         """Return the smallest level at which a limit is reached, 1 where none up to a half is."""
-        low, high = math.log(_LEAST_LEVEL), math.log(0.5)
+        low = math.log(_LEAST_LEVEL)
+        high = math.log(0.5)
         if not reached(0.5):
             return 1.0
         for _ in range(_HALVINGS):
@@ -212,7 +213,8 @@ def estimates(
             expected=", ".join(known),
             fix=did_you_mean(method, known),
         )
-    mean, error = units.mean, units.standard_error()
+    mean = units.mean
+    error = units.standard_error()
     method = "t" if len(units) < 2 else method  # noqa: PLR2004 - a single unit has nothing to draw from
     if method == "t":
         error, df = units.robust_error()
@@ -250,27 +252,28 @@ def _drawn(
     progress: Progress | None,
 ) -> Floats:
     """Return the mean, or its studentised distance, in every resample, float64 ``[resamples, columns]``."""
-    scatter, size = units.scatter(), units.size[:, None]
+    scatter = units.scatter()
+    size = units.size[:, None]
     parts = [scatter, size]
     if method == "studentised":
         parts += [scatter**2, scatter * size, size**2]
     whole = Whole.of(np.concatenate(parts, axis=1))
-    columns, n = scatter.shape[1], len(units)
+    columns = scatter.shape[1]
+    n = len(units)
     each = max(1, _BLOCK // max(n, 1))
 
     def block(at: int) -> Floats:
         sums = whole.summed(
             draws(n, seed, range(at * each, min((at + 1) * each, resamples)))
         )
-        moved, weight = sums[:, :columns], sums[:, columns : columns + 1]
+        moved = sums[:, :columns]
+        weight = sums[:, columns : columns + 1]
         with np.errstate(divide="ignore", invalid="ignore"):
             shift = moved / weight
             if method != "studentised":
                 return shift + units.mean
-            squares, products = (
-                sums[:, columns + 1 : 2 * columns + 1],
-                sums[:, 2 * columns + 1 : -1],
-            )
+            squares = sums[:, columns + 1 : 2 * columns + 1]
+            products = sums[:, 2 * columns + 1 : -1]
             rest = squares - 2 * shift * products + shift**2 * sums[:, -1:]
             rest = np.where(
                 rest > _ROUNDING * squares, rest, 0.0

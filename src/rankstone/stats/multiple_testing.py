@@ -137,7 +137,8 @@ def family_level(
     (0.05, 0.025)
     """
     corrected = adjusted(p, correction)
-    m, claims = len(corrected), int((corrected <= alpha).sum())
+    m = len(corrected)
+    claims = int((corrected <= alpha).sum())
     if correction == "none" or not m:
         return alpha
     if correction in ("bonferroni", "sidak"):

@@ -70,7 +70,8 @@ def taus(one: Floats, other: Floats) -> Floats:
     each = max(1, _CELLS // one.shape[1] ** 2)
     for begin in range(0, len(one), each):
         rows = slice(begin, begin + each)
-        x, y = _signs(one[rows]), _signs(other[rows])
+        x = _signs(one[rows])
+        y = _signs(other[rows])
         pairs = np.sqrt((x * x).sum(axis=(1, 2)) * (y * y).sum(axis=(1, 2)))
         np.divide((x * y).sum(axis=(1, 2)), pairs, out=found[rows], where=pairs > 0)
     return found
@@ -110,7 +111,8 @@ def order_agreement(
 
     tables = one, other
     means = [table.mean(axis=0)[None] for table in tables]
-    tau, n = float(taus(*means)[0]), min(map(len, tables))
+    tau = float(taus(*means)[0])
+    n = min(map(len, tables))
     systems = one.shape[1]
     if n < FEWEST_QUERIES or systems < FEWEST or math.isnan(tau):
         return OrderAgreement(tau, math.nan, math.nan, n)
@@ -126,7 +128,8 @@ def order_agreement(
     variance = change**2 + float(np.nanvar(drawn))
     variance += sum(_jackknifed(taus(*np.broadcast_arrays(*pair))) for pair in each)
     reach = float(special.stdtrit(n - 1, 0.5 + confidence / 2)) * math.sqrt(variance)
-    centre, pairs = tau + _BACK * change, systems * (systems - 1) / 2
+    centre = tau + _BACK * change
+    pairs = systems * (systems - 1) / 2
     low = min(_steps_below(centre - reach, pairs), tau - 2 / pairs)
     high = max(-_steps_below(-centre - reach, pairs), tau + 2 / pairs)
     return OrderAgreement(tau, max(low, -1.0), min(high, 1.0), n)

@@ -144,7 +144,8 @@ def sign_test(units: Units) -> float:
     from scipy import special
 
     differences = per_unit(units)
-    wins, losses = int((differences > 0).sum()), int((differences < 0).sum())
+    wins = int((differences > 0).sum())
+    losses = int((differences < 0).sum())
     return min(1.0, 2 * float(special.bdtr(min(wins, losses), wins + losses, 0.5)))
 
 

@@ -173,7 +173,8 @@ class PoissonBootstrap:
 
     def means(self) -> Floats:
         """Return the mean of each resample, float64 ``[resamples, columns]``; NaN for an empty resample."""
-        total, size = self._sums[:, :-1], self._sums[:, -1:]
+        total = self._sums[:, :-1]
+        size = self._sums[:, -1:]
         means: Floats = np.full(total.shape, np.nan)
         np.divide(total, size, out=means, where=size > 0)
         return means

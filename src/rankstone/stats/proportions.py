@@ -42,7 +42,8 @@ def wilson(
     ([0.0, 0.2553], [0.2775, 0.3662])
     """
     z2 = _quantile(confidence) ** 2
-    k, size = np.asarray(successes, np.float64), np.asarray(n, np.float64)
+    k = np.asarray(successes, np.float64)
+    size = np.asarray(n, np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         middle = (k + z2 / 2) / (size + z2)
         reach = np.sqrt(z2 * (k * (size - k) / size + z2 / 4)) / (size + z2)
@@ -81,7 +82,8 @@ def quantile_interval(
 
     between_0_and_1("confidence", confidence)
     ordered = np.sort(np.asarray(values, np.float64))
-    n, tail = len(ordered), (1 - confidence) / 2
+    n = len(ordered)
+    tail = (1 - confidence) / 2
     below = special.bdtr(
         np.arange(n), n, share
     )  # chance of at most so many values below the quantile
@@ -183,7 +185,8 @@ def proportion_difference(
     (a, n), (b, m) = one, other
     if not n or not m:
         return ProportionDifference(np.nan, np.nan, np.nan, np.nan)
-    p, q = a / n, b / m
+    p = a / n
+    q = b / m
     (low, low_other), (high, high_other) = wilson([a, b], [n, m], confidence)
     spread = np.sqrt(p * (1 - p) * n * q * (1 - q) * m)
     r = float(np.clip(shared.products(p, q) / spread, -1, 1)) if spread else 0.0
@@ -236,14 +239,10 @@ def sample_ratio(counts: Sequence[int], shares: Sequence[float]) -> SampleRatio:
     """
     from scipy import special
 
-    observed, expected = (
-        np.asarray(counts, np.float64),
-        np.asarray(shares, np.float64) * sum(counts),
-    )
-    chi_square, df = (
-        float(((observed - expected) ** 2 / expected).sum()),
-        len(observed) - 1,
-    )
+    observed = np.asarray(counts, np.float64)
+    expected = np.asarray(shares, np.float64) * sum(counts)
+    chi_square = float(((observed - expected) ** 2 / expected).sum())
+    df = len(observed) - 1
     if df != 1:
         return SampleRatio(
             chi_square,
@@ -251,12 +250,11 @@ def sample_ratio(counts: Sequence[int], shares: Sequence[float]) -> SampleRatio:
             float(special.chdtrc(df, chi_square)) if df else 1.0,
             exact=False,
         )
-    n, distance = int(observed.sum()), abs(float(observed[0] - expected[0]))
+    n = int(observed.sum())
+    distance = abs(float(observed[0] - expected[0]))
     slack = 1e-9 * max(1.0, expected[0])  # equal but for rounding
-    least, most = (
-        np.floor(expected[0] - distance + slack),
-        np.ceil(expected[0] + distance - slack),
-    )
+    least = np.floor(expected[0] - distance + slack)
+    most = np.ceil(expected[0] + distance - slack)
     if least >= most:
         return SampleRatio(chi_square, df, 1.0, exact=True)
     below = float(special.bdtr(least, n, shares[0])) if least >= 0 else 0.0

@@ -29,7 +29,8 @@ Result = TypeVar("Result")
 #: whole numbers up to 2^53 are exact as float64; a bit is kept in hand
 _EXACT_BITS: Final = 52
 #: products of so many numbers are made without threads of their own, which would wait for ours; few rows
-_ALONE, _FEW = 1 << 18, 8
+_ALONE = 1 << 18
+_FEW = 8
 #: random numbers made at a time: as many as fit into a processor's cache
 _SLICE: Final = 1 << 13
 #: sums that differ by less than this share of what was summed are equal: scores carry rounding errors

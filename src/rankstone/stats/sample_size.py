@@ -29,7 +29,9 @@ MOST: Final = 10**9
 #: searches that a thread works on at a time
 _BLOCK: Final = 512
 #: steps of the secant method; a computed power is off by less than half of this, where t is less than that
-_SECANTS, _ROUNDED, _FAR = 4, 2.0**-45, 50.0
+_SECANTS = 4
+_ROUNDED = 2.0**-45
+_FAR = 50.0
 
 
 def power_of(effect: float, n: int, *, alpha: float = 0.05) -> float:
@@ -409,9 +411,11 @@ def smallest_n(enough: Callable[[int], bool]) -> int | None:
     """
     if not enough(MOST):
         return None
-    low, high = 1, 2
+    low = 1
+    high = 2
     while not enough(high):
-        low, high = high, 2 * high
+        low = high
+        high = 2 * high
     while high - low > 1:
         low, high = (
             (low, middle) if enough(middle := (low + high) // 2) else (middle, high)

@@ -323,7 +323,8 @@ def flip_limits(
     [[0.1], [0.6]]
     """
     some = units.size > 0
-    total, size = units.total[some], units.size[some]
+    total = units.total[some]
+    size = units.size[some]
     drawn = Flips.of(len(size), flips, seed)
     low = np.full(total.shape[1], -np.inf)
     high = np.full(total.shape[1], np.inf)

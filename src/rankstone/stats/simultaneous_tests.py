@@ -195,8 +195,10 @@ def _inverted(
 
     For units of one size these are mean ± t·se.
     """
-    size, squares = sizes.sum(axis=0), (sizes**2).sum(axis=0)
-    low, high = np.full(gaps.shape, -np.inf), np.full(gaps.shape, np.inf)
+    size = sizes.sum(axis=0)
+    squares = (sizes**2).sum(axis=0)
+    low = np.full(gaps.shape, -np.inf)
+    high = np.full(gaps.shape, np.inf)
     a = size**2 - limit**2 * squares
     known = a > 0
     if not known.any():

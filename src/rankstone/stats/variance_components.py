@@ -72,10 +72,8 @@ def variance_components(
     """
     from scipy import special
 
-    cells, levels = (
-        (scores.mean(axis=-1) if replicated else scores),
-        scores.shape[: len(factors)],
-    )
+    cells = scores.mean(axis=-1) if replicated else scores
+    levels = scores.shape[: len(factors)]
     within = scores.shape[-1] if replicated else 1
     effects = [
         one
@@ -152,13 +150,12 @@ def order_components(
     >>> [(name, part is None) for name, _, part in order_components(scores, ["system", "shard", "topic"])][:4]
     [('system', True), ('shard', True), ('topic', True), ('system × shard', False)]
     """
-    sizes, found = dict(zip(factors, scores.shape, strict=True)), []
+    sizes = dict(zip(factors, scores.shape, strict=True))
+    found = []
     for one in variance_components(scores, factors):
         own, *others = factors if one.name == "residual" else one.name.split(" × ")
-        variance, times = (
-            max(one.variance, 0.0),
-            math.prod(sizes[other] for other in others),
-        )
+        variance = max(one.variance, 0.0)
+        times = math.prod(sizes[other] for other in others)
         found.append(
             (
                 one.name,
@@ -224,7 +221,8 @@ class Reliability(Record):
             sum(one[at].squares for one in inner) / df[at - 1] if inner else 0.0
             for at in (1, 2)
         ]
-        noise, of_queries = squares[1], max(squares[0] - squares[1], 0.0) / items
+        noise = squares[1]
+        of_queries = max(squares[0] - squares[1], 0.0) / items
         each = float(np.mean([1 / len(one) for one in queries])) if queries else 0.0
         return cls(
             items,
@@ -268,7 +266,8 @@ class Reliability(Record):
         """Return the interval of Eρ², exact for normal scores (Feldt, Psychometrika 30, 1965)."""
         from scipy import special
 
-        df, rest = self.systems - 1, (self.systems - 1) * (self.datasets - 1)
+        df = self.systems - 1
+        rest = (self.systems - 1) * (self.datasets - 1)
         if not self.ratio > 0:
             return 0.0, 1.0
         shares = (1 + confidence) / 2, (1 - confidence) / 2
