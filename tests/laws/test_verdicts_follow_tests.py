@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import rankstone
 from rankstone.comparison.verdict import CLEAR
+from rankstone.stats import Units, difference_estimate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -204,3 +205,21 @@ def test_one_verdict_for_the_same_queries() -> None:
         )
         assert row["verdict"] == "better"
         assert row["p"] == pytest.approx(2 / 2**12)
+
+
+@given(worlds)
+def test_the_scale_changes_no_guarded_limit(world: tuple[int, str, int, int]) -> None:
+    """Differences and range times ten: limits that a margin is held against times ten."""
+    seed, shape, n, _ = world
+    scores = _scores(np.random.default_rng(seed), shape, n, 2)
+    old, new = (
+        np.array([value["ndcg"] for value in values.values()])
+        for values in scores.values()
+    )
+    units = Units.of((new - old)[:, None])
+    tenfold = Units.of(10 * (new - old)[:, None])
+
+    ends = difference_estimate(units, (0.0, 1.0)).interval()
+    scaled = difference_estimate(tenfold, (0.0, 10.0)).interval()
+
+    assert [10 * end for end in ends] == pytest.approx(list(scaled), abs=1e-8)

@@ -81,6 +81,29 @@ def test_an_interval_around_the_margin_is_open() -> None:
     assert "queries would be enough" in found.outcomes[0].text
 
 
+@pytest.mark.parametrize(
+    ("interval", "risk"),
+    [(None, "release 0.025, more if"), ("worst_case", "release ≤ 0.025;")],
+)
+def test_only_the_worst_case_bounds_the_risk(interval: str | None, risk: str) -> None:
+    """Other limits let more pass where a few queries collapse, so their level is no bound."""
+    settings = {} if interval is None else {"statistics": {"interval": interval}}
+    rule = {"measure": "map", "margin": 0.02}
+    outcome = gated(OLD, BETTER, rule, **settings).outcomes[0]
+
+    assert risk in outcome.text
+
+
+def test_a_gate_keeps_its_guarded_interval() -> None:
+    """Whatever the default of comparisons is, a promise about losses allows for rare ones."""
+    rule = {"measure": "map", "margin": 0.02}
+    found = gated(OLD, BETTER, rule).outcomes[0].numbers
+    compared = rankstone.compare_scores({"old": OLD, "new": BETTER}, interval="auto")
+    row = compared.table.row(0, named=True)
+
+    assert (found["low"], found["high"]) == (row["low"], row["high"])
+
+
 def test_equal_scores_are_no_certainty() -> None:
     """Forty ties leave a loss of 1 on 1 - 0.025 ** (1 / 40) of queries open, however small the margin."""
     found = gated(OLD, dict(OLD), {"measure": "map", "margin": 0.001}).outcomes[0]
