@@ -485,9 +485,9 @@ class Comparison(ComparedSystems):
     def practical_probability(self) -> pl.DataFrame:
         """Return how probable it is that differences matter, with ``rope=``; no row without it.
 
-        See :func:`rankstone.comparison.practical_probability.practical_probability` for the columns.
+        See :func:`rankstone.comparison.practical_tables.practical_probability` for the columns.
         """
-        from rankstone.comparison.practical_probability import practical_probability
+        from rankstone.comparison.practical_tables import practical_probability
 
         return practical_probability(self)
 

@@ -21,7 +21,7 @@ from rankstone.comparison.comparison_words import (
     short_names,
     signed,
 )
-from rankstone.comparison.practical_probability import practical_table
+from rankstone.comparison.practical_tables import practical_table
 from rankstone.comparison.quality_and_cost import costs_of, tradeoff_tables
 from rankstone.comparison.repeated_runs import repeated_sentences
 from rankstone.comparison.score_sources import fact_of

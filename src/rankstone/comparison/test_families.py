@@ -39,7 +39,7 @@ from rankstone.stats.inverted_tests import inverted
 from rankstone.stats.mean_intervals import RESAMPLED, Estimate, estimates
 from rankstone.stats.multiple_testing import SIMULTANEOUS, adjusted, family_level
 from rankstone.stats.paired_tests import PAIRED
-from rankstone.stats.sign_flips import sign_flips
+from rankstone.stats.randomisation_test import sign_flips
 from rankstone.stats.simultaneous_tests import (
     flipped_max_t,
     randomised_tukeys,

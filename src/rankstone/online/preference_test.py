@@ -36,8 +36,8 @@ from rankstone.stats.automatic_intervals import verdict
 from rankstone.stats.mean_intervals import estimates
 from rankstone.stats.paired_tests import sign_test
 from rankstone.stats.proportions import wilson
+from rankstone.stats.randomisation_test import sign_flips
 from rankstone.stats.sampling_units import Units
-from rankstone.stats.sign_flips import sign_flips
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

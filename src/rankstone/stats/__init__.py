@@ -56,6 +56,7 @@ from rankstone.stats.proportions import (
     sample_ratio,
     wilson,
 )
+from rankstone.stats.randomisation_test import flip_limits, sign_flips
 from rankstone.stats.sample_size import detectable, needed, power_of, upper_deviation
 from rankstone.stats.sampling_units import Units
 from rankstone.stats.sequential import (
@@ -63,7 +64,6 @@ from rankstone.stats.sequential import (
     always_valid_p,
     always_valid_ratio,
 )
-from rankstone.stats.sign_flips import flip_limits, sign_flips
 from rankstone.stats.simultaneous_tests import (
     MaxT,
     RandomisedTukey,

@@ -13,7 +13,7 @@ import numpy as np
 
 from rankstone.stats.mean_intervals import estimates
 from rankstone.stats.paired_tests import per_unit
-from rankstone.stats.sign_flips import flip_limits
+from rankstone.stats.randomisation_test import flip_limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     Ends = tuple[float, float]
 
 
-class Drawing(TypedDict, total=False):
-    """How random flips are drawn; as for :func:`~rankstone.stats.sign_flips.sign_flips`."""
+class FlipKeywords(TypedDict, total=False):
+    """How random flips are drawn; as for :func:`~rankstone.stats.randomisation_test.sign_flips`."""
 
     flips: int
     seed: int
@@ -39,7 +39,7 @@ _HALVINGS: Final = 80
 
 
 def inverted(
-    test: str, units: Units, alpha: float, **drawing: Unpack[Drawing]
+    test: str, units: Units, alpha: float, **drawing: Unpack[FlipKeywords]
 ) -> list[Ends]:
     """Return for each column the lowest and the highest shift that a test does not reject.
 
@@ -52,7 +52,7 @@ def inverted(
     alpha
         1 less the confidence, in (0, 1).
     **drawing
-        ``flips``, ``seed`` and ``progress`` of :func:`~rankstone.stats.sign_flips.flip_limits`.
+        ``flips``, ``seed`` and ``progress`` of :func:`~rankstone.stats.randomisation_test.flip_limits`.
 
     Returns
     -------

@@ -1,6 +1,6 @@
 """Tests of paired scores: t, Wilcoxon, sign, McNemar, and equivalence by two t-tests.
 
-The randomisation test is in :mod:`~rankstone.stats.sign_flips`, intervals that agree with the tests in
+The randomisation test is in :mod:`~rankstone.stats.randomisation_test`, intervals that agree with the tests in
 :mod:`~rankstone.stats.inverted_tests`.
 """
 

@@ -31,7 +31,7 @@ from rankstone._basics import Record
 from rankstone.stats.anova_and_friedman import two_way
 from rankstone.stats.multiple_testing import critical, p_values
 from rankstone.stats.random_streams import Whole, draws, in_blocks, raw
-from rankstone.stats.sign_flips import Flips, whole_numbers
+from rankstone.stats.randomisation_test import Flips, whole_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -99,7 +99,7 @@ def flipped_max_t(
         Chance of any false claim, in (0, 1): the level of the intervals.
     flips
         How many, above 0; where there are no more ways than that, all of them.  They are those of
-        :func:`~rankstone.stats.sign_flips.sign_flips`: another system only adds to what is compared.
+        :func:`~rankstone.stats.randomisation_test.sign_flips`: another system only adds to what is compared.
     seed
         Makes p reproducible, bit by bit, on any number of threads.
     threads, progress

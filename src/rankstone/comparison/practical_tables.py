@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from rankstone.comparison.comparison_words import names_in, short_names
+from rankstone.stats.bayesian_signed_rank import practical_difference
 from rankstone.stats.paired_tests import per_unit
-from rankstone.stats.practical_difference import practical_difference
 from rankstone.tables.sheet import Table
 
 if TYPE_CHECKING:

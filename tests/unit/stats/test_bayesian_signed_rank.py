@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rankstone.stats.practical_difference import practical_difference
+from rankstone.stats.bayesian_signed_rank import practical_difference
 
 
 def _posterior(differences: list[float], rope: float) -> list[float]:
