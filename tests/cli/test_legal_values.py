@@ -75,6 +75,7 @@ VALUES: Final[dict[str | tuple[str, str], str]] = {
     "resamples": "1000",
     "permutations": "50",
     "margin": "0.2",
+    "rope": "0.05",
     "power": "0.7",
     "baseline": "a",
     "primary": "AP",
