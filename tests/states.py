@@ -417,7 +417,15 @@ for _name in ("higher", "lower"):
 
     STATES[f"comparison of two {_name}"] = _neither
 
-for _interval in ("worst_case", "t", "bca", "percentile", "studentised", "poisson"):
+for _interval in (
+    "auto",
+    "worst_case",
+    "t",
+    "bca",
+    "percentile",
+    "studentised",
+    "poisson",
+):
     STATES[f"comparison with {_interval} intervals"] = lambda lang, interval=_interval: (
         rankstone.compare_scores(
             _scores({"a": 0.0, "b": 0.1}), interval=interval, lang=lang, **QUICK
@@ -441,7 +449,7 @@ for _test in ("t", "wilcoxon", "sign", "mcnemar", "randomisation"):
     STATES[f"comparison by {_test} test"] = _tested
 for _correction in (
     "none", "holm", "bonferroni", "holm_sidak", "sidak", "hochberg", "hommel", "bh", "by",
-    "robust_tukey", "tukey", "max_t", "hsd", "nemenyi",
+    "flipped_max_t", "robust_tukey", "tukey", "max_t", "hsd", "nemenyi",
 ):  # fmt: skip
     STATES[f"comparison corrected by {_correction}"] = (
         lambda lang, correction=_correction: rankstone.compare_scores(
@@ -543,7 +551,35 @@ def comparison_with_a_baseline_that_none_is_above(lang: str) -> Any:
 def comparison_where_test_and_interval_disagree(lang: str) -> Any:
     data = {"a": {f"q{at}": {"m": 0.0} for at in range(8)}}
     data["b"] = {f"q{at}": {"m": value} for at, value in enumerate([0.01] * 7 + [0.5])}
-    return rankstone.compare_scores(data, lang=lang)
+    return rankstone.compare_scores(data, interval="auto", lang=lang)
+
+
+def _pair_of(*values: float) -> dict[str, dict[str, dict[str, float]]]:
+    """Return scores of two systems that differ by these values."""
+    old = {f"q{at}": {"m": 0.0} for at in range(len(values))}
+    return {"a": old, "b": {f"q{at}": {"m": gain} for at, gain in enumerate(values)}}
+
+
+@state
+def comparison_whose_verdict_assumes_more_of_the_same(lang: str) -> Any:
+    return rankstone.compare_scores(_pair_of(*[0.01] * 7, 0.5), lang=lang)
+
+
+@state
+def comparison_in_which_few_queries_differ(lang: str) -> Any:
+    return rankstone.compare_scores(_pair_of(*[0.0] * 40, 0.2, 0.3, -0.1), lang=lang)
+
+
+@state
+def comparison_whose_interval_ends_at_0(lang: str) -> Any:
+    return rankstone.compare_scores(_pair_of(0.0, 0.0, 0.0, 1.0, 0.5, 1.0), lang=lang)
+
+
+@state
+def comparison_with_a_probability(lang: str) -> Any:
+    return rankstone.compare_scores(
+        _scores({"a": 0.0, "b": 0.05}), rope=0.01, margin=0.1, lang=lang
+    )
 
 
 @state
@@ -608,6 +644,33 @@ def comparison_of_runs(lang: str) -> Any:
     return rankstone.compare(
         demo.QRELS, demo.RUNS, "nDCG@10 AP", lang=lang, keep_runs=True, **QUICK
     )
+
+
+@state
+def comparison_of_runs_by_guarded_intervals(lang: str) -> Any:
+    return rankstone.compare(
+        demo.QRELS,
+        demo.RUNS,
+        "nDCG@10 AP",
+        primary="AP",
+        interval="auto",
+        lang=lang,
+        keep_runs=True,
+        **QUICK,
+    )
+
+
+@state
+def comparison_of_three_by_guarded_intervals(lang: str) -> Any:
+    qrels, runs = _collection()
+    return rankstone.compare(qrels, runs, "P@10", interval="auto", lang=lang, **QUICK)
+
+
+@state
+def comparison_with_a_first_place_that_is_open(lang: str) -> Any:
+    qrels, runs = _collection()
+    runs["b"] = {q: [*d[:9], *d[10:], d[9]] for q, d in runs["a"].items()}
+    return rankstone.compare(qrels, runs, "nDCG@10", lang=lang, **QUICK)
 
 
 @state
@@ -1236,9 +1299,16 @@ PAGED: Final = {
     "comparison corrected by nemenyi",
     "comparison corrected by none",
     "comparison corrected by tukey",
+    "comparison corrected by robust_tukey",
     "comparison in clusters and segments",
+    "comparison in which few queries differ",
     "comparison of few queries",
+    "comparison where test and interval disagree",
+    "comparison whose verdict assumes more of the same",
+    "comparison with a first place that is open",
     "comparison of identical systems",
+    "comparison of runs by guarded intervals",
+    "comparison of three by guarded intervals",
     "comparison of many with a baseline",
     "comparison of many with unjudged documents",
     "comparison of one query",
