@@ -173,7 +173,8 @@ def _pair(
     one: str, other: str, items: Mapping[str, pl.DataFrame]
 ) -> tuple[dict[str, Any], pl.DataFrame]:
     """Return the agreement of two, and the items on which they differ."""
-    first, second = items[one], items[other]
+    first = items[one]
+    second = items[other]
     both = first.join(second, on=_KEY, how="inner", suffix="_other")
     if not both.height:
         raise NotComparable(
@@ -181,7 +182,8 @@ def _pair(
             expected="assignments of the same nuggets or citations of the same queries",
             fix="are these two systems instead of two assessors? compare them without --agreement",
         )
-    a, b = both["score"].to_numpy(), both["score_other"].to_numpy()
+    a = both["score"].to_numpy()
+    b = both["score_other"].to_numpy()
     joint = np.array(
         [[np.mean((a == x) & (b == y)) for y in _SUPPORT] for x in _SUPPORT]
     )
@@ -209,7 +211,8 @@ def _pair(
 
 
 def _kappa(weights: Any, joint: Any, chance: Any) -> float | None:  # noqa: ANN401 - matrices
-    seen, expected = float((weights * joint).sum()), float((weights * chance).sum())
+    seen = float((weights * joint).sum())
+    expected = float((weights * chance).sum())
     return None if np.isclose(expected, 1) else (seen - expected) / (1 - expected)
 
 

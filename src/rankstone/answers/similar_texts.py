@@ -78,10 +78,8 @@ def judge_by_similarity(
                 where=where,
                 given=f"first at {seen[query]}",
             )
-        references, retrieved = (
-            _texts(record, _REFERENCES, where),
-            _texts(record, _RETRIEVED, where),
-        )
+        references = _texts(record, _REFERENCES, where)
+        retrieved = _texts(record, _RETRIEVED, where)
         ranked.append((query, retrieved))
         if not references:
             judged.append((query, "1", "no reference", 0.0))  # it counts

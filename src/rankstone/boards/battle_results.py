@@ -117,7 +117,8 @@ class PairedBoard(RankedSystems):
     @property
     def notes(self) -> Sequence[str]:
         """What was noticed while reading."""
-        noted, shared = self.table_of.notes, self.table_of.shared
+        noted = self.table_of.notes
+        shared = self.table_of.shared
         ways = (*self.clusters, *shared)[: 1 if self.resamples else _WAYS]
         if not shared or ways == self.clusters:
             return noted
@@ -264,7 +265,8 @@ class PairedBoard(RankedSystems):
 
     def _expected(self, one: Ints, other: Ints) -> Floats:
         """Return the expected share of wins, a tie being half, where neither side has an advantage."""
-        gap, tie = self.means[one] - self.means[other], self.fit.tie
+        gap = self.means[one] - self.means[other]
+        tie = self.fit.tie
         if self.fit.model == "davidson":
             whole = np.exp(gap / 2) + np.exp(-gap / 2) + math.exp(tie)
             found: Floats = (np.exp(gap / 2) + math.exp(tie) / 2) / whole
@@ -303,7 +305,8 @@ class PairedBoard(RankedSystems):
     def findings(self, digits: int = 4) -> Iterator[str]:  # noqa: ARG002 - ranks have none
         """Yield what the board shows, in sentences."""
         yield from self.leading()
-        battles, say = self.table_of.battles, self.say
+        battles = self.table_of.battles
+        say = self.say
         for row in self.effects().iter_rows(named=True):
             if row["effect"] != "ties":
                 ends = {name: f"{row[name]:+.2f}" for name in ("value", "low", "high")}
@@ -519,10 +522,8 @@ def paired_board(
         drawn = _resampled(
             fit, next(iter(read.clusters.values()), None), seed, resamples, progress
         )
-        covariance, errors = (
-            drawn.T @ drawn / len(drawn),
-            DrawnErrors(drawn[:, :items]),
-        )
+        covariance = drawn.T @ drawn / len(drawn)
+        errors = DrawnErrors(drawn[:, :items])
     ranks = rank_intervals(
         fit.strengths, errors, alpha=1 - confidence, progress=progress
     )

@@ -88,7 +88,8 @@ class BoardExplanation(Result):
     def sheet(self, digits: int = 4) -> Sheet:
         """Return the table and what it says."""
         say = partial(phrase, "board", lang=self.lang)
-        one, other = printable(self.system, 40), printable(self.versus, 40)
+        one = printable(self.system, 40)
+        other = printable(self.versus, 40)
         names = {
             "versus": other,
             "score": one,

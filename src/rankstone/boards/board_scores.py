@@ -262,7 +262,8 @@ def _read(
 ) -> pl.DataFrame:
     """Return a long table: system, dataset, value, and further columns that it has."""
     if is_path(source) and Path(source).is_dir():
-        name, frame = display_name(source), read_folder(source, measure).lazy()
+        name = display_name(source)
+        frame = read_folder(source, measure).lazy()
     else:
         name, frame, read_as = open_table(source, "system", columns, format_in)
         notes |= dict.fromkeys(f"{name} read as: {note}" for note in read_as)
@@ -392,10 +393,8 @@ def _refuse_twice(long: pl.DataFrame, table: pl.DataFrame, where: str) -> None:
         for name in key
         if first[name] is not None
     )
-    values, fix = (
-        ", ".join(map(str, long.filter(same)["value"].head(3))),
-        "remove all but one row",
-    )
+    values = ", ".join(map(str, long.filter(same)["value"].head(3)))
+    fix = "remove all but one row"
     if apart:
         values += f"; they differ in {', '.join(map(printable, apart))}"
         one = printable(rows[apart[0]][0])
@@ -525,10 +524,8 @@ def _refuse_lost_queries(
     """Refuse systems that lack some queries of a data set: their means would be over other queries."""
     lost = np.isnan(scores)
     for at in np.flatnonzero(lost.any(axis=0) & ~lost.all(axis=0)).tolist():
-        first, count = (
-            ids[int(lost[:, at].argmax())],
-            counted(int(lost[:, at].sum()), "query", "queries"),
-        )
+        first = ids[int(lost[:, at].argmax())]
+        count = counted(int(lost[:, at].sum()), "query", "queries")
         raise InputError(
             f"{printable(systems[at])} has no score for {count} of {printable(dataset)}",
             where=where,

@@ -62,9 +62,11 @@ class PredictionScale(Record):
             span = 0.0, 1.0
         low = -np.inf if span[0] is None else span[0]
         high = np.inf if span[1] is None else span[1]
-        least, most = np.nanmin(values), np.nanmax(values)
+        least = np.nanmin(values)
+        most = np.nanmax(values)
         if least < low or most > high:
-            low, high = -np.inf, np.inf
+            low = -np.inf
+            high = np.inf
         names = SCALES if np.isfinite(high - low) else SCALES[:1]
         scales = [cls(name, low, high) for name in names]
         errors = [scale.cross_validated(values) for scale in scales]

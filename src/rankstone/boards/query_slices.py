@@ -147,7 +147,9 @@ def _with_pairs(
         ),
     ]
     keys: dict[bytes, int] = {}
-    places, kept, same = list[int](), list[int](), list[list[str]]()
+    places = list[int]()
+    kept = list[int]()
+    same = list[list[str]]()
     for at, key in enumerate(np.ascontiguousarray(np.packbits(every, axis=0).T)):
         place = keys.setdefault(key.tobytes(), len(kept))
         if place == len(kept):

@@ -194,7 +194,8 @@ class RankedSystems(Findings):
     @property
     def apart(self) -> int:
         """How many neighbours are clearly different."""
-        above, below = self.order[:-1], self.order[1:]
+        above = self.order[:-1]
+        below = self.order[1:]
         return int(self.intervals.better[above, below].sum())
 
     def moves(self) -> Iterator[str]:

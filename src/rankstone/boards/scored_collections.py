@@ -50,21 +50,23 @@ def score_collections(
     UsageError
         For keys that are not known, and collections without judgments or runs.
     """
-    folder, by_name = Path(), cast("Mapping[str, Mapping[str, Any]]", collections)
+    folder = Path()
+    by_name = cast("Mapping[str, Mapping[str, Any]]", collections)
     if is_path(collections):
-        where, folder = os.fspath(collections), Path(collections).parent
+        where = os.fspath(collections)
+        folder = Path(collections).parent
         with blaming(where):
             read = _read(where)
-        measure, convention = (
-            measure or read.get("measure"),
-            convention or read.get("convention"),
-        )
-        options, by_name = {**read.get("options", {}), **options}, read["collections"]
+        measure = measure or read.get("measure")
+        convention = convention or read.get("convention")
+        options = {**read.get("options", {}), **options}
+        by_name = read["collections"]
     measure = measure or "nDCG@10"
     frames = []
     for name, one in by_name.items():
         _check(name, one)
-        qrels, runs = _located(one["qrels"], folder), _runs(one["runs"], folder, name)
+        qrels = _located(one["qrels"], folder)
+        runs = _runs(one["runs"], folder, name)
         with blaming(f"collection {printable(name)}"):
             scores = scores_by(convention, qrels, runs, measure, **options)
         frame = (

@@ -114,10 +114,12 @@ class SlicedValues(Record):
             raise NotComparable(
                 f"{matrix.measure} weighs queries, and slices count them alike"
             )
-        one, two = np.ones(len(matrix)), len(matrix.systems) > 1
+        one = np.ones(len(matrix))
+        two = len(matrix.systems) > 1
         values = matrix.differences(1, 0) if two else matrix.values[:, 0]
         sides = tuple((column, one) for column in matrix.values.T)
-        names, ids = matrix.systems[::-1], matrix.queries.cast(pl.String)
+        names = matrix.systems[::-1]
+        ids = matrix.queries.cast(pl.String)
         about = matrix.measure, matrix.sign, matrix.cluster
         return cls(ids, values, sides, names, *about, without_value=matrix.left_out)
 
@@ -178,7 +180,8 @@ def slices(
             fix=f"-m {requested[0]}",
         )
     named = name_runs(runs)
-    queries, read = given.get("queries"), {"columns": columns, **given}
+    queries = given.get("queries")
+    read = {"columns": columns, **given}
     scores = scores_by(convention, qrels, named, measure, progress=progress, **read)
     return _of_source(
         Source.of(scores, scores.measures[:1]), queries, cluster, columns, settings
@@ -297,7 +300,8 @@ def slices_of_log(
         number = (
             frame[cluster].cast(pl.String).rank("dense").to_numpy().astype(np.int64) - 1
         )
-    share, means = arm.mean(), (y[~arm].mean(), y[arm].mean())
+    share = arm.mean()
+    means = (y[~arm].mean(), y[arm].mean())
     values = (
         means[1]
         - means[0]
@@ -464,7 +468,8 @@ def _searched(
         seed=settings.seed,
         progress=settings.drawing,
     )
-    names, size = [made.names[at] for at in kept], gaps.members.sum(axis=0)
+    names = [made.names[at] for at in kept]
+    size = gaps.members.sum(axis=0)
     place = np.full(len(made.names) + 1, -1)  # of no parent, too
     place[kept] = np.arange(len(kept))
     within = _folded(
@@ -478,7 +483,8 @@ def _searched(
     here, there = (
         np.subtract(*part[::-1]) if two else part[0] for part in (value, elsewhere)
     )
-    gap, reach = here - (0.0 if zero else there), tests.reach()
+    gap = here - (0.0 if zero else there)
+    reach = tests.reach()
     gap[tests.gap == 0] = 0.0  # without rounding
     table = pl.DataFrame(
         {
@@ -538,9 +544,12 @@ def _folded(
     The largest gap is removed from its queries; slices that differ no more were only part of it.
     """
     within: list[int | None] = [None] * len(tests.z)
-    left, z, values = np.flatnonzero(tests.p <= level + 1e-12), tests.z, values.copy()
+    left = np.flatnonzero(tests.p <= level + 1e-12)
+    z = tests.z
+    values = values.copy()
     evidence = tests.evidence
-    size, single = gaps.members.sum(axis=0), parents[:, 0] < 0
+    size = gaps.members.sum(axis=0)
+    single = parents[:, 0] < 0
     while len(left):
         best = left[
             np.lexsort((size[left], ~single[left], -np.round(evidence[left], 9)))[0]

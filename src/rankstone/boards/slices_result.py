@@ -268,10 +268,8 @@ class Slices(Findings):
 
     def tables(self, digits: int, *, verbose: bool = False) -> list[Table]:  # noqa: ARG002 - all rows are in csv
         """Return the slices that are found, or the largest gaps if none is."""
-        say, rows = (
-            self.say,
-            self.found if self.found.height else self.table.head(_LARGEST),
-        )
+        say = self.say
+        rows = self.found if self.found.height else self.table.head(_LARGEST)
         here, signed = ("difference", "+") if len(self.systems) > 1 else ("value", "")
         level = f"{100 * self.settings.confidence:g}"
         head = [
@@ -288,7 +286,8 @@ class Slices(Findings):
             ]
             ends = f"[{row['low']:+.{digits}f}, {row['high']:+.{digits}f}]"
             p = "<0.001" if row["p_adjusted"] < 0.001 else f"{row['p_adjusted']:.3f}"  # noqa: PLR2004
-            name, gap = printable(row["slice"], _NAME), f"{row['gap']:+.{digits}f}"
+            name = printable(row["slice"], _NAME)
+            gap = f"{row['gap']:+.{digits}f}"
             body.append((name, f"{row['n']:,}", *numbers, gap, ends, p))
         kinds: tuple[Kind, ...] = (
             "id",
@@ -370,7 +369,8 @@ class Slices(Findings):
         if not self.noise:
             yield self.say("no_noise")
             return
-        margin, power = self.settings.margin, f"{100 * self.settings.power:g} %"
+        margin = self.settings.margin
+        power = f"{100 * self.settings.power:g} %"
         rows = [
             {
                 "gap": f"{gap:.{digits}f}",

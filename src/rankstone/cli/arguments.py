@@ -163,10 +163,8 @@ def split_columns(columns: str | None) -> Renames:
 
     from rankstone.io import CsvOptions, parse_columns
 
-    names, context = (
-        parse_columns(columns or ""),
-        click.get_current_context(silent=True),
-    )
+    names = parse_columns(columns or "")
+    context = click.get_current_context(silent=True)
     said = {} if context is None else context.meta
     names.csv = CsvOptions(
         said.get("rankstone.csv_separator"), said.get("rankstone.decimal")

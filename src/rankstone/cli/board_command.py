@@ -84,7 +84,8 @@ def command(
         refuse_with("--pairs", given, others)
         for name in others:
             del given[name]
-        files, find = (pairs,), _of_pairs(pairs, battles)
+        files = (pairs,)
+        find = _of_pairs(pairs, battles)
     else:
         refuse_with("a board of scores", battles)
         find = _of_scores(files, settings, explain, versus)

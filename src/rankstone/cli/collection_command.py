@@ -49,10 +49,8 @@ def collection_command(
     rankstone collection qrels.txt a.run b.run --pool-depth 20 -o collection.html --chart topics.pdf
     """
     check_charts({"chart": chart})
-    files, quiet = (
-        (*files[:1], *(one for path in files[1:] for one in _files(path))),
-        given["quiet"],
-    )
+    files = (*files[:1], *(one for path in files[1:] for one in _files(path)))
+    quiet = given["quiet"]
     runs = judged_runs("collection", files)
 
     def find(**options: Any) -> Collection:
@@ -179,7 +177,8 @@ def certify_command(
 
     rankstone certify qrels.txt bm25.run dense.run -m "nDCG@10 AP" -o card.json
     """
-    runs, output = judged_runs("certify", files), given["output"]
+    runs = judged_runs("certify", files)
+    output = given["output"]
 
     def find(**options: Any) -> RunCard:
         from rankstone.collections import certify
@@ -214,10 +213,8 @@ def verify_command(
 
         return verify(card, files, original=original, **options)
 
-    show, inputs = (
-        partial(written, verbose=bool(kept("verbose"))),
-        [card, *files, *original],
-    )
+    show = partial(written, verbose=bool(kept("verbose")))
+    inputs = [card, *files, *original]
     return int(
         not execute(
             {"columns": None, **given}, find, inputs, show=show, notes=None

@@ -238,7 +238,8 @@ def report_command(
     from rankstone.reports import require
 
     require()
-    quiet, queries = given["quiet"], given["queries"]
+    quiet = given["quiet"]
+    queries = given["queries"]
     find, inputs = comparison(files, given)
     with keyword_options(given, [*inputs, documents]) as options:
         found = find(

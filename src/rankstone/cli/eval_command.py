@@ -88,12 +88,10 @@ def command(
     rankstone eval qrels.txt runs/*.run --ci --sort nDCG@10
     rankstone eval qrels.parquet runs/ --memory 4GB --per-query scores.parquet
     """
-    spark, cluster, queries, columns = (
-        engine == "spark",
-        given["cluster"],
-        given["queries"],
-        given["columns"],
-    )
+    spark = engine == "spark"
+    cluster = given["cluster"]
+    queries = given["queries"]
+    columns = given["columns"]
     ways = {
         "engine spark": spark,
         "memory": memory,
@@ -204,7 +202,8 @@ def _has_many(qrels: str, options: Mapping[str, Any]) -> bool:
     """Return True for judgments that take gigabytes, with their scores; a small file is not opened for it."""
     from rankstone.io import read_judgments
 
-    path, columns = Path(qrels), split_columns(options["columns"])
+    path = Path(qrels)
+    columns = split_columns(options["columns"])
     large = path.is_dir() or (path.is_file() and path.stat().st_size > _MANY)
     return (
         large
@@ -259,7 +258,8 @@ def shown_scores(
     scores: AnyScores, form: str, digits: int | None, view: dict[str, Any]
 ) -> str:
     """Return the means in a format, with their segments and intervals."""
-    by, intervals = view["by"], view.get("intervals")
+    by = view["by"]
+    intervals = view.get("intervals")
     if form == "trec":
         if by or intervals is not None:
             raise UsageError(
@@ -347,7 +347,8 @@ def _against_run(
     from rankstone import evaluate
     from rankstone.evaluation import head_of_run
 
-    depth, within = options.pop("depth", None), options.pop("within", 0.0)
+    depth = options.pop("depth", None)
+    within = options.pop("within", 0.0)
     if depth is None:
         raise UsageError(
             "--exact-run needs --depth: how many documents of the exact run are right",

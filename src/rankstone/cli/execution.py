@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 _ROWS: Final = (".parquet", ".pq", ".csv", ".jsonl", ".ndjson")
 _CHARTS = (".svg", ".png", ".pdf", ".html")
-_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
+_M_TRIM_THRESHOLD = -1
+_M_MMAP_THRESHOLD = -3
 #: the largest threshold the GNU C library accepts
 _MOST_KEPT = 32 << 20
 #: columns of notes in a pipe, where programs look for whole lines
@@ -196,7 +197,8 @@ def written(
         return markup.document("rankstone", map(markup.html, sheets))
     if form in ("md", "latex"):
         return "\n".join(map(markup.markdown if form == "md" else markup.latex, sheets))
-    tty, columns = sys.stdout.isatty(), width or terminal.page_width()
+    tty = sys.stdout.isatty()
+    columns = width or terminal.page_width()
     styled = tty and "NO_COLOR" not in os.environ
     notes = columns if tty else _ENDLESS
     return (
@@ -261,7 +263,8 @@ def execute(
     check_rows(per_query)
     with keyword_options(given, inputs) as options:
         found = find(**options)
-    text, page = show(found, form, digits), found if paged and form == "table" else None
+    text = show(found, form, digits)
+    page = found if paged and form == "table" else None
     deliver(
         None if per_query is None else rows(found),
         text,
@@ -283,7 +286,8 @@ def keyword_options(
 
     Whether renamed columns exist is checked afterwards.
     """
-    quiet, named = given.pop("quiet"), split_columns(given.pop("columns"))
+    quiet = given.pop("quiet")
+    named = split_columns(given.pop("columns"))
     keep_freed_memory()
     with progress_bar(quiet=quiet) as bar:
         try:

@@ -68,7 +68,9 @@ def command(
     run: Any
     if grades is not None:
         qrels, run = typed_list(grades, judged, [*files, *queries])
-        queries, worst, versus = list(qrels), None, None
+        queries = list(qrels)
+        worst = None
+        versus = None
     elif len(files) != 2 and not holds_both(files):  # noqa: PLR2004 - qrels and a run
         raise UsageError(
             "judgments and one run are needed",
@@ -76,7 +78,8 @@ def command(
             expected="rankstone explain QRELS RUN -q ID, or --grades 3,2,0,1",
         )
     else:
-        qrels, run = files[0], {stem(files[-1]): files[-1]}
+        qrels = files[0]
+        run = {stem(files[-1]): files[-1]}
         if not queries and worst is None:
             raise UsageError(
                 "which query?", fix="-q ID, or --worst 5 for the lowest scores"

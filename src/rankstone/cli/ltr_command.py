@@ -188,10 +188,8 @@ def _given(options: dict[str, Any], **names: str) -> dict[str, Any]:
 
 
 def _refuse_others(method: str, options: dict[str, Any]) -> None:
-    svm, ascent = (
-        ("price", "query_weight", "pair_weight", "nonnegative"),
-        ("start", "restarts", "seed"),
-    )
+    svm = ("price", "query_weight", "pair_weight", "nonnegative")
+    ascent = ("start", "restarts", "seed")
     refuse_with(f"--method {method}", options, ascent if method == "svm" else svm)
 
 
@@ -408,7 +406,8 @@ def eval_command(
         from rankstone.reports import require
 
         require()
-    quiet, documents = given["quiet"], data_of([data], given)
+    quiet = given["quiet"]
+    documents = data_of([data], given)
     with noting(quiet=quiet):
         runs = {name: run_of(path, documents) for name, path in named.items()}
     qrels = judgments(documents)

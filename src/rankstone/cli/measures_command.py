@@ -111,7 +111,8 @@ def _listing(kinds: Kinds) -> str:
         if sys.stdout.isatty() or "COLUMNS" in os.environ
         else None
     )
-    lines, before = list[str](), ""
+    lines = list[str]()
+    before = ""
     for (computed_by, family), members in _families(kinds).items():
         if computed_by != before:
             lines += (
@@ -159,7 +160,8 @@ def rows(kind: type[Named]) -> list[tuple[str, str]]:
 
 def card(kind: type[Named]) -> str:
     """Return a measure's card as text."""
-    lines, before = [_title(kind), f"  {kind.card.sentence}"], ""
+    lines = [_title(kind), f"  {kind.card.sentence}"]
+    before = ""
     for label, text in rows(kind):
         lines.append(_row("" if label == before else label, text))
         before = label

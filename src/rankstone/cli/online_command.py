@@ -238,8 +238,10 @@ def interleave_command(
     rankstone online interleave a.run b.run -o lists.parquet --draws 20
     rankstone online interleave lists.parquet --clicks log.parquet --cluster user_id
     """
-    find, inputs = partial(_found, files, clicks), [*files, clicks]
-    output, quiet = given["output"], given["quiet"]
+    find = partial(_found, files, clicks)
+    inputs = [*files, clicks]
+    output = given["output"]
+    quiet = given["quiet"]
     if output is None or clicks is not None:
         execute(given, find, inputs)
         return

@@ -47,10 +47,8 @@ def command(
     """
     check_charts({"chart": chart})
     options = {"attributes": words(attributes) or None, "tags": _tags(tags)}
-    of_log, quiet = (
-        {name: given.pop(name) for name in ("value", "by", "versus", "direction")},
-        given["quiet"],
-    )
+    of_log = {name: given.pop(name) for name in ("value", "by", "versus", "direction")}
+    quiet = given["quiet"]
 
     def find(**read: Any) -> Slices:
         with progress_bar(quiet=quiet, what="blocks drawn") as drawing:

@@ -181,7 +181,9 @@ class Collection(Findings):
 
     def findings(self, digits: int = 4) -> Iterator[str]:
         """Yield what the tables say."""
-        say, pool, first = self.say, self.pool, self.leaderboard.row(0, named=True)
+        say = self.say
+        pool = self.pool
+        first = self.leaderboard.row(0, named=True)
         level = f"{100 * self.confidence:g} %"
         could = self.leaderboard.filter(pl.col("rank_low") == 1).height
         lead = {

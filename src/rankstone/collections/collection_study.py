@@ -61,7 +61,9 @@ _NONE: Final = (math.nan, math.nan)
 #: options under which a list is not the run's own
 _OTHER_LISTS: Final = ("unit", "same_as", "exclude")
 #: shuffles of the test of all pairs, and values that are shuffled in all
-_FEWEST, _MOST, _SHUFFLED = 1000, 10_000, 1 << 28
+_FEWEST = 1000
+_MOST = 10_000
+_SHUFFLED = 1 << 28
 
 
 class SharedTask(Record):
@@ -250,10 +252,8 @@ def collection(
     leaders, pairs = _leaderboard(task, matrices, _contributions(pool, owners), level)
     topics = _topics(next(iter(matrices.values())), graded)
     reusability = _without_groups(task, matrices, owners, level, progress)
-    size, about = (
-        _size(owners, graded),
-        (scores.audit, scores.conventions, scores.inputs),
-    )
+    size = _size(owners, graded)
+    about = (scores.audit, scores.conventions, scores.inputs)
     tables = leaders, pairs, topics, reusability, _correlations(matrices, level)
     left_out = max(one.left_out for one in matrices.values())
     return Collection(
@@ -309,11 +309,9 @@ def groups_of(
 
 def _contributions(pool: pl.DataFrame, owners: pl.DataFrame) -> pl.DataFrame:
     """Return for each run its pooled documents, those judged and relevant, and those of no other run."""
-    judged, relevant, alone = (
-        pl.col("relevance").is_not_null(),
-        pl.col("relevance") > 0,
-        pl.col("runs") == 1,
-    )
+    judged = pl.col("relevance").is_not_null()
+    relevant = pl.col("relevance") > 0
+    alone = pl.col("runs") == 1
     counts = {
         "pooled": pl.len(),
         "judged": judged.sum(),
@@ -326,7 +324,8 @@ def _contributions(pool: pl.DataFrame, owners: pl.DataFrame) -> pl.DataFrame:
 
 def _size(owners: pl.DataFrame, graded: pl.DataFrame) -> dict[str, int]:
     """Count the documents of the pool, and of the judgments."""
-    known, relevant = pl.col("relevance").count(), (pl.col("relevance") > 0).sum()
+    known = pl.col("relevance").count()
+    relevant = (pl.col("relevance") > 0).sum()
     of_pool = owners.select(
         pooled=pl.len(), pooled_judged=known, pooled_relevant=relevant
     )
@@ -380,8 +379,10 @@ def _places(matrix: Matrix) -> list[int]:
 
 def _topics(matrix: Matrix, graded: pl.DataFrame) -> pl.DataFrame:
     """Return the best, median and worst score of each topic, the hardest first."""
-    values, names = matrix.sign * matrix.values, np.array(matrix.systems)
-    best, worst = values.argmax(axis=1), values.argmin(axis=1)
+    values = matrix.sign * matrix.values
+    names = np.array(matrix.systems)
+    best = values.argmax(axis=1)
+    worst = values.argmin(axis=1)
     rows = np.arange(len(values))
     table = pl.DataFrame(
         {
@@ -412,7 +413,8 @@ def _without_groups(
     members: dict[str, list[int]] = {}
     for at, run in enumerate(task.runs):
         members.setdefault(task.groups[run], []).append(at)
-    rows, names = [], tuple(task.runs)
+    rows = []
+    names = tuple(task.runs)
     for group, some_runs in members.items():
         own = owners.filter(group=group, groups=1).filter(
             pl.col("relevance").is_not_null()

@@ -179,7 +179,8 @@ def reproduce(
             inputs=inputs,
             **settings,  # type: ignore[arg-type]
         )
-    requested, sources = of_rankings(measures or "nDCG@10"), []
+    requested = of_rankings(measures or "nDCG@10")
+    sources = []
     for side, judged in enumerate(
         (qrels, qrels if qrels_again is None else qrels_again)
     ):
@@ -280,7 +281,9 @@ def _compared(
     if not measures:
         given = f"{some(first.measures)}; {some(second.measures)}"
         raise NotComparable("no measure is in both experiments", given=given)
-    level, baseline, left_out = settings["confidence"], settings["baseline"], 0
+    level = settings["confidence"]
+    baseline = settings["baseline"]
+    left_out = 0
     for measure in measures:
         one, other, span, lost = _tables(sources, systems, measure, paired=paired)
         left_out = max(left_out, lost)
@@ -338,7 +341,9 @@ def _tables(
             }
         )
     declared = sources[0].spans.get(measure, (None, None))
-    values, spans, left_out = [], [], 0
+    values = []
+    spans = []
+    left_out = 0
     for tables in [every[0] | every[1]] if paired else every:
         runs = {run: [run] for run, _ in tables}
         matrix = Matrix.of(tables, measure, "higher", runs, None, declared)
@@ -392,10 +397,8 @@ def _of_scores(
         yield figure("RMSE", rmse, (low, high))
         most = math.sqrt(float(np.mean(np.maximum(columns[0], 1 - columns[0]) ** 2)))
         yield figure("nRMSE", rmse / most if most else math.nan)
-        error, df = (
-            (float(gaps.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan),
-            n - 1,
-        )
+        error = float(gaps.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan
+        df = n - 1
     else:
         parts = [
             (float(column.var(ddof=1)) if len(column) > 1 else math.nan, len(column))

@@ -190,10 +190,8 @@ class Reproduction(Findings):
         find = self._find
         for system in self.systems:
             if same := find.get((system, None, "same")):
-                name, share = (
-                    "same_lists" if same.value == 1 else "other_lists",
-                    f"{100 * same.value:.3g} %",
-                )
+                name = "same_lists" if same.value == 1 else "other_lists"
+                share = f"{100 * same.value:.3g} %"
                 yield self.say(
                     name, system=printable(system, _NAME), share=share, n=f"{same.n:,}"
                 )
@@ -224,10 +222,8 @@ class Reproduction(Findings):
     def _of_means(self, system: str, measure: str, digits: int) -> str:
         """Return whether the mean is the same again, and how far scores of queries are from each other."""
         find = self._find
-        one, distance = (
-            find[system, measure, "difference"],
-            find.get((system, measure, "RMSE")),
-        )
+        one = find[system, measure, "difference"]
+        distance = find.get((system, measure, "RMSE"))
         if distance is not None and distance.value == 0:
             return self.say("same_scores", **_numbers(one, digits))
         way = (

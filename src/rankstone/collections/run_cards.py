@@ -259,7 +259,8 @@ def _described(role: str, name: str, path: object, folder: StrPath) -> dict[str,
             given=printable(str(path), _NAME),
             fix="write it to a file first",
         )
-    whole, base = Path(path).resolve(), Path(folder).resolve()
+    whole = Path(path).resolve()
+    base = Path(folder).resolve()
     below = (
         whole.relative_to(base).as_posix() if whole.is_relative_to(base) else whole.name
     )
@@ -287,7 +288,8 @@ def described(role: str, path: Path) -> dict[str, Any]:
 def hashed(path: Path) -> dict[str, Any]:
     """Return the size, the SHA-256 and that of every block of a file."""
     note_input(path)
-    whole, blocks = sha256(), []
+    whole = sha256()
+    blocks = []
     with reading(str(path)), path.open("rb") as file:
         while block := file.read(BLOCK):
             whole.update(block)

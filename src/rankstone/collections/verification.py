@@ -192,9 +192,12 @@ def _files_compared(
     originals: Mapping[str, Path],
 ) -> tuple[dict[str, Any], dict[str, Any], list[tuple[Any, ...]]]:
     """Return what a card says, what of it is so now without scoring anything, and the states of files."""
-    states, card_files, now_files = [], {}, {}
+    states = []
+    card_files = {}
+    now_files = {}
     for entry in content["files"]:
-        path, place = entry["path"], places[entry["path"]]
+        path = entry["path"]
+        place = places[entry["path"]]
         now = {} if place is None else described(entry["role"], place)
         states.append(_checked(entry, now, place, originals))
         if place is not None:
@@ -239,7 +242,8 @@ class _Differences:
         differences = cls()
         same_source = card["environment"].get(_SOURCE) == again["environment"][_SOURCE]
         for place, then, now in _differing(card, again):
-            name, texts = ".".join(place), (_text(then), _text(now))
+            name = ".".join(place)
+            texts = (_text(then), _text(now))
             if place[0] == "environment" and now is not _ABSENT:
                 version = None if then is _ABSENT else texts[0]
                 differences.environment[place[1]] = version, texts[1]
@@ -380,7 +384,8 @@ def _scores(
     options = content["options"] | {
         name: roles[name] for name in FILES if name in roles
     }
-    judged, by = roles.get("judgments"), content.get("convention")
+    judged = roles.get("judgments")
+    by = content.get("convention")
     return scores_by(
         by, judged, runs, content["measures"], progress=progress, **options
     )

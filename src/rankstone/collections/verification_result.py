@@ -113,7 +113,8 @@ class Verification(Findings):
 
     def tables(self, digits: int, *, verbose: bool = False) -> list[Table]:
         """Return the files, and the figures that are others."""
-        say, every = self.say, self.files.iter_rows(named=True)
+        say = self.say
+        every = self.files.iter_rows(named=True)
         rows = (
             (
                 say(row["role"]),

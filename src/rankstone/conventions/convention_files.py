@@ -205,7 +205,8 @@ def _variant(
 
 
 def _entry(data: dict[str, Any]) -> Entry:
-    grades, limit = data.get("grades"), data.get("cutoff_limit")
+    grades = data.get("grades")
+    limit = data.get("cutoff_limit")
     return Entry(
         spelling=data["spelling"],
         ours=data["ours"],

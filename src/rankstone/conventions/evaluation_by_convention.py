@@ -107,7 +107,8 @@ def evaluate_by(
     readings = _judgment_readings(meant, measures)
     given_options = _allowed_options(meant, options)
     parts: list[Scores] = []
-    named, bad = name_runs(given.runs), RunErrors(on_bad_run)
+    named = name_runs(given.runs)
+    bad = RunErrors(on_bad_run)
     for group in _groups(readings):
         decided = group[0].options
         if given.table is not None:  # it has no separate judgments

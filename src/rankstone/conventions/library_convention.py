@@ -501,7 +501,8 @@ def split(text: str) -> list[str]:
     >>> split("ndcg@10 NDCG:top=5;type=Exp, P(judged_only=True, rel=2)@5")
     ['ndcg@10', 'NDCG:top=5;type=Exp', 'P(judged_only=True, rel=2)@5']
     """
-    depth, words = 0, [""]
+    depth = 0
+    words = [""]
     for sign in text:
         depth += (sign in "([{") - (sign in ")]}")
         if depth == 0 and (sign.isspace() or sign == ","):

@@ -87,7 +87,8 @@ def difference(
         question if all_grades_matter(measure) else question.cut_for_measure(measure)
     )
     search = Search(question, measure, scale, most)
-    rule, left = rule_of(measure), np.flatnonzero(~question.has_equal_sides(measure))
+    rule = rule_of(measure)
+    left = np.flatnonzero(~question.has_equal_sides(measure))
     if rule == "additive":
         left = np.intersect1d(left, additive(search))
     elif rule == "first":
@@ -108,8 +109,10 @@ def difference(
 
 def _settle_by_count(search: Search, query: Ints, ends: tuple[float, float]) -> None:
     """Take the widest difference over all numbers of relevant holes, the same number in both runs."""
-    sides, measure = search.question.sides, search.measure
-    low, high = np.full(len(search.every), np.inf), np.full(len(search.every), -np.inf)
+    sides = search.question.sides
+    measure = search.measure
+    low = np.full(len(search.every), np.inf)
+    high = np.full(len(search.every), -np.inf)
     for copy, top, bottom in stepped(search.question.holes, query, ends):
         (best, worst), (best_other, worst_other) = (
             (
@@ -146,12 +149,14 @@ def _first(search: Search) -> Ints:
 def _alone(side: ListsWithHoles, measure: Measure, grade: float) -> Floats:
     """Return the value with only this hole relevant, float64 ``[holes]``."""
     used = side.for_measure(measure)
-    every, nothing = np.arange(used.queries), np.zeros(used.queries, np.int64)
+    every = np.arange(used.queries)
+    nothing = np.zeros(used.queries, np.int64)
     values = np.repeat(
         value_of_some(side, measure, every, nothing, nothing, grade), side.holes
     )
     at = np.flatnonzero(used.hole >= 0)
-    query, hole = used.query[at], used.hole[at]
+    query = used.query[at]
+    hole = used.hole[at]
     found = value_of_some(side, measure, query, hole, np.ones_like(hole), grade)
     values[side.starts[query] + hole] = found
     return values

@@ -187,11 +187,10 @@ class GainSteps(Record):
         costs = np.array(
             [self.cost(s, query, stops.raised) for s in range(len(self.rise))]
         )
-        rest, norm = sign * self.base[0], self.base[1]
-        sums, norms = (
-            rest[query] + self.rise.sum() * stops.gained,
-            norm[query] + costs.sum(0),
-        )
+        rest = sign * self.base[0]
+        norm = self.base[1]
+        sums = rest[query] + self.rise.sum() * stops.gained
+        norms = norm[query] + costs.sum(0)
         ratio = np.divide(sums, norms, out=np.full(len(sums), -np.inf), where=norms > 0)
         chosen = np.repeat(stops.best(ratio)[None], len(self.rise), axis=0)
         price = ratio[chosen[0]]
@@ -294,7 +293,8 @@ class _Stops(Record):
 
 def additive(search: Search) -> Ints:
     """Propose the extremes of an additive measure; return the queries for which they are not certain."""
-    question, measure = search.question, search.measure
+    question = search.question
+    measure = search.measure
     norms = [
         norm
         for side in question.sides
@@ -319,7 +319,9 @@ def additive(search: Search) -> Ints:
 
 def _propose_fixed(search: Search) -> None:
     """Give every hole the grade that adds most, and the one that adds least."""
-    question, measure, every = search.question, search.measure, search.every
+    question = search.question
+    measure = search.measure
+    every = search.every
     lowest = np.full(len(question.query), search.scale[0])
     norms = [
         scored(side, measure, every, lowest).denominator for side in question.sides
@@ -343,7 +345,8 @@ def _propose_fixed(search: Search) -> None:
 
 def _divided(norms: Sequence[IdealNorm], queries: int) -> Bools:
     """Return the queries in which two runs have different norms, bool ``[queries]``."""
-    one, other = norms[0], norms[-1]
+    one = norms[0]
+    other = norms[-1]
     differs = np.zeros(queries, bool)
     if len(norms) > 1:
         differs |= one.made_of != "judged"
@@ -358,7 +361,8 @@ def _gains_without_relevant(search: Search) -> Bools:
 
     The option ``empty`` then gives the score of the query, not the gains.
     """
-    measure, sides = search.measure, search.question.sides
+    measure = search.measure
+    sides = search.question.sides
     count = measure.relevant_count(sides[0].hits)
     found = np.zeros(len(search.every), bool)
     if count is None or not measure.needs_relevant:
@@ -406,10 +410,8 @@ def _settle_by_span(search: Search, query: Ints, span: Span) -> None:
     """Take the measure's range, unless constant grades reach both of its ends."""
     for grade in search.scale.tolist():
         search.constant(query, grade)
-    low, high = (
-        -np.inf if span[0] is None else span[0],
-        np.inf if span[1] is None else span[1],
-    )
+    low = -np.inf if span[0] is None else span[0]
+    high = np.inf if span[1] is None else span[1]
     reached = (search.low[query] <= low) & (search.high[query] >= high)
     rest = query[~reached]
     search.settle(rest, np.full(len(rest), low), np.full(len(rest), high))
@@ -470,12 +472,10 @@ def _ends_of_gaps(lists: ListsWithHoles) -> tuple[Ints, Ints]:
     With tied ranks, the holes of a tie block are neighbours.
     """
     at = np.flatnonzero(lists.hole >= 0)
-    query, rank, first, last = (
-        lists.query[at],
-        lists.rank[at],
-        lists.first[at],
-        lists.last[at],
-    )
+    query = lists.query[at]
+    rank = lists.rank[at]
+    first = lists.first[at]
+    last = lists.last[at]
     near = rank[1:] == rank[:-1] + 1
     if lists.hits.expected:
         alone = first == last
@@ -494,7 +494,8 @@ def _minimum(search: Search, lists: ListsWithHoles, relevant: float) -> None:
         search.record(query, found)
         return found
 
-    low, high = np.zeros(lists.queries, np.int64), lists.holes.copy()
+    low = np.zeros(lists.queries, np.int64)
+    high = lists.holes.copy()
     while len(query := np.flatnonzero(low < high)):
         middle = (low[query] + high[query]) // 2
         rises = value(query, middle + 1) >= value(query, middle)

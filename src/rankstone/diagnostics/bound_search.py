@@ -52,9 +52,11 @@ def filled(
     ideal
         Whether the grades enter the ideal lists, too.
     """
-    lengths, holes = np.diff(lists.offsets)[query], lists.holes[query]
+    lengths = np.diff(lists.offsets)[query]
+    holes = lists.holes[query]
     at = ragged_range(lists.offsets[query], lengths)
-    hole, value = lists.hole[at], lists.grade[at]
+    hole = lists.hole[at]
+    value = lists.grade[at]
     given = np.flatnonzero(hole >= 0)
     begin = np.repeat(np.cumsum(holes) - holes, lengths)
     value[given] = grade[begin[given] + hole[given]]
@@ -134,7 +136,8 @@ def slices(sizes: Ints, most: int = _SLICE) -> Iterator[tuple[int, int]]:
 def _some_filled(
     lists: ListsWithHoles, query: Ints, first: Ints, count: Ints, grade: float
 ) -> Hits:
-    known, holes = np.flatnonzero(lists.hole < 0), np.flatnonzero(lists.hole >= 0)
+    known = np.flatnonzero(lists.hole < 0)
+    holes = np.flatnonzero(lists.hole >= 0)
     copies = np.arange(len(query))
     judged = np.diff(lists.hits.offsets)[query]
     begin = np.searchsorted(holes, lists.offsets)
@@ -341,7 +344,8 @@ def stepped(
         last = np.cumsum(holes[query] + 1)
         number = np.arange(begin, end)
         run = np.searchsorted(last, number, side="right")
-        copy, count = query[run], number - (last - holes[query] - 1)[run]
+        copy = query[run]
+        count = number - (last - holes[query] - 1)[run]
         size = holes[copy]
         place = ragged_range(np.zeros_like(size), size)
         top = np.where(place < np.repeat(count, size), ends[1], ends[0])

@@ -148,7 +148,8 @@ class Bounds(Result):
         measures = {str(measure): measure for measure in self.measures}
         rows = []
         for part in self.per_query.partition_by("run", "measure", maintain_order=True):
-            run, measure = part["run"][0], part["measure"][0]
+            run = part["run"][0]
+            measure = part["measure"][0]
             counted = part.filter(pl.col("value").is_not_null())
             value, low, high = (
                 _aggregated(measures[measure], counted[name], beyond)
@@ -189,7 +190,8 @@ class Bounds(Result):
         """Return ``{run: {measure: {"value": …, "low": …, "high": …, "certificate": …}}}``."""
         found: dict[str, dict[str, dict[str, Any]]] = {}
         for row in self.mean().iter_rows(named=True):
-            run, measure = row.pop("run"), row.pop("measure")
+            run = row.pop("run")
+            measure = row.pop("measure")
             found.setdefault(run, {})[measure] = row
         return found
 

@@ -196,7 +196,8 @@ class Baseline(Result):
         }
         rows = []
         for run, measure in product(names, self.scores.measures):
-            one, other = means[against, str(measure)], means[run, str(measure)]
+            one = means[against, str(measure)]
+            other = means[run, str(measure)]
             if (
                 run != against
                 and one["value"] is not None
@@ -265,13 +266,15 @@ def ndcg_of_short_lists(
     few = judged.filter(pl.col("doc_id") <= k, pl.col("relevance") > 0)["query_id"]
     short = run.group_by("query_id").len().filter(pl.col("len") <= 2 * k)["query_id"]
     if few.dtype != short.dtype:
-        few, short = few.cast(pl.String), short.cast(pl.String)
+        few = few.cast(pl.String)
+        short = short.cast(pl.String)
     those = (
         pl.col("query_id")
         .cast(few.dtype)
         .is_in(short.filter(short.is_in(few.implode())).implode())
     )
-    run, judgments = run.filter(those), judgments.filter(those)
+    run = run.filter(those)
+    judgments = judgments.filter(those)
     if run.is_empty():
         return None
     copies: dict[str, Any] = {"duplicates": "first_drop", "duplicate_judgments": "max"}
@@ -328,7 +331,8 @@ def _reordered(ready: Prepared, runs: Mapping[str, Table], ties: Ties) -> Scores
 
 def _all_tie(run: Table) -> Table:
     """Return the lists with the same score for all documents."""
-    start, names = run.start, [pl.col(column) for column in run.schema]
+    start = run.start
+    names = [pl.col(column) for column in run.schema]
 
     def tied(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
         for piece in start(names):
@@ -357,7 +361,8 @@ def _of_candidates(
     ready: Prepared, scores: Scores, runs: Mapping[str, Table], candidates: int
 ) -> dict[str, Scores | None]:
     """Score random lists of all candidates, as long as the runs' own, and the best and worst of these."""
-    judgments, lists = ready.judgments(), {}
+    judgments = ready.judgments()
+    lists = {}
     found: dict[str, Scores | None] = {}
     for name, run in ready.for_measures("NumRet").score_runs(runs).runs.items():
         codes = judgments.queries.codes(run.queries.cast(judgments.queries.names.dtype))

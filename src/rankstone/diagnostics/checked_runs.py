@@ -57,7 +57,8 @@ def judgment_findings(
         one if same else one.cast({"query_id": pl.String, "doc_id": pl.String})
         for one in (frame, judgments)
     )
-    answered, queried = run["query_id"].unique().sort(), judged["query_id"]
+    answered = run["query_id"].unique().sort()
+    queried = judged["query_id"]
     if declared is not None:
         queried = pl.concat([queried, declared.cast(queried.dtype)])
     queried = queried.unique().sort()
@@ -120,10 +121,8 @@ def _unjudged(
         shares = rows.group_by("query_id").agg(pl.col("judged").is_null().mean())[
             "judged"
         ]
-        share, where = (
-            shares.to_numpy().mean(),
-            "unjudged in whole lists" if depth is None else f"unjudged@{depth}",
-        )
+        share = shares.to_numpy().mean()
+        where = "unjudged in whole lists" if depth is None else f"unjudged@{depth}"
         every = bool(share == 1.0)
         level, fix = ("warning", match) if every else ("note", None)
         yield Finding(level, f"{where}: {share:.1%}", None, fix, doubtful=every)
@@ -134,7 +133,8 @@ def _sampled(placed: pl.DataFrame, missing: int) -> Iterator[Finding]:
     lists = placed.group_by("query_id").agg(
         pl.len().alias("n"), pl.col("judged").count()
     )
-    documents, length = placed["doc_id"].n_unique(), lists["n"].max()
+    documents = placed["doc_id"].n_unique()
+    length = lists["n"].max()
     one_each = (
         not missing and (lists["judged"] == 1).all() and lists["n"].n_unique() == 1
     )

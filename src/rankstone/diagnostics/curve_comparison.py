@@ -36,7 +36,8 @@ def crossings(x: Floats, gap: Floats) -> tuple[Floats, Ints]:
     apart = np.flatnonzero(gap)
     sign = np.sign(gap[apart]).astype(np.int64)
     turn = np.flatnonzero(sign[1:] != sign[:-1])
-    left, right = apart[turn], apart[turn + 1]
+    left = apart[turn]
+    right = apart[turn + 1]
     straight = x[left] + (x[right] - x[left]) * (gap[left] / (gap[left] - gap[right]))
     together = (x[left + 1] + x[right - 1]) / 2
     return np.where(right == left + 1, straight, together), sign[turn + 1]
@@ -142,10 +143,8 @@ class CurvePair(Record):
     ) -> CurvePair:
         """Compare two runs over the queries that both have."""
         here, there = _shared(curve, run[1], other[1])
-        one, two = (
-            _rows(run[1].traced[curve], here),
-            _rows(other[1].traced[curve], there),
-        )
+        one = _rows(run[1].traced[curve], here)
+        two = _rows(other[1].traced[curve], there)
         resampled_means = (
             resampled(curve, one, resampling),
             resampled(curve, two, resampling),
@@ -183,9 +182,12 @@ class CurvePair(Record):
 
     def crossings(self) -> Iterator[Row]:
         """Yield a row of CROSSINGS for each place at which the mean curves cross."""
-        x, gaps = self.curve.grid(), self._gaps()
+        x = self.curve.grid()
+        gaps = self._gaps()
         for at, sign in zip(*crossings(x, self._gap()), strict=True):
-            low, high, share = None, None, None
+            low = None
+            high = None
+            share = None
             if gaps is not None:
                 places = nearest_crossings(x, gaps, float(at), int(sign))
                 share = len(places) / len(gaps)
@@ -205,8 +207,10 @@ class CurvePair(Record):
 
     def dominance(self) -> Row:
         """Return a row of DOMINANCE: True if the run is nowhere below the other."""
-        gap, gaps = self._gap(), self._gaps()
-        above, below = int((gap > 0).sum()), int((gap < 0).sum())
+        gap = self._gap()
+        gaps = self._gaps()
+        above = int((gap > 0).sum())
+        below = int((gap < 0).sum())
         p = None
         if gaps is not None and self.queries:
             p = (1 + int((gaps < 0).any(axis=1).sum())) / (1 + len(gaps))

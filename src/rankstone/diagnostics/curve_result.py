@@ -98,20 +98,16 @@ class Curves(MeanCurves, Result):
         sign = (
             -1.0 if curve.measure.card.direction == "lower" else 1.0
         )  # then a target is reached from above
-        cutoffs, places = (
-            curve.cutoffs,
-            reaching(sign * self._mean_of(name, curve), sign * target),
-        )
+        cutoffs = curve.cutoffs
+        places = reaching(sign * self._mean_of(name, curve), sign * target)
         at = [cutoffs[place] for place in places]
         grows = curve.claims.grows_with_k and not _signed(self.conventions["alignment"])
         ends: tuple[float | None, float | None] = (None, None)
         never = None
         if (means := self._resampled(name, curve)) is not None:
             first = first_reaching(sign * means, sign * target)
-            ends, never = (
-                interval(first, cutoffs, self.resampling),
-                float((first == len(cutoffs)).mean()),
-            )
+            ends = interval(first, cutoffs, self.resampling)
+            never = float((first == len(cutoffs)).mean())
         return (
             name,
             str(curve),
@@ -138,10 +134,8 @@ class Curves(MeanCurves, Result):
         for name, curve in (
             (name, curve) for name in self.runs for curve in self.curves
         ):
-            area, means = (
-                _area(curve, self._mean_of(name, curve)),
-                self._resampled(name, curve),
-            )
+            area = _area(curve, self._mean_of(name, curve))
+            means = self._resampled(name, curve)
             ends = (
                 (None, None)
                 if means is None
@@ -484,7 +478,8 @@ def _noise(row: Row, digits: int) -> str:
         name: cell(row[name], digits=digits)
         for name in ("mean", "ci_low", "ci_high", "sd", "se", "iqr")
     }
-    cv, failed = cell(row["cv"], digits=2), row["failed"] or 0.0
+    cv = cell(row["cv"], digits=2)
+    failed = row["failed"] or 0.0
     return (
         f"{printable(row['run'])}  {row['measure']} {figures['mean']} "
         f"[{figures['ci_low']}, {figures['ci_high']}] · SD {figures['sd']} · SE {figures['se']} · CV {cv} · "
@@ -493,7 +488,8 @@ def _noise(row: Row, digits: int) -> str:
 
 
 def _crossing(row: Row) -> str:
-    before, after = printable(row["before"]), printable(row["after"])
+    before = printable(row["before"])
+    after = printable(row["after"])
     ends = (
         "" if row["ci_low"] is None else f" [{row['ci_low']:.3g}, {row['ci_high']:.3g}]"
     )
@@ -515,7 +511,8 @@ def _dominance(row: Row) -> str:
 
 
 def _reach(row: Row, cutoffs: str, axis: str) -> str:
-    run, target = printable(row["run"]), f"{row['target']:g}"
+    run = printable(row["run"])
+    target = f"{row['target']:g}"
     if row["k"] is None:
         return f"{run}  does not reach {target} at any {axis} = {cutoffs}"
     ends = ""
@@ -535,9 +532,11 @@ def _reach(row: Row, cutoffs: str, axis: str) -> str:
 
 def _race(row: Row, cost: str) -> str:
     what = f"budget of {cost}" if cost else "k"
-    sooner, later = f"at a smaller {what}", f"at a larger {what}"
+    sooner = f"at a smaller {what}"
+    later = f"at a larger {what}"
     if cost == "score":
-        sooner, later = "at a lower score", "at a higher score"
+        sooner = "at a lower score"
+        later = "at a higher score"
     if row["sooner"] is None:
         return f"{printable(row['run'])} against {printable(row['other'])}: no samples"
     return (

@@ -213,7 +213,8 @@ class _Field(Record):
         for at, k in enumerate(self.curve.cutoffs):
             apart = self._apart(at, one, other, 1 - resampling.confidence, correction)
             steady: Row = (None, None)
-            best, kept = None, None
+            best = None
+            kept = None
             if again is not None:
                 steady = _steadiness(
                     order[:, at],
@@ -222,7 +223,8 @@ class _Field(Record):
                 )
                 front = int((better * means[:, at]).argmax())
                 behind = better * (again[front, :, at] - again[:, :, at]) >= -_EQUAL
-                best, kept = self.names[front], float(behind.all(axis=0).mean())
+                best = self.names[front]
+                kept = float(behind.all(axis=0).mean())
             tau = float(tau_b(order[:, at], order[:, -1]))
             share = None if apart is None else apart / len(one)
             yield (

@@ -110,7 +110,8 @@ def at_random(
 
 def _tied(n: int, given: list[float], candidates: int) -> Hits:
     """Return one list in which n judged documents tie."""
-    ends, rank = np.array([0, n]), np.arange(1, n + 1)
+    ends = np.array([0, n])
+    rank = np.arange(1, n + 1)
     grade = np.zeros(n)
     grade[: len(given)] = given
     return Hits(
@@ -182,9 +183,11 @@ def uniform_depth(level: float) -> int:
     [2, 4, 9, 43, 715]
     """
     _check_level(level)
-    low, high = 1, 2
+    low = 1
+    high = 2
     while uniform_rr(high) >= level:
-        low, high = high, 2 * high
+        low = high
+        high = 2 * high
         if high > _DEEPEST:
             raise BadValue(
                 f"level={level:g} is too small: it is reached at any depth",
@@ -222,7 +225,8 @@ def mrr_depth(reciprocal_ranks: Iterable[float], level: float) -> int | None:
     """
     _check_level(level)
     counts = Counter(float(value) for value in reciprocal_ranks)
-    queries, reached = sum(counts.values()), Fraction(0)
+    queries = sum(counts.values())
+    reached = Fraction(0)
     for value in sorted(counts, reverse=True):
         if not 0 <= value <= 1 or (value and 1 / round(1 / value) != value):
             raise BadValue(

@@ -201,7 +201,8 @@ def check_training(
 
 def training_overlap(frame: pl.DataFrame, train: pl.DataFrame) -> Iterator[Finding]:
     """Find retrieved pairs that are in the training file, and retrieved documents that are not."""
-    frame, train = _text_ids(frame), _text_ids(train)
+    frame = _text_ids(frame)
+    train = _text_ids(train)
     known = frame.join(train, on=_PAIR, how="semi")
     if len(known):
         yield Finding(
@@ -210,7 +211,8 @@ def training_overlap(frame: pl.DataFrame, train: pl.DataFrame) -> Iterator[Findi
             row(known),
             "if known documents do not count as answers, exclude=FILE removes them from every list",
         )
-    documents, tables = frame["doc_id"].unique(), train["doc_id"].unique()
+    documents = frame["doc_id"].unique()
+    tables = train["doc_id"].unique()
     unknown = documents.filter(~documents.is_in(tables.implode())).sort()
     if len(unknown):
         none = len(unknown) == len(documents)
@@ -242,7 +244,8 @@ def _judgments_in_training(
             doubtful=True,
         )
     for column, noun in (("query_id", queries), ("doc_id", _relevant_documents)):
-        ids, tables = pairs[column].unique(), train[column].unique()
+        ids = pairs[column].unique()
+        tables = train[column].unique()
         unknown = ids.filter(~ids.is_in(tables.implode())).sort()
         if len(unknown):
             what = f"{len(unknown):,} of {noun(len(ids))} not in training"
@@ -339,7 +342,8 @@ def check(
             judged_rows,
             lambda: read_judgments(qrels, columns, format_in, further=["subtopic"]),
         )
-    files, training = [judged], None
+    files = [judged]
+    training = None
     if train is not None:
         files.append(FileReport("training", _source(train, "training"), "training"))
         training = _read_frame(

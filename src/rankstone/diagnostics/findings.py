@@ -77,7 +77,8 @@ class CheckReport(Result):
     @property
     def verdict(self) -> str:
         """How many errors and warnings there are: ``ok``, ``ok, 3 warnings``, ``2 errors, 1 warning``."""
-        errors, warnings = self.count("error"), self.count("warning")
+        errors = self.count("error")
+        warnings = self.count("warning")
         counts = [counted(errors, "error") if errors else "ok"]
         return ", ".join(counts + ([counted(warnings, "warning")] if warnings else []))
 
@@ -196,7 +197,8 @@ def duplicates(frame: pl.DataFrame, fix: str) -> Iterator[Finding]:
 def spread(lengths: pl.Series) -> str:
     """Return the minimum, maximum and median of counts as text."""
     values = lengths.to_numpy()
-    low, high = int(values.min()), int(values.max())
+    low = int(values.min())
+    high = int(values.max())
     return f"{low}" if low == high else f"{low}–{high}, median {np.median(values):g}"
 
 

@@ -295,7 +295,8 @@ def points_frame(
         query, x, y = _on_grid(curve, traced)
     else:
         query = list_numbers(np.diff(traced.points.offsets))
-        x, y = traced.points.x, traced.points.y
+        x = traced.points.x
+        y = traced.points.y
     some = ~np.isnan(y)
     names = queries.cast(pl.String).gather(query[some])
     return curve_frame(
@@ -304,7 +305,8 @@ def points_frame(
 
 
 def _on_grid(curve: Curve, traced: CurveValues) -> tuple[Ints, Floats, Floats]:
-    grid, count = curve.grid(), len(traced.value)
+    grid = curve.grid()
+    count = len(traced.value)
     return (
         np.repeat(np.arange(count), len(grid)),
         np.tile(grid, count),
@@ -366,7 +368,8 @@ class MeanCurves:
         """
         rows = []
         for name, _, (curve, traced) in self._each():
-            has, status = traced.has_value, traced.status
+            has = traced.has_value
+            status = traced.status
             which = has, has & (status == Status.missing)
             why = (
                 ~has & (status == Status.no_relevant),

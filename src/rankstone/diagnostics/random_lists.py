@@ -88,7 +88,8 @@ class RandomLists(Record):
         BadParameter
             If a query has more judged documents than candidates.
         """
-        ends, grade = judgments.ideal.offsets, judgments.ideal.grade
+        ends = judgments.ideal.offsets
+        grade = judgments.ideal.grade
         spans = np.where(query < 0, 0, np.stack([ends[query], ends[query + 1]]))
         _refuse_few(candidates, spans[1] - spans[0])
         keys = [
@@ -150,8 +151,10 @@ class RandomLists(Record):
 
     def _by_grade(self, *, best: bool) -> Hits:
         """Return lists with the highest grades first; or with unjudged documents, then the lowest grades."""
-        ideal, judged = self.ideal, np.diff(self.ideal.offsets)
-        rank, grade = ideal.rank, ideal.grade
+        ideal = self.ideal
+        judged = np.diff(self.ideal.offsets)
+        rank = ideal.rank
+        grade = ideal.grade
         if not best:
             grade = grade[ideal.offsets[1:][ideal.query] - rank]
             rank = rank + (self.candidates - judged)[ideal.query]
@@ -184,7 +187,8 @@ class RandomLists(Record):
             offsets_of(judged),
             self.ideal.grade[ragged_range(self.ideal.offsets[kind], judged)],
         )
-        depth, first = self.depth[kind], np.ones(len(grade), np.int64)
+        depth = self.depth[kind]
+        first = np.ones(len(grade), np.int64)
         places = ragged_range(np.ones_like(size), size), first, np.repeat(depth, size)
         chance = [
             one.chance(way, self.candidates)
@@ -256,7 +260,8 @@ class _Possible(NamedTuple):
 
     def mean(self, measure: Measure, empty: str) -> Scored:
         """Return the mean over the lists of each kind that have a value."""
-        scored, kinds = measure.score(self.hits, empty), int(self.kind[-1]) + 1
+        scored = measure.score(self.hits, empty)
+        kinds = int(self.kind[-1]) + 1
         counted = ~np.isin(scored.status, uncounted(undefined_propagates=False))
         first = np.lexsort((scored.status, ~counted, self.kind))
         first = first[np.searchsorted(self.kind, np.arange(kinds))]
@@ -318,7 +323,8 @@ class _Kind(Record):
 
     def chance(self, ways: Ints, candidates: int) -> Floats:
         """Return the probability of each way: the multivariate hypergeometric distribution."""
-        others, left = candidates - self.count.sum(), self.depth - ways.sum(axis=1)
+        others = candidates - self.count.sum()
+        left = self.depth - ways.sum(axis=1)
         log = _log_choose(self.count, ways).sum(axis=1) + _log_choose(others, left)
         share: Floats = np.exp(log - log.max())
         share /= share.sum()

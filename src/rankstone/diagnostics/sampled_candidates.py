@@ -119,7 +119,8 @@ def sampled(
         return pipeline.assemble(parts), audit
 
     found = ready.score_runs(name_runs(runs), score_run, progress=progress)
-    rows, warnings = [], dict[str, None]()
+    rows = []
+    warnings = dict[str, None]()
     for name, (rank, query, others) in ranked.items():
         fixed = correct_sampled(
             rank,
@@ -260,7 +261,8 @@ def _checked(
     counted_in = np.flatnonzero(relevant > 0)
     if not len(counted_in):
         raise BadValue("there is no relevant document to rank", where=source)
-    fewest, most = int(others[counted_in].min()), int(others[counted_in].max())
+    fewest = int(others[counted_in].min())
+    most = int(others[counted_in].max())
     if fewest != most or not most:
         raise NotComparable(
             "lists have different numbers of sampled documents"

@@ -223,7 +223,8 @@ class _Bounder:
             )
 
         parts, audit = pipeline.map_chunks(table, each, frozenset({"holes"}))
-        scores, order = pipeline.assemble(parts), query_order(parts)
+        scores = pipeline.assemble(parts)
+        order = query_order(parts)
         for at, (measure, scored) in enumerate(scores.by_measure.items()):
             found = Found.joined([part.found[at] for part in parts], order)
             frame = found.frame(name, str(measure), scores.queries)
@@ -258,7 +259,8 @@ class _Bounder:
 
     def _differences(self, first: str, second: str) -> list[pl.DataFrame]:
         """Bound the difference of two runs over the queries that both have."""
-        one, other = self._sides[first], self._sides[second]
+        one = self._sides[first]
+        other = self._sides[second]
         common, at_one, at_other = np.intersect1d(
             one.codes, other.codes, return_indices=True
         )
@@ -281,7 +283,8 @@ class _Bounder:
                         question.holes,
                     )
                 )
-        name, every = f"{first} - {second}", np.arange(len(common))
+        name = f"{first} - {second}"
+        every = np.arange(len(common))
         return [
             Found.joined(found, every).frame(
                 name, str(measure), one.names.gather(at_one)

@@ -189,11 +189,9 @@ class QuerySurvey(Record):
 
 def survey(table: Table) -> QuerySurvey:
     """Read a table's query ids without keeping them."""
-    rows, stretches, kept = (
-        0,
-        0,
-        pl.Series("query_id", [], dtype=table.schema["query_id"]),
-    )
+    rows = 0
+    stretches = 0
+    kept = pl.Series("query_id", [], dtype=table.schema["query_id"])
     every = 1  # one row in so many is sampled
     for piece in table.tables([pl.col("query_id")]):
         ids = piece["query_id"]
@@ -201,7 +199,8 @@ def survey(table: Table) -> QuerySurvey:
         rows += len(ids)
         kept = kept.append(ids.gather_every(every).drop_nulls())
         while len(kept) > 2 * _SAMPLE:
-            kept, every = kept.gather_every(2), 2 * every
+            kept = kept.gather_every(2)
+            every = 2 * every
     return QuerySurvey(rows, stretches, kept)
 
 
@@ -267,11 +266,14 @@ def evaluate_out_of_core(
     ready = Prepared(qrels, measures, **options)
     refuse_what_looks_at_others(ready.options, ready.measures)
     bad = RunErrors(on_bad_run)
-    source, lowest = ready.judged, None
+    source = ready.judged
+    lowest = None
     if pads(ready.measures):
         lowest = lowest_of(source.tables([pl.col("relevance")]), ready.options.negative)
     work = _Work(ready, lowest, parse_size(memory), progress, bad)
-    trailers, files, sources = {}, {}, {}
+    trailers = {}
+    files = {}
+    sources = {}
     options_used = ready.options
     try:
         named = name_runs(runs)
@@ -321,11 +323,13 @@ class _Work:
     def score(self, run: Table) -> tuple[Trailer, list[Path]]:
         """Score a run; return the merged trailer of its ranges, and the files of their scores."""
         texts = self.ready.texts(run)
-        ready, run = self.ready.as_texts(texts), run.with_text_ids(*texts)
+        ready = self.ready.as_texts(texts)
+        run = run.with_text_ids(*texts)
         if texts not in self._surveys:
             with self.bad.shared():
                 self._surveys[texts] = survey(ready.judged)
-        known, kinds = self._surveys[texts], ready.judged.schema
+        known = self._surveys[texts]
+        kinds = ready.judged.schema
         budget = MemoryBudget(
             self.memory,
             len(ready.measures),
@@ -348,7 +352,8 @@ class _Work:
         *,
         regroups: bool,
     ) -> tuple[Trailer, list[Path]]:
-        merged, files = Trailer(), []
+        merged = Trailer()
+        files = []
         for part in parts:
             keep = None if part.whole else part.keep()
             some = run if keep is None else run.only(keep)

@@ -147,10 +147,8 @@ class Pipeline(Record):
     def hits(self, table: Table, query: object = None) -> Hits:
         """Return the hits of one query, or of all in the order of the judgments."""
         chunks, _ = self.align(table, lambda chunk, hits: (chunk, hits))
-        together, order = (
-            joined([hits for _, hits in chunks]),
-            query_order([chunk for chunk, _ in chunks]),
-        )
+        together = joined([hits for _, hits in chunks])
+        order = query_order([chunk for chunk, _ in chunks])
         if query is not None:
             names = pl.concat([chunk.names for chunk, _ in chunks]).cast(pl.String)
             order = names.eq(str(query)).arg_true().to_numpy()
@@ -200,7 +198,8 @@ class Pipeline(Record):
             return
         if not lists.answered.any():
             raise no_overlap(self.judgments, lists, table.source)
-        missing, extra = int((~lists.answered).sum()), lists.unjudged().sort()
+        missing = int((~lists.answered).sum())
+        extra = lists.unjudged().sort()
         if self.options.missing == "error" and missing:
             names = self.judgments.queries.names.filter(pl.Series(~lists.answered))
             raise _query_mismatch(

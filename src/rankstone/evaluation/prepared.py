@@ -294,7 +294,8 @@ class Prepared:
     # -- one run ---------------------------------------------------------------------------------------
     def open(self, run: object, name: str = "run", *, ranks: bool = True) -> Table:
         """Open a run without reading it, with the ``ranks`` of TREC text for the audit."""
-        order, costs = self.options.order, self._costs
+        order = self.options.order
+        costs = self._costs
         table = read_run(
             run,
             self._columns,
@@ -314,7 +315,8 @@ class Prepared:
 
     def pipeline(self, run: Table, *, regroups: bool = True) -> tuple[Pipeline, Table]:
         """Return the pipeline of an opened run, and the run with ids of the same type as the judgments."""
-        texts, options = self.texts(run), options_for(run, self.options)
+        texts = self.texts(run)
+        options = options_for(run, self.options)
         run = run.with_text_ids(*texts)
         if self.one_group:
             run = run.pairs_in_one_list(

@@ -144,7 +144,8 @@ def _rows(
             for name, mean in zip(names, means(), strict=True)
         ),
     )
-    alignment, audit = scores.conventions["alignment"], scores.audit.runs[run]
+    alignment = scores.conventions["alignment"]
+    audit = scores.audit.runs[run]
     if audit.missing and alignment["missing"] == "zero":
         count = max(scores.mean(without=("missing",)).filter(run=run)["n"])
         yield f"  … {counted(count, 'answered query')}", *means(("missing",))

@@ -276,7 +276,8 @@ class Scores(RunMeans):
 
     def share_of(self, run: str, status: str) -> float:
         """Return the share of a run's queries with a status, for the measure where it is largest."""
-        code, scores = status_of(status), self.runs[run].by_measure.values()
+        code = status_of(status)
+        scores = self.runs[run].by_measure.values()
         return max(
             (float((s.status == code).mean()) for s in scores if len(s.status)),
             default=0.0,
@@ -397,10 +398,8 @@ def grouped(values: pl.DataFrame) -> tuple[pl.DataFrame, list[Ints]]:
     """
     distinct = values.unique().sort(values.columns, nulls_last=True)
     code = _codes(values, distinct)
-    order, ends = (
-        np.argsort(code, kind="stable"),
-        np.cumsum(np.bincount(code, minlength=distinct.height)),
-    )
+    order = np.argsort(code, kind="stable")
+    ends = np.cumsum(np.bincount(code, minlength=distinct.height))
     return distinct, [order[begin:end] for begin, end in pairwise((0, *ends.tolist()))]
 
 

@@ -137,7 +137,8 @@ class Sums:
 
 
 def _summed(measure: Measure, scored: Scored, some: Bools) -> _Sum:
-    sums, value = _Sum(n=int(some.sum())), scored.value[some]
+    sums = _Sum(n=int(some.sum()))
+    value = scored.value[some]
     if np.isnan(value).any():  # undefined: counted, never summed
         return sums
     if measure.agg in ("mean", "sum"):

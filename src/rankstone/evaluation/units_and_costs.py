@@ -164,7 +164,8 @@ def _first_group(pattern: str) -> Mapped:
 def _replaced(old: pl.Series, new: pl.Series) -> Mapped:
     """Return a function that replaces ids; ids without a new one stay."""
     differ = (old != new).fill_null(value=False)
-    old, new = old.filter(differ), new.filter(differ)
+    old = old.filter(differ)
+    new = new.filter(differ)
     return lambda ids: ids.replace(old, new)
 
 

@@ -288,7 +288,8 @@ class Explainer:
         """
         prepared = self.prepared
         pipeline, table = prepared.pipeline(prepared.open(run, name))
-        judgments, options = pipeline.judged, pipeline.options
+        judgments = pipeline.judged
+        options = pipeline.options
         code = query_number(judgments, query, prepared.judged.source)
         table, rows = _query_rows(table, query)
         empty = table.unanswered is not None and str(query) in table.unanswered.cast(
@@ -357,7 +358,8 @@ class Explainer:
 
     def _ids(self, rows: pl.DataFrame) -> pl.Series:
         """Return the document of each row of the run."""
-        ids, units = rows["doc_id"].cast(pl.String), self.prepared.units
+        ids = rows["doc_id"].cast(pl.String)
+        units = self.prepared.units
         return ids if units is None or self.prepared.of_spans else units.of(ids)
 
     # -- changes --------------------------------------------------------------------------
@@ -431,7 +433,9 @@ class Explainer:
         rule: str,
         failed: str | None,
     ) -> Explanation:
-        ready, measure, scored = self.prepared, self.measure, listed.scored
+        ready = self.prepared
+        measure = self.measure
+        scored = listed.scored
         fine = listed.answered or "abstained" in measure.brings
         notes = footnotes(
             listed,
@@ -503,7 +507,8 @@ def _query_rows(table: Table, query: object) -> tuple[Table, pl.DataFrame]:
     """Return the rows of one query as a table and as a frame; messages still name the place in the file."""
     kept: list[pl.DataFrame] = []
     rows: list[np.ndarray[Any, np.dtype[np.int64]]] = []
-    is_of_query, read = pl.col("query_id").cast(pl.String) == str(query), 0
+    is_of_query = pl.col("query_id").cast(pl.String) == str(query)
+    read = 0
     for piece in table.tables([pl.col(name) for name in table.schema]):
         mine = piece.select(is_of_query).to_series().arg_true().to_numpy()
         if len(mine):

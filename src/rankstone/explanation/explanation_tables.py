@@ -31,7 +31,8 @@ _RUN: Final = 9
 
 def explanation_sheet(one: Explanation, digits: int = 4) -> Sheet:
     """Return an explanation as a sheet, with this many decimals."""
-    lang, number = one.lang, partial(decimal, digits=digits)
+    lang = one.lang
+    number = partial(decimal, digits=digits)
     value = number(one.value) if one.value is not None else heading("undefined", lang)
     title = f"{printable(one.measure)} = {value}   {heading('query', lang)} {printable(one.query_id)}"
     parts: list[Table | tuple[str, tuple[str, ...]]] = []
@@ -61,7 +62,8 @@ def explanation_sheet(one: Explanation, digits: int = 4) -> Sheet:
 
 
 def _list(one: Explanation, number: Writer) -> Table:
-    lang, shown = one.lang, _chosen(one)
+    lang = one.lang
+    shown = _chosen(one)
     names = [name for name in one.columns if any(row.values.get(name) for row in shown)]
     head = ("rank", "document", "relevance", *names, "contribution", "running")
     rows = [
@@ -236,7 +238,9 @@ def _others(one: Explanation, number: Writer) -> Iterator[str]:
 def difference_sheet(both: ExplainedDifference, digits: int = 4) -> Sheet:
     """Return the difference of two scores as a sheet, with this many decimals."""
     number = partial(decimal, digits=digits)
-    lang, first, second = both.first.lang, both.first, both.second
+    lang = both.first.lang
+    first = both.first
+    second = both.second
     title = (
         f"{printable(first.measure)}   {heading('query', lang)} {printable(first.query_id)}   "
         f"{printable(first.run)} {number(first.value)} − {printable(second.run)} {number(second.value)} = "

@@ -60,11 +60,9 @@ def footnotes(
     pooled
         True if the mean is a ratio of sums over queries.
     """
-    settings, scored, tally = (
-        options.recorded(),
-        listed.scored,
-        listed.scored.chunk.tally,
-    )
+    settings = options.recorded()
+    scored = listed.scored
+    tally = listed.scored.chunk.tally
     if absent:
         yield from _of_no_list(absent, failed)
     elif k is not None and listed.retrieved < k:

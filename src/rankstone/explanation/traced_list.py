@@ -145,7 +145,8 @@ class TracedList(Record):
     @cached_property
     def given_ids(self) -> dict[str, str]:
         """Document → its id in the run, of the chunk that stands for it."""
-        hits, holes = self.whole, self.whole.holes
+        hits = self.whole
+        holes = self.whole.holes
         rows = [
             *np.asarray(hits.run_row).tolist(),
             *([] if holes is None else holes.run_row.tolist()),
@@ -205,7 +206,8 @@ class TracedList(Record):
         return [(doc, grade, self.ranks.get(doc)) for doc, grade in best]
 
     def _judged_spans(self, every: JudgedSpans) -> list[tuple[str, float, int | None]]:
-        found, hits = every.take(np.array([self.code])), self.whole
+        found = every.take(np.array([self.code]))
+        hits = self.whole
         docs = self.judgments.pairs.docs.cast(pl.String)
         ends = zip(
             *(
@@ -249,11 +251,9 @@ class TracedList(Record):
         return tuple(self._rows()) if self.answered else ()
 
     def _rows(self) -> Iterator[Row]:
-        hits, holes, share = (
-            self.whole,
-            self.whole.holes,
-            self.scored.parts.hits.tolist(),
-        )
+        hits = self.whole
+        holes = self.whole.holes
+        share = self.scored.parts.hits.tolist()
         running = np.add.accumulate(self.scored.parts.hits).tolist() if share else []
         columns = {
             name: values.tolist() for name, values in self.scored.trace.columns.items()
@@ -264,7 +264,8 @@ class TracedList(Record):
             range(len(hits.grade)),
             strict=True,
         )
-        names, run_rows = self._names(hits.run_row), np.asarray(hits.run_row).tolist()
+        names = self._names(hits.run_row)
+        run_rows = np.asarray(hits.run_row).tolist()
         found: list[Any] = list(
             zip(_places(hits), names, run_rows, grades, strict=True)
         )
@@ -276,7 +277,9 @@ class TracedList(Record):
                 strict=True,
             )
             found += [(*one, (None, False, len(hits.grade))) for one in rows]
-        so_far, spent, kept = 0.0, 0.0, self._kept(hits)
+        so_far = 0.0
+        spent = 0.0
+        kept = self._kept(hits)
         for (rank, first, last), doc, row, (grade, judged, at) in sorted(
             found, key=lambda one: one[0][0]
         ):
@@ -315,7 +318,8 @@ class TracedList(Record):
             *np.asarray(whole.run_row).tolist(),
             *([] if whole.holes is None else whole.holes.run_row.tolist()),
         }
-        units, own = self.ids.to_list(), self.own.to_list()
+        units = self.ids.to_list()
+        own = self.own.to_list()
         again = (
             row
             for row in range(len(units))
@@ -371,7 +375,8 @@ class TracedList(Record):
         table = self.scored.trace.titled("ideal")
         if table is None:
             return
-        judged, adding = self.judged, np.flatnonzero(table.columns["contribution"])
+        judged = self.judged
+        adding = np.flatnonzero(table.columns["contribution"])
         same = len(judged) == len(table.columns["gain"])
         for at in range(int(adding[-1]) + 1 if len(adding) else 0):
             numbers = {
@@ -387,7 +392,8 @@ class TracedList(Record):
         pairs = self._judged
         entries, doc = groups.entries(np.arange(pairs.start, pairs.stop))
         is_relevant = groups.grade[entries] > 0
-        code, doc = groups.code[entries][is_relevant], doc[is_relevant]
+        code = groups.code[entries][is_relevant]
+        doc = doc[is_relevant]
         ids = self.judgments.pairs.docs[pairs].cast(pl.String).to_list()
         first, last = groups.starts[self.code : self.code + 2]
         for number in range(int(last - first)):
@@ -486,7 +492,8 @@ def rows_of(
 
 def graded_documents(chunk: Chunk, _: Hits) -> pl.DataFrame:
     """Return the documents of all lists of a chunk: hits with their grades, and holes, which have none."""
-    found, holes = chunk.hits, chunk.hits.holes
+    found = chunk.hits
+    holes = chunk.hits.holes
     query = list_numbers(np.diff(found.offsets))
     grade = np.where(found.judged, found.grade, np.nan)
     columns: list[Any] = [query, found.rank, found.run_row, grade]

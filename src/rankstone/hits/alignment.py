@@ -220,7 +220,8 @@ class Aligner(Record):
         Judged queries that the run does not answer come last, in a separate chunk; there is always a chunk.
         The second value records which queries the run answers.
         """
-        lists, tables = self._lists(stream), iter(self._tables(stream))
+        lists = self._lists(stream)
+        tables = iter(self._tables(stream))
         begin = list(islice(tables, 1))
         results = None
         if not (begin and is_scattered(begin[0]["query_id"])):
@@ -272,7 +273,8 @@ class Aligner(Record):
             counted &= ~names.is_in(others.implode()).to_numpy()
         order = np.argsort(np.where(judged, codes, len(lists.answered)), kind="stable")
         order = order[counted[order]]
-        names, codes = names.gather(order), codes[order]
+        names = names.gather(order)
+        codes = codes[order]
         if len(codes) and self.options.no_results == "error":
             raise NotComparable(
                 f"an empty list for query {printable(names[0])}",
@@ -531,7 +533,8 @@ def every_rank(hits: Hits, depth: int) -> Iterator[tuple[slice, Hits, Ints, Ints
     step = max(1, _SLICE // depth)
     for begin in range(0, hits.queries, step):
         end = min(begin + step, hits.queries)
-        low, high = hits.offsets[begin], hits.offsets[end]
+        low = hits.offsets[begin]
+        high = hits.offsets[end]
         old = low + np.flatnonzero(hits.rank[low:high] <= depth)
         place = (hits.query[old] - begin) * depth + hits.rank[old] - 1
         yield (
@@ -546,7 +549,8 @@ def _filled(
     hits: Hits, begin: int, end: int, depth: int, old: Ints, place: Ints
 ) -> Hits:
     rank = np.tile(np.arange(1, depth + 1), end - begin)
-    grade, judged = np.zeros(len(rank)), np.zeros(len(rank), bool)
+    grade = np.zeros(len(rank))
+    judged = np.zeros(len(rank), bool)
     grade[place], judged[place] = hits.grade[old], hits.judged[old]
     return Hits(
         offsets=np.arange(end - begin + 1) * depth,

@@ -529,10 +529,8 @@ class Audit(InLines):
 
     def brief(self) -> list[str]:
         """Return one line: what was judged, and what deserves attention, once for all runs it is true of."""
-        judged, tables = (
-            self.judgments,
-            {"queries": self.queries, "intents": self.intents},
-        )
+        judged = self.judgments
+        tables = {"queries": self.queries, "intents": self.intents}
         alone = judged is not None and 0 < judged.judgments == judged.relevant
         bad = self.bad_runs
         found = [f"{counted(len(bad), 'run')} left out: {some(bad)}"] if bad else []

@@ -344,7 +344,9 @@ def kept_within(
     place = np.arange(batch.height) if ranks.place is None else ranks.place
     rows = _final_rows(batch, ranks)
     order = rows.order
-    found, sums, exact_sums = {}, {}, {}
+    found = {}
+    sums = {}
+    exact_sums = {}
     for budget in budgets:
         column = batch.costs[budget.column]
         if budget.adds and budget.crossing == "drop" and rows.counted.all():

@@ -144,10 +144,8 @@ def without_query_documents(batch: Batch) -> Batch:
     """Return the batch without the documents that have the id of their query."""
     if batch.docs is None:
         return batch
-    docs, queries = (
-        batch.ids(np.arange(batch.height)),
-        batch.names.gather(batch.list_of_row),
-    )
+    docs = batch.ids(np.arange(batch.height))
+    queries = batch.names.gather(batch.list_of_row)
     return batch.without_rows(
         np.flatnonzero((docs.cast(pl.String) == queries.cast(pl.String)).to_numpy())
     )

@@ -174,7 +174,9 @@ def _by_group(hits: Hits) -> ByGroup:
     of_hit = known[of_known]
     group = groups.starts[hits.query[of_hit]] + groups.code[entries]
     order = np.argsort(group, kind="stable")
-    entries, of_hit, group = entries[order], of_hit[order], group[order]
+    entries = entries[order]
+    of_hit = of_hit[order]
+    group = group[order]
     query = list_numbers(np.diff(groups.starts))
     count = int(groups.starts[-1])
     of_groups = replace(

@@ -194,7 +194,8 @@ class Hits(Remembering, Traced):
         kept = self.kept[budget]
 
         def cut() -> tuple[Hits, Floats | None]:
-            inside, best = np.flatnonzero(kept.rank), self.attainable.get(budget)
+            inside = np.flatnonzero(kept.rank)
+            best = self.attainable.get(budget)
             places: dict[str, Any] = dict.fromkeys(
                 ("rank", "first", "last"), kept.rank[inside]
             )
@@ -407,7 +408,8 @@ class Hits(Remembering, Traced):
         ``m`` among ``s`` tied documents is at place ``j`` with probability C(s-j, m-1) / C(s, m)
         (McSherry and Najork, 2008).
         """
-        masked, blocks = np.flatnonzero(mask), self.blocks
+        masked = np.flatnonzero(mask)
+        blocks = self.blocks
         each = np.searchsorted(masked, self.offsets)
         heads = masked[each[:-1][each[1:] > each[:-1]]]
         if not self.has_tied_ranks:
@@ -416,7 +418,9 @@ class Hits(Remembering, Traced):
             return self.cut(values, k)
         chosen = blocks.of_hit[heads]
         inside = self.inside(mask)
-        first, size, m = blocks.first[chosen], blocks.size[chosen], inside[chosen]
+        first = blocks.first[chosen]
+        size = blocks.size[chosen]
+        m = inside[chosen]
         lengths = size - m + 1
         if k is not None:
             limit = k if isinstance(k, int) else k[self.query[blocks.head[chosen]]]
@@ -424,7 +428,8 @@ class Hits(Remembering, Traced):
         block = list_numbers(lengths)
         rank = ragged_range(first, lengths)
         j = rank - first[block] + 1
-        left, among = size[block] - j + 1, m[block]
+        left = size[block] - j + 1
+        among = m[block]
         chance = running(
             np.multiply,
             np.where(j == 1, among / left, (left - among + 1) / left),
@@ -452,7 +457,8 @@ class Hits(Remembering, Traced):
         rank
             float64 ``[hits]``: its rank where the share is not 0.
         """
-        blocks, inside = self.blocks, self.inside(mask)
+        blocks = self.blocks
+        inside = self.inside(mask)
         j = nth[self.query[blocks.head]] - self.earlier(mask)
         share = np.where((j > 0) & (j <= inside), 1.0 / np.maximum(inside, 1), 0.0)
         rank = blocks.first - 1 + j * (blocks.size + 1) / (inside + 1)
@@ -539,15 +545,14 @@ class Hits(Remembering, Traced):
         last = blocks.last if k is None else np.minimum(blocks.last, k)
         count = np.bincount(query, minlength=self.queries)
         closing = (np.cumsum(count) - 1)[count > 0]
-        above, lowest = np.zeros_like(last), np.zeros_like(count)
+        above = np.zeros_like(last)
+        lowest = np.zeros_like(count)
         above[1:] = last[:-1]
         above[closing[:-1] + 1] = 0
         lowest[count > 0] = last[closing]
         free = 1.0 - self.inside(np.ones(len(self.rank), bool)) / blocks.size
-        between, within = (
-            tail(above) - tail(blocks.first - 1),
-            tail(blocks.first - 1) - tail(last),
-        )
+        between = tail(above) - tail(blocks.first - 1)
+        within = tail(blocks.first - 1) - tail(last)
         return sums(query, between + free * within, self.queries) + tail(lowest)
 
     # -- relevance --------------------------------------------------------------------------------

@@ -135,10 +135,8 @@ def _per_query(
     some = counts > 0
     values = np.full(len(codes), overall)
     if median:
-        low, high = (
-            ideal.offsets[:-1] + (counts - 1) // 2,
-            ideal.offsets[:-1] + counts // 2,
-        )
+        low = ideal.offsets[:-1] + (counts - 1) // 2
+        high = ideal.offsets[:-1] + counts // 2
         values[some] = (ideal.grade[low[some]] + ideal.grade[high[some]]) / 2
     else:
         values[some] = ideal.total(ideal.grade)[some] / counts[some]

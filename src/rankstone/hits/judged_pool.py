@@ -202,7 +202,8 @@ class Pool(Record):
     @cached_property
     def group_ideal(self) -> Ideal:
         """The judged grades of each group, best first, the groups of all queries one after another."""
-        entries, groups = self.entries, self.groups
+        entries = self.entries
+        groups = self.groups
         assert groups is not None  # noqa: S101 - entries has checked this
         order = np.argsort(entries.group, kind="stable")
         counts = np.bincount(entries.group, minlength=int(groups.starts[-1]))
@@ -297,9 +298,12 @@ def greedy(pool: Pool, worth: Floats, keep: Floats, weight: Floats) -> Iterator[
     """
     entries = pool.entries
     useful = np.flatnonzero((worth > 0) & (weight[entries.group] > 0))
-    group, worth, keep = entries.group[useful], worth[useful], keep[useful]
+    group = entries.group[useful]
+    worth = worth[useful]
+    keep = keep[useful]
     docs, doc = np.unique(entries.doc[useful], return_inverse=True)
-    query, by_id = pool.query[docs], pool.id_order[docs]
+    query = pool.query[docs]
+    by_id = pool.id_order[docs]
     weight, fresh = weight[group], np.ones(len(weight))
     while len(query):
         gain = np.bincount(doc, weight * (fresh[group] * worth), len(query))
@@ -320,7 +324,8 @@ def greedy(pool: Pool, worth: Floats, keep: Floats, weight: Floats) -> Iterator[
         group, worth, keep, weight = (
             values[~shown] for values in (group, worth, keep, weight)
         )
-        query, by_id = query[~placed], by_id[~placed]
+        query = query[~placed]
+        by_id = by_id[~placed]
 
 
 #: texts and numbers of a boolean column

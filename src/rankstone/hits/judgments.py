@@ -75,15 +75,18 @@ class GradeCounts:
     def of(cls, judged: Ideal) -> GradeCounts:
         """Count grades that are sorted within each query."""
         fresh = ~next_to_equals(judged.grade, np.diff(judged.offsets))
-        lengths, differ = np.diff(judged.offsets), counts_within(fresh, judged.offsets)
-        several, many = lengths > 1, lengths >= _REPEATS
+        lengths = np.diff(judged.offsets)
+        differ = counts_within(fresh, judged.offsets)
+        several = lengths > 1
+        many = lengths >= _REPEATS
         by_grade = np.zeros(4, np.int64)
         for begin in range(
             0, len(fresh), _SLICE
         ):  # which fit into the processor's cache
             grade = judged.grade[begin : begin + _SLICE]
             quarters = _QUARTERS * grade  # half stars are grades
-            part, below = quarters != np.floor(quarters), grade < 0
+            part = quarters != np.floor(quarters)
+            below = grade < 0
             by_grade += len(grade), part.sum(), below.sum(), (part & below).sum()
         by_query = (
             lengths[several].sum(),
@@ -198,27 +201,28 @@ class Judgments(Record):
         grades = table["relevance"].to_numpy()
         below = grades < 0
         if table.height < _SMALL:
-            twice, ideal = pairs.duplicates(), _ideal(pairs, grades)
+            twice = pairs.duplicates()
+            ideal = _ideal(pairs, grades)
         else:
             with ThreadPoolExecutor(
                 1
             ) as aside:  # nearly always the ideal lists need not be made again
                 sorting = aside.submit(_ideal, pairs, grades)
-                twice, ideal = pairs.duplicates(), sorting.result()
-        kept, row, pooled = table, np.arange(table.height), None
-        declared, given = (
-            int((np.diff(pairs.offsets) == 0).sum()),
-            GradeCounts.of(ideal),
-        )
-        merged, negative = 0, int(below.sum())
+                twice = pairs.duplicates()
+                ideal = sorting.result()
+        kept = table
+        row = np.arange(table.height)
+        pooled = None
+        declared = int((np.diff(pairs.offsets) == 0).sum())
+        given = GradeCounts.of(ideal)
+        merged = 0
+        negative = int(below.sum())
         if len(twice) or negative:
             single = merge_duplicates(
                 table.with_row_index("row"), pairs.arranged(row)[twice], options, locate
             )
-            merged, negative = (
-                table.height - single.height,
-                int((single["relevance"] < 0).sum()),
-            )
+            merged = table.height - single.height
+            negative = int((single["relevance"] < 0).sum())
             kept = treat_negative(single, options, locate)
             pooled = _pooled(queries, single, options)
             runs = kept["query_id"].rle().struct.unnest()
@@ -490,7 +494,8 @@ def _first_two(table: pl.DataFrame, rows: Ints) -> tuple[int, int]:
 
 
 def _pair(table: pl.DataFrame, row: int) -> str:
-    query, doc = printable(table["query_id"][row]), printable(table["doc_id"][row])
+    query = printable(table["query_id"][row])
+    doc = printable(table["doc_id"][row])
     return f"query {query}, document {doc}"
 
 
@@ -505,10 +510,8 @@ def lowest_of(pieces: Iterable[pl.DataFrame], negative: str) -> float:
         The option that treats grades below zero.
     """
     grade = pl.col("relevance").cast(pl.Float64).fill_nan(None)
-    every, from_zero = (
-        grade.min().alias("every"),
-        grade.filter(grade >= 0).min().alias("from zero"),
-    )
+    every = grade.min().alias("every")
+    from_zero = grade.filter(grade >= 0).min().alias("from zero")
     rows = [piece.select(every, from_zero).row(0) for piece in pieces]
     known = [
         [one for one in column if one is not None] for column in zip(*rows, strict=True)

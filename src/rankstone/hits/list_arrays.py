@@ -123,7 +123,9 @@ def descending_within(group: Ints, values: Floats) -> Floats:
     """
     if not len(values):
         return values
-    low, high, lengths = values.min(), values.max(), np.bincount(group)
+    low = values.min()
+    high = values.max()
+    lengths = np.bincount(group)
     parts = [values[begin : begin + _SLICE] for begin in range(0, len(values), _SLICE)]
     whole = high - low < _SMALL and abs(low) < _EXACT
     if whole and all((part == np.floor(part)).all() for part in parts):
@@ -184,7 +186,8 @@ def _sort_as_rows(keys: NDArray[np.unsignedinteger], lengths: Ints) -> None:
     bits = np.frexp(lengths.astype(np.float64))[1]
     for bucket in np.unique(bits[lengths > 0]):
         chosen = bits == bucket
-        rows, inside = lengths[chosen], np.repeat(chosen, lengths)
+        rows = lengths[chosen]
+        inside = np.repeat(chosen, lengths)
         table = np.full(
             (len(rows), int(rows.max())), np.iinfo(keys.dtype).max, keys.dtype
         )
@@ -291,10 +294,8 @@ class Ideal(Remembering):
             inside = low < high
             at = np.where(inside, self.offsets[query] + middle, 0)
             above = inside & (self.grade[at] > grade)
-            low, high = (
-                np.where(above, middle + 1, low),
-                np.where(above | ~inside, high, middle),
-            )
+            low = np.where(above, middle + 1, low)
+            high = np.where(above | ~inside, high, middle)
         return low
 
     def down_to(self, k: int) -> Ideal:

@@ -54,7 +54,8 @@ def earlier_smaller(offsets: Ints, value: Ints) -> Ints:
     count = np.empty(len(value), np.int64)
     levels = int(value.max(initial=0)) + 1
     for begin, end in _spans(offsets):
-        first, last = int(offsets[begin]), int(offsets[end])
+        first = int(offsets[begin])
+        last = int(offsets[end])
         if end - begin > 1 or last - first <= _TOGETHER:
             count[first:last] = _count(
                 offsets[begin : end + 1] - first, value[first:last]
@@ -147,9 +148,13 @@ class _Split(Record):
 
 def _splits(offsets: Ints, value: Ints) -> Iterator[_Split]:
     """Sort the elements by value, digit by digit, and yield the groups before each split."""
-    rows, lengths = len(value), np.diff(offsets)
-    here, at, left = np.arange(rows), np.arange(rows), value
-    start, stop = np.repeat(offsets[:-1], lengths), np.repeat(offsets[1:], lengths)
+    rows = len(value)
+    lengths = np.diff(offsets)
+    here = np.arange(rows)
+    at = np.arange(rows)
+    left = value
+    start = np.repeat(offsets[:-1], lengths)
+    stop = np.repeat(offsets[1:], lengths)
     lows = np.zeros(rows + 1, np.int64)
     for digit in range(int(value.max(initial=0)).bit_length() - 1, -1, -1):
         high = left >> digit & 1
@@ -162,7 +167,8 @@ def _splits(offsets: Ints, value: Ints) -> Iterator[_Split]:
         split = start + lows.take(stop) - before
         place = start + lows_before
         place += high * (split + here - start - lows_before - place)
-        start, stop = start + high * (split - start), split + high * (stop - split)
+        start = start + high * (split - start)
+        stop = split + high * (stop - split)
         at, left, start, stop = (
             _moved(column, place) for column in (at, left, start, stop)
         )
@@ -237,7 +243,8 @@ def _partition(values: list[float], place: list[int], low: int, high: int) -> in
             place[one], place[other] = place[other], place[one]
     pivot = values[place[middle]]
     place[high], place[middle] = place[middle], place[high]
-    left, right = low, high - 1
+    left = low
+    right = high - 1
     while True:
         while left < high and values[place[left]] < pivot:
             left += 1
@@ -246,6 +253,7 @@ def _partition(values: list[float], place: list[int], low: int, high: int) -> in
         if left >= right:
             break
         place[left], place[right] = place[right], place[left]
-        left, right = left + 1, right - 1
+        left = left + 1
+        right = right - 1
     place[left], place[high] = place[high], place[left]
     return left

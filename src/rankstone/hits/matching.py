@@ -114,10 +114,8 @@ class Matcher(Record):
             and self.units.document is not None
             and batch.own_hash is not None
         ):
-            rolled, chunks = (
-                batch.height,
-                int(np.count_nonzero(batch.own_hash != batch.hashes)),
-            )
+            rolled = batch.height
+            chunks = int(np.count_nonzero(batch.own_hash != batch.hashes))
         try:
             batch, twice = self._in_units(batch)
         except DuplicateRows as error:
@@ -234,7 +232,9 @@ class Matcher(Record):
 
     def _in_units(self, batch: Batch) -> tuple[Batch, Ints]:
         """Return the sorted batch, one row for each document, and the rows of units that occur again."""
-        none, units, score = np.empty(0, np.int64), self.units, self.options.unit_score
+        none = np.empty(0, np.int64)
+        units = self.units
+        score = self.options.unit_score
         if (
             self._of_spans
         ):  # each chunk stays a row; its document is where judged spans are looked up
@@ -363,14 +363,16 @@ class Matcher(Record):
             additions["judgment_row"] = self.judgments.rows_of(batch, matches.pair[hit])
         if self.brings & {"pool", "groups"} and isinstance(self.judgments, Judgments):
             pool = self.judgments.pool.take(batch.codes)
-            lists, pair = matches.list[hit], matches.pair[hit]
+            lists = matches.list[hit]
+            pair = matches.pair[hit]
             starts = self.judgments.pairs.offsets[batch.codes[lists]]
             additions["pool"] = pool
             additions["member"] = np.where(
                 pair >= 0, pool.offsets[lists] + pair - starts, -1
             )
         if others is not None and ranks.others is not None:
-            rest, lists = ranks.others, batch.list_of_row[others[ranks.others.at]]
+            rest = ranks.others
+            lists = batch.list_of_row[others[ranks.others.at]]
             rows = batch.table_rows(others[rest.at])
             additions["holes"] = _places(
                 rest, lists, rows, len(batch.lengths), np.ones(len(lists), bool)
@@ -412,7 +414,8 @@ class Matcher(Record):
                 .is_in([*failures])
                 .to_numpy()
             )
-        ints, floats = np.empty(0, np.int64), np.empty(0)
+        ints = np.empty(0, np.int64)
+        floats = np.empty(0)
         hits = Hits(
             offsets=np.zeros(count + 1, np.int64),
             rank=ints,
@@ -517,10 +520,8 @@ def _counted_recall(
     """Return the recall that a count of rows gives the first list with copies, where it is above 1."""
     first = batch.list_of_row[twice.min()]
     relevant = ideal.grade[ideal.offsets[first] : ideal.offsets[first + 1]] > 0
-    rows, known = (
-        int(((matches.list == first) & (grade > 0)).sum()),
-        int(relevant.sum()),
-    )
+    rows = int(((matches.list == first) & (grade > 0)).sum())
+    known = int(relevant.sum())
     return (
         f"; counting each row, recall would be {rows / known:.3g}"
         if rows > known > 0

@@ -187,18 +187,25 @@ class PairIndex:
             len(codes) and (np.diff(codes) == 1).all()
         ):  # then their pairs are neighbours
             near = slice(int(self.offsets[codes[0]]), int(self.offsets[codes[-1] + 1]))
-            hashes, docs, first = self._hash[near], self.docs[near], near.start
+            hashes = self._hash[near]
+            docs = self.docs[near]
+            first = near.start
         else:
-            hashes, docs, first = self._hash[pair], self.docs, 0
+            hashes = self._hash[pair]
+            docs = self.docs
+            first = 0
         rows, which, without = _look_up(batch, lists, hashes)
         same = same_ids(docs, pair[which] - first, batch.ids(rows))
         if not same.all():
-            rows, which = rows[same], which[same]
+            rows = rows[same]
+            which = which[same]
         if len(without):
             more, these = _among(batch, lists[without], self.docs[pair[without]])
-            rows, which = np.append(rows, more), np.append(which, without[these])
+            rows = np.append(rows, more)
+            which = np.append(which, without[these])
             order = np.argsort(rows, kind="stable")
-            rows, which = rows[order], which[order]
+            rows = rows[order]
+            which = which[order]
         return Matches(rows, lists[which], pair[which])
 
 
@@ -222,7 +229,10 @@ def _look_up(
         )
     ).view(np.int64)
     slot += np.repeat(begin, batch.lengths)
-    which, row, found, without = np.arange(len(hashes)), None, [], list[Any]()
+    which = np.arange(len(hashes))
+    row = None
+    found = []
+    without = list[Any]()
     table = np.zeros(int((1 << bits).sum()), np.int32)
     for _ in range(_TABLES):
         own = (hashes >> shift[lists]).view(np.int64) + begin[lists]
@@ -232,7 +242,9 @@ def _look_up(
         met = np.flatnonzero(
             at != 0
         )  # several times as fast as of the numbers themselves
-        at, row_hash, slot = at[met] - 1, row_hash[met], slot[met]
+        at = at[met] - 1
+        row_hash = row_hash[met]
+        slot = slot[met]
         row = met if row is None else row[met]
         same = row_hash == hashes[at]
         hit = np.flatnonzero(same)
@@ -249,8 +261,11 @@ def _look_up(
         rest = np.flatnonzero(~same & (table[slot] != 0))
         theirs = lists[at[rest]]
         table[own[lost]] = 0
-        row, row_hash = row[rest], row_hash[rest] * _MIX
-        which, lists, hashes = which[lost], lists[lost], hashes[lost] * _MIX
+        row = row[rest]
+        row_hash = row_hash[rest] * _MIX
+        which = which[lost]
+        lists = lists[lost]
+        hashes = hashes[lost] * _MIX
         slot = (row_hash >> shift[theirs]).view(np.int64) + begin[theirs]
     else:
         without.append(which)

@@ -118,7 +118,8 @@ class Lists:
     def _read(self, piece: Piece) -> ReadBatch:
         columns, texts = self._arrays(piece)
         runs = piece.table["query_id"].rle().struct.unnest()
-        names, lengths = runs["value"], runs["len"].to_numpy().astype(np.int64)
+        names = runs["value"]
+        lengths = runs["len"].to_numpy().astype(np.int64)
         codes = (
             np.full(len(names), -1)
             if self._queries is None
@@ -139,7 +140,8 @@ class Lists:
         each bucket by query, so that both happen in the processor's cache; documents stay in place.
         """
         waiting: list[Future[list[_Bucketed]]] = []
-        row, numbers = 0, _QueryNumbers(self._queries)
+        row = 0
+        numbers = _QueryNumbers(self._queries)
         with ThreadPoolExecutor(_THREADS) as pool:
             for table in tables:
                 waiting.append(pool.submit(self._in_buckets, table, row, numbers))
@@ -206,7 +208,8 @@ class Lists:
 
         order = _together(column("number"))
         columns = {name: column(name)[order] for name in parts[0].columns}
-        number, row = columns.pop("number"), columns.pop("row")
+        number = columns.pop("number")
+        row = columns.pop("row")
         heads = np.flatnonzero(np.append(True, number[1:] != number[:-1]))
         names, codes = numbers.named(number[heads])
         lengths = np.diff(np.append(heads, len(row)))
@@ -350,7 +353,8 @@ def _bucket_of(number: Ints) -> NDArray[np.uint8]:
 def _together(number: Ints) -> Ints:
     """Return the order that brings equal numbers of some buckets together, each one's rows in their order."""
     high, bucket = number >> 8, _bucket_of(number)  # these two determine a number
-    low, first = int(high.min()), int(bucket.min())
+    low = int(high.min())
+    first = int(bucket.min())
     span = int(high.max()) - low + 1
     if span * (int(bucket.max()) - first + 1) <= _SMALL_NUMBERS:
         small = (bucket - first).astype(np.uint16) * np.uint16(span) + (

@@ -142,10 +142,8 @@ def _descending(key: NDArray[np.floating], batch: Batch) -> Ints:
     )
     np.invert(packed, out=packed)
     bits = np.uint64(int(batch.lengths.max() - 1).bit_length())
-    places, heads = (
-        (np.uint64(1) << bits) - np.uint64(1),
-        np.repeat(batch.starts, batch.lengths),
-    )
+    places = (np.uint64(1) << bits) - np.uint64(1)
+    heads = np.repeat(batch.starts, batch.lengths)
     packed &= ~places
     packed |= (np.arange(len(packed)) - heads).view(np.uint64)
     sort_within(packed, batch.lengths)
@@ -195,9 +193,13 @@ def contradicted(batch: Batch) -> int:
     wanted = np.zeros(len(batch.lengths), bool)
     wanted[batch.list_of_row[1:][rises]] = True
     rows = np.flatnonzero(wanted[batch.list_of_row] & ~np.isnan(batch.other))
-    lists, key, other = batch.list_of_row[rows], batch.key[rows], batch.other[rows]
+    lists = batch.list_of_row[rows]
+    key = batch.key[rows]
+    other = batch.other[rows]
     order = np.lexsort((-other, -key, lists))
-    lists, key, other = lists[order], key[order], other[order]
+    lists = lists[order]
+    key = key[order]
+    other = other[order]
     apart = (lists[1:] == lists[:-1]) & (key[1:] < key[:-1]) & (other[1:] > other[:-1])
     return len(np.unique(lists[1:][apart]))
 
@@ -279,10 +281,8 @@ def _places(
     block = list_numbers(blocks.size)
     by, descending = _tie_key(batch, rows, matches, grades, options)
     frame = pl.DataFrame({"block": block, "by": by, "row": rows})
-    keys, downwards = (
-        ["block", "by", *batch.costs],
-        [False, descending, *([False] * len(batch.costs))],
-    )
+    keys = ["block", "by", *batch.costs]
+    downwards = [False, descending, *([False] * len(batch.costs))]
     frame = frame.with_columns(
         **{name: values[rows] for name, values in batch.costs.items()}
     )
@@ -303,7 +303,8 @@ def _places_for_sums(
     some = np.flatnonzero((block >= 0) & (sizes[block] > 1))
     if not len(some):
         return None
-    row, block = matches.row[some], block[some]
+    row = matches.row[some]
+    block = block[some]
     ids = pl.Series(row) if batch.docs is None else batch.ids(row).cast(pl.String)
     frame = pl.DataFrame({"block": block, "grade": grades[some], "id": ids, "row": row})
     order = frame.sort(
@@ -428,15 +429,18 @@ def _ranked(
     at = row
     if place is not None:
         order = np.argsort(place[row])
-        left, row = order if isinstance(left, slice) else left[order], row[order]
+        left = order if isinstance(left, slice) else left[order]
+        row = row[order]
         at = place[row]
     lists = lists[left]
     ranks = counter.through(at, lists)
-    first, last = ranks, ranks
+    first = ranks
+    last = ranks
     block = blocks.holding(row)
     tied = np.flatnonzero(block >= 0)
     if len(tied):
-        first, last = ranks.copy(), ranks.copy()
+        first = ranks.copy()
+        last = ranks.copy()
         first[tied] = counter.through(blocks.start[block[tied]] - 1, lists[tied]) + 1
         last[tied] = counter.through(blocks.end[block[tied]], lists[tied])
     return RankedRows(left, ranks, first, last)

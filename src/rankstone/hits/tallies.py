@@ -74,10 +74,8 @@ def tally(
     batch: Batch, blocks: TieBlocks, copies: Ints, hits: Hits, cutoffs: Sequence[int]
 ) -> Tally:
     """Return the counts of a batch."""
-    judged, tied = (
-        _judged(hits),
-        np.searchsorted(batch.heads, blocks.start, side="right"),
-    )
+    judged = _judged(hits)
+    tied = np.searchsorted(batch.heads, blocks.start, side="right")
     return Tally(
         rows=batch.height,
         tied=int(blocks.size.sum()),

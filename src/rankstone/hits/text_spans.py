@@ -274,13 +274,12 @@ def overlapping(chunks: Spans, spans: Spans) -> tuple[Ints, Ints]:
     """Return the pairs of a chunk and a span that share text; spans are sorted by document and start."""
     keys = ("query", "document")
     kind = [(name, np.int64) for name in keys]
-    mine, theirs = np.empty(len(chunks.query), kind), np.empty(len(spans.query), kind)
+    mine = np.empty(len(chunks.query), kind)
+    theirs = np.empty(len(spans.query), kind)
     for name in keys:
         mine[name], theirs[name] = getattr(chunks, name), getattr(spans, name)
-    first, last = (
-        np.searchsorted(theirs, mine, "left"),
-        np.searchsorted(theirs, mine, "right"),
-    )
+    first = np.searchsorted(theirs, mine, "left")
+    last = np.searchsorted(theirs, mine, "right")
     span = ragged_range(first, last - first)
     chunk = list_numbers(last - first)
     shares = (chunks.start[chunk] < spans.end[span]) & (

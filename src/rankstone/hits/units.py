@@ -82,7 +82,8 @@ def _ordered(batch: Batch, options: AlignmentOptions) -> Batch:
 
     Otherwise what is paid for above a document would depend on the order of the input.
     """
-    blocks, down = tie_blocks(batch, options), options.ties == "docid_desc"
+    blocks = tie_blocks(batch, options)
+    down = options.ties == "docid_desc"
     if not len(blocks) or options.ties not in ("docid_desc", "docid_asc"):
         return batch
     rows = ragged_range(blocks.start, blocks.size)
@@ -179,6 +180,7 @@ def _scores(key: Floats, head: Ints, heads: Ints, score: UnitScore) -> Floats:
         order = np.lexsort((-key, head))
         place = np.arange(len(order)) - np.searchsorted(head[order], head[order])
         best = np.sort(order[place < 2])  # noqa: PLR2004 - the best two
-        key, head = key[best], head[best]
+        key = key[best]
+        head = head[best]
     total = _added(key, head, heads)
     return total / np.bincount(head)[heads] if score == "mean" else total

@@ -186,7 +186,8 @@ def staged(
 
 def _bound(pool: Any, where: str) -> _Bound:  # noqa: ANN401 - a pool, or a pair
     if hasattr(pool, "get_label"):
-        labels, groups = pool.get_label(), pool.get_group_id_hash()
+        labels = pool.get_label()
+        groups = pool.get_group_id_hash()
     else:
         labels, groups = pool
     if labels is None or groups is None or not len(groups):
@@ -195,7 +196,8 @@ def _bound(pool: Any, where: str) -> _Bound:  # noqa: ANN401 - a pool, or a pair
             where=where,
             fix="Pool(X, y, group_id=…)",
         )
-    labels, groups = np.asarray(labels, np.float64), np.asarray(groups)
+    labels = np.asarray(labels, np.float64)
+    groups = np.asarray(groups)
     if labels.shape != groups.shape:
         raise BadValue(
             "labels and group ids do not match",

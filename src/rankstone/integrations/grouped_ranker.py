@@ -54,7 +54,8 @@ class GroupedRanker(
                 "no queries are given",
                 fix="fit(X, y, qid=qid), a query id for each row",
             )
-        qid, y = np.asarray(qid), np.asarray(y)
+        qid = np.asarray(qid)
+        y = np.asarray(y)
         if qid.shape != (len(y),):
             raise BadValue(
                 "qid does not fit y", given=f"{qid.shape}", expected=f"{(len(y),)}"

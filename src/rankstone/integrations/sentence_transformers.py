@@ -155,7 +155,8 @@ def retrieved(
     encode_query = getattr(model, "encode_query", model.encode)  # since version 5
     encode_document = getattr(model, "encode_document", model.encode)
     texts = encode_query(list(queries.values()), **how)
-    ids, names = pl.Series(list(corpus)), pl.Series(list(queries))
+    ids = pl.Series(list(corpus))
+    names = pl.Series(list(queries))
     found = pl.DataFrame(
         schema={"query": pl.Int64, "document": pl.Int64, "score": pl.Float32}
     )

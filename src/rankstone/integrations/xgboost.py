@@ -137,7 +137,8 @@ class _Evaluation(Record):
 
 def scored(scoring: Scoring, predt: Any, data: Any) -> Results:  # noqa: ANN401 - an array, a DMatrix
     """Return names and means of measures of the queries of some data."""
-    sizes, weights = np.diff(groups_of(data).astype(np.int64)), data.get_weight()
+    sizes = np.diff(groups_of(data).astype(np.int64))
+    weights = data.get_weight()
     means = scoring(
         predt, data.get_label(), sizes=sizes, weights=weights if len(weights) else None
     )

@@ -314,7 +314,8 @@ def read_intents(
     format_in: str | None = None,
 ) -> Table:
     """Open weights of subtopics: a table with ``query_id``, ``subtopic`` and ``weight``, or nested dicts."""
-    further, name = ("subtopic", "weight"), "intents"
+    further = ("subtopic", "weight")
+    name = "intents"
     if is_path(source) and holds_json(source, format_in):
         source, name = read_json(source), str(source)
     if isinstance(source, Mapping) and not holds_columns(source, columns):
@@ -383,7 +384,8 @@ def _open(
         return read_files(
             source, files, kind, layout, renames, ranks=ranks, further=further
         )
-    value, title = read_json(source, steps="run" in renames.values()), str(source)
+    value = read_json(source, steps="run" in renames.values())
+    title = str(source)
     rows = read_quepid(value, number, title) if is_quepid(value) else value
     return replace(
         read_object(rows, number, renames, title, further), untyped=True

@@ -171,7 +171,8 @@ def open_table(
     format_in = (
         None if format_in == "trec" else format_in
     )  # TREC text has no column names
-    name, notes = f"table of {key}", tuple[str, ...]()
+    name = f"table of {key}"
+    notes = tuple[str, ...]()
     if not is_path(source):
         frame = _frame_of(source, key, name)
     else:

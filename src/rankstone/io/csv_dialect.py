@@ -110,7 +110,8 @@ def dialect_of(
     columns
         {their name: our name}; a :class:`~rankstone.io.columns.Renames` has the settings of CSV files.
     """
-    title, settings = title_of(source, name), CsvOptions.of(columns)
+    title = title_of(source, name)
+    settings = CsvOptions.of(columns)
     if isinstance(columns, Renames):
         columns.csv_files.append(title)
     with reading(title):

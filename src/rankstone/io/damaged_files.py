@@ -175,7 +175,8 @@ _ZLIB: Final = (b"\x78\x01", b"\x78\x9c", b"\x78\xda")
 #: the most bytes that a block of Zstandard unpacks to
 _BLOCK: Final = 1 << 17
 #: without a library for Zstandard: the largest unpacked size allowed, in bytes or relative to the file
-_SMALL, _RATIO = 1 << 26, 100
+_SMALL = 1 << 26
+_RATIO = 100
 
 
 def refuse_endless(source: Path | bytes, title: str, longest: int = LONGEST) -> None:
@@ -301,20 +302,21 @@ def _find_in_content(content: Any, size: int, longest: int) -> tuple[int, bytes]
 
 def _find_in_pieces(pieces: Iterator[bytes], longest: int) -> tuple[int, bytes] | None:
     """Search content that comes in pieces; the reader reports where it breaks off."""
-    line, length, start = 1, 0, b""
+    line = 1
+    length = 0
+    start = b""
     for piece in pieces:
         first = piece.find(b"\n")
         if length + (len(piece) if first < 0 else first) > longest:
             return line, (start + piece)[: min(longest, 400)]
         if first < 0:
-            start, length = (start + piece)[:400], length + len(piece)
+            start = (start + piece)[:400]
+            length = length + len(piece)
             continue
         last = piece.rfind(b"\n") + 1
-        line, length, start = (
-            line + piece.count(b"\n"),
-            len(piece) - last,
-            piece[last : last + 400],
-        )
+        line = line + piece.count(b"\n")
+        length = len(piece) - last
+        start = piece[last : last + 400]
     return None
 
 
@@ -390,7 +392,9 @@ def _unpacked_at_most(file: IO[bytes]) -> int:
         last = 0
         while not last and len(head := file.read(3)) == 3:  # noqa: PLR2004 - heads of blocks
             block = int.from_bytes(head, "little")
-            last, kind, size = block & 1, block >> 1 & 3, block >> 3
+            last = block & 1
+            kind = block >> 1 & 3
+            size = block >> 3
             most += size if kind < 2 else _BLOCK  # noqa: PLR2004 - as it is, or one byte again and again
             file.seek(1 if kind == 1 else size, io.SEEK_CUR)
         file.seek(4 if flags & 4 else 0, io.SEEK_CUR)

@@ -197,10 +197,12 @@ def read_events(
     )  # TREC text has no column names
     parts: list[Scanned] = []
     if isinstance(source, str) and is_database(source):
-        name, frames = display_name(source), [open_database(source).lazy()]
+        name = display_name(source)
+        frames = [open_database(source).lazy()]
     elif is_path(source):
         parts = scan_parts(source, format_in, columns)
-        name, frames = os.fspath(source), [part.frame for part in parts]
+        name = os.fspath(source)
+        frames = [part.frame for part in parts]
     else:
         frames = [_frame_of(source, name)]
     with reading(name):

@@ -231,7 +231,8 @@ class Scanned(Record):
         if self.kind == "jsonl":
             return broken_object(self.source, self.title)
         if self.dialect is not None:
-            header, dialect = self.frame.collect_schema().names(), self.dialect
+            header = self.frame.collect_schema().names()
+            dialect = self.dialect
             return broken_row(
                 dialect.source, self.title, dialect.separator, header, dialect.above
             )
@@ -250,7 +251,8 @@ def scan_parts(
     path, format_in, columns
         As for :func:`scan_files`.
     """
-    name, columns = os.fspath(path), columns or {}
+    name = os.fspath(path)
+    columns = columns or {}
     if is_stream(name):
         kind = format_in or format_of_stream(name, "csv")
         return [
@@ -420,7 +422,8 @@ def read_files(
     name = os.fspath(path)
     sources: Sequence[Path | bytes] = files
     if not files:
-        sources, name = [read_stream(name, _LONGEST.get(kind))], stream_title(name)
+        sources = [read_stream(name, _LONGEST.get(kind))]
+        name = stream_title(name)
     whole = [s for s in sources if isinstance(s, bytes) or s.stat().st_size]
     empty = next((s for s in sources if s not in whole), None)
     if not whole or (
@@ -453,13 +456,12 @@ def _columnar(
     columns: Mapping[str, str],
     further: Sequence[str],
 ) -> Table:
-    numbered, first = (
-        "{}:{}" if kind == "jsonl" else "{}, row {}",
-        FIRST_ROW if kind == "xlsx" else 1,
-    )
+    numbered = "{}:{}" if kind == "jsonl" else "{}, row {}"
+    first = FIRST_ROW if kind == "xlsx" else 1
     titles = [title_of(source, name) for source in sources]
     try:
-        parts, notes = [], dict[str, None]()
+        parts = []
+        notes = dict[str, None]()
         for source, title in zip(sources, titles, strict=True):
             with reading(title):
                 frame, guessed = _scan(source, kind, title, columns)

@@ -45,7 +45,8 @@ class FileRoles:
         #: file → the flag and the name as they were typed
         self._outputs: dict[Identity, str] = {}
         for flag, path in outputs.items():
-            file, typed = _identity(path), f"{flag} {os.fspath(path)}"
+            file = _identity(path)
+            typed = f"{flag} {os.fspath(path)}"
             if file in self._outputs:
                 raise _two_roles(typed, "the other output", self._outputs[file])
             if file is not None:

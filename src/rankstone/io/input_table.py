@@ -140,14 +140,16 @@ class Table(Record):
         def again(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
             yield from (piece.select(wanted) for piece in frame.iter_slices(ROWS))
 
-        count, notes = self.comments(), self.read_as()
+        count = self.comments()
+        notes = self.read_as()
         return replace(self, start=again, comments=lambda: count, read_as=lambda: notes)
 
     def remembering(self) -> Table:
         """Return the table, which keeps the pieces of the first complete read for later ones."""
         kept: list[pl.DataFrame] = []
         read = False
-        start, columns = self.start, [pl.col(name) for name in self.schema]
+        start = self.start
+        columns = [pl.col(name) for name in self.schema]
 
         def again(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
             nonlocal read
@@ -192,7 +194,8 @@ class Table(Record):
         **fields: Any,  # noqa: ANN401 - other fields to replace
     ) -> Table:
         """Return the table with every piece changed; ``names`` are the columns read, all by default."""
-        start, columns = self.start, [pl.col(name) for name in names or self.schema]
+        start = self.start
+        columns = [pl.col(name) for name in names or self.schema]
 
         def changed(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
             for piece in start(columns):
@@ -213,7 +216,8 @@ class Table(Record):
             return self
         failed: dict[str, str] = {}
         unanswerable: set[str] = set()
-        doc, never = pl.col("doc_id"), pl.lit(value=False)
+        doc = pl.col("doc_id")
+        never = pl.lit(value=False)
         lists = isinstance(self.schema["doc_id"], pl.List)
         known = (
             doc.list.len().fill_null(0) > 0
@@ -450,7 +454,8 @@ def number_of(error: BaseException) -> int:
 
 def unreadable(error: OSError, source: str, expected: str | None = None) -> InputError:
     """Return the error for a file that the system does not let us read."""
-    number, said = number_of(error), error.strerror or printable(error)
+    number = number_of(error)
+    said = error.strerror or printable(error)
     what, usual = _UNREADABLE.get(number, (said, "a whole file"))
     fix = "let its owner allow you to read it" if number == errno.EACCES else None
     return InputError(what, where=source, expected=expected or usual, fix=fix)

@@ -108,7 +108,9 @@ class Unfolding:
         needed = [
             n for n in self.table.schema if n in roots or n in names or n == "query_id"
         ]
-        empty, lists, rows = list[pl.Series](), 0, 0
+        empty = list[pl.Series]()
+        lists = 0
+        rows = 0
         seen: dict[object, int] = {}
         for piece in self.table.start([pl.col(name) for name in needed]):
             lengths = self._lengths(piece, names, lists)
@@ -116,7 +118,8 @@ class Unfolding:
                 self._refuse_second(seen, piece["query_id"], lists)
             if "query_id" in needed:
                 empty.append(piece["query_id"].filter(lengths == 0))
-            lists, rows = lists + piece.height, rows + int(lengths.sum())
+            lists = lists + piece.height
+            rows = rows + int(lengths.sum())
             self._read = lists, rows
             for part in _cut(piece.filter(lengths > 0), lengths.filter(lengths > 0)):
                 yield part.explode(names).select(wanted)
@@ -177,7 +180,8 @@ class Unfolding:
                 at = int(np.searchsorted(ends, row, side="right"))
                 item = row - (int(ends[at - 1]) if at else 0)
                 return f"{self.table.locate(lists + at)}, item {item + 1}"
-            lists, row = lists + len(ends), row - (int(ends[-1]) if len(ends) else 0)
+            lists = lists + len(ends)
+            row = row - (int(ends[-1]) if len(ends) else 0)
         return self.table.source
 
     def unanswered(self) -> pl.Series | None:

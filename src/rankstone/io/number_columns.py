@@ -115,7 +115,8 @@ class Decimals:
             )
 
     def _not_a_number(self, name: str, text: str, where: str) -> BadLine:
-        other, fix = "," if self.mark == "." else ".", None
+        other = "," if self.mark == "." else "."
+        fix = None
         if other in text:
             fix = f"add --decimal {other} if that is the decimal separator (in Python decimal='{other}')"
         as_above = (
@@ -195,7 +196,8 @@ def numbers_in(column: pl.Series, place: Locate) -> pl.Series:
     BadValue
         With the first text that is not a number and its place.
     """
-    kind, texts = column.dtype, column
+    kind = column.dtype
+    texts = column
     if isinstance(kind, (pl.String, pl.Categorical, pl.Enum)):
         texts = column.cast(pl.String).str.strip_chars().replace("", None)
     elif not (kind.is_numeric() or kind in (pl.Boolean, pl.Null)):

@@ -244,5 +244,6 @@ def kind_of(value: object) -> str:
     >>> kind_of(5), kind_of(pl.Series())
     ('int', 'polars.series.series.Series')
     """
-    module, name = type(value).__module__, type(value).__name__
+    module = type(value).__module__
+    name = type(value).__name__
     return name if module == "builtins" else f"{module}.{name}"

@@ -153,7 +153,8 @@ def refuse_second(table: Table) -> None:
     for column in RUN_NAMES:
         if table.schema.get(column, pl.List).is_nested():
             continue
-        first, row = "", 0
+        first = ""
+        row = 0
         for piece in table.tables([pl.col(column).cast(pl.String)]):
             names = piece[column]
             first = first or next(iter(names.drop_nulls()), "")

@@ -149,7 +149,8 @@ def read_toml(path: StrPath, expected: str) -> dict[str, Any]:
     """Read a file of TOML; ``expected`` is what it should hold, for messages."""
     import tomllib
 
-    where, content = os.fspath(path), read_whole(path, expected)
+    where = os.fspath(path)
+    content = read_whole(path, expected)
     try:
         return tomllib.loads(content.decode())
     except RecursionError:
@@ -279,7 +280,9 @@ def parse_address(text: str) -> Address:
     """
     parameter = _QUERY.search(text)
     if parameter is not None:
-        place, table, query = text[: parameter.start()], None, text[parameter.end() :]
+        place = text[: parameter.start()]
+        table = None
+        query = text[parameter.end() :]
         end = f"{parameter.group()}{masked(' '.join(query.split()))}"
     else:
         place, _, name = text.partition("#")
@@ -308,7 +311,8 @@ def _server_address(
             fix="in a password write @ : / ? # % as %40 %3A %2F %3F %23 %25; better, leave it out and put it "
             "into PGPASSWORD or ~/.pgpass",
         )
-    password, parameters = parts["password"], parts["parameters"] or ""
+    password = parts["password"]
+    parameters = parts["parameters"] or ""
     pairs = [pair.partition("=")[::2] for pair in parameters.split("&") if pair]
     secrets = [
         password or "",
@@ -341,10 +345,12 @@ def _require_rows(table: str | None, query: str | None, title: str, form: str) -
 def as_utf8(source: Path | bytes, title: str) -> tuple[Path | bytes, str]:
     """Return the source, or its content as UTF-8 where it is UTF-16, with a note on the encoding."""
     if isinstance(source, bytes):
-        mark, content = source[:2], source
+        mark = source[:2]
+        content = source
     else:
         with source.open("rb") as file:
-            mark, content = file.read(2), b""
+            mark = file.read(2)
+            content = b""
     if mark not in UTF16:
         return source, ""
     content = content or source.read_bytes()  # type: ignore[union-attr] # bytes are never empty here

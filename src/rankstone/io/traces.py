@@ -165,12 +165,14 @@ def _retrievals(spans: list[TraceSpan], *, steps: bool) -> list[dict[str, Any]]:
     for span in spans:
         if span.kind not in _KINDS or _is_inside(span, by_id):
             continue
-        question, step = _question(span), span.kind.lower()
+        question = _question(span)
+        step = span.kind.lower()
         ms = span.end - span.begin
         if (
             step == "reranker" and rows and not steps
         ):  # it reorders what was retrieved last
-            ms, question = ms + rows[-1]["ms"], rows.pop()["question"]
+            ms = ms + rows[-1]["ms"]
+            question = rows.pop()["question"]
         calls = 1 + sum(row["step"] == step for row in rows)
         rows.append(
             {
@@ -190,7 +192,8 @@ def _retrievals(spans: list[TraceSpan], *, steps: bool) -> list[dict[str, Any]]:
 
 def _is_inside(span: TraceSpan, by_id: Mapping[str, TraceSpan]) -> bool:
     """Return True for a retriever inside another one that has its documents, or has none itself."""
-    above, passed = by_id.get(span.parent), {span.id}
+    above = by_id.get(span.parent)
+    passed = {span.id}
     while above is not None and above.kind != span.kind and above.id not in passed:
         passed.add(above.id)
         above = by_id.get(above.parent)
@@ -239,7 +242,8 @@ def _spans(record: Mapping[str, Any]) -> Iterator[TraceSpan]:
     elif "traceId" in record:
         yield _observation(record, str(record["traceId"]))
     else:
-        context, attributes = record["context"], _flat(record.get("attributes") or {})
+        context = record["context"]
+        attributes = _flat(record.get("attributes") or {})
         begin, end = (
             _milliseconds(record.get(name)) for name in ("start_time", "end_time")
         )
@@ -424,7 +428,8 @@ def _document(given: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(about, Mapping)
         else {}
     )
-    name, score = first(_IDS), first(_SCORES)
+    name = first(_IDS)
+    score = first(_SCORES)
     name = about.get("metadata.id") if name is None else name
     score = float(score) if isinstance(score, (int, float)) else None
     return {

@@ -210,7 +210,8 @@ class _Scan(Record):
     def __call__(self, wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
         frame = self.frames[0] if len(self.frames) == 1 else pl.concat(self.frames)
         checked = [name for name in self.exact if name in roots_of(wanted)]
-        given, read = [_given(name) for name in checked], 0
+        given = [_given(name) for name in checked]
+        read = 0
         try:
             for piece in self._batches(frame.select(*wanted, *given)):
                 for name in checked:
@@ -315,7 +316,8 @@ def of_batches(
         roots = roots_of(wanted)
         names = [name for name in kept if name in roots]
         as_ours = [named[name].value.cast(kept[name]).alias(name) for name in names]
-        checked, done = [name for name in names if name in exact], 0
+        checked = [name for name in names if name in exact]
+        done = 0
         for piece in read(list(dict.fromkeys(named[name].root for name in names))):
             for name in checked:
                 given = piece.select(named[name].value).to_series()
@@ -357,7 +359,8 @@ def _named(
     found = [(name, *one) for name, kind in lists for one in _fields_of_items(kind)]  # type: ignore[arg-type]
     times = Counter([*schema, *(".".join(path) for _, path, *_ in found)])
     for name, path, kind, value in found:
-        short, whole = ".".join(path), ".".join((name, *path))
+        short = ".".join(path)
+        whole = ".".join((name, *path))
         known = short if times[short] == 1 and whole not in columns else whole
         theirs[known] = _Column(name, pl.List(kind), pl.col(name).list.eval(value))
     for name, dtype in schema.items():

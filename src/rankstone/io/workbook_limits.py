@@ -152,7 +152,9 @@ class Workbook:
             columns = max([columns, *map(_number_of, {*_COLUMN.findall(piece)})])
             cells = [len(_BARE.findall(row)) for row in _ROW_TAG.split(piece)]
             cells[0] += in_row
-            bare, in_row, tags = max(bare, *cells), cells[-1], tags + len(cells) - 1
+            bare = max(bare, *cells)
+            in_row = cells[-1]
+            tags = tags + len(cells) - 1
         return max(rows, tags), columns + bare
 
     def _shown(self, most: int) -> int:
@@ -160,7 +162,8 @@ class Workbook:
         content = _HIDDEN.sub(b"", b"".join(self._pieces("xl/sharedStrings.xml")))
         starts = np.fromiter((at.start() for at in _TEXT.finditer(content)), np.int64)
         lengths = np.diff(starts, append=len(content))
-        longest, shown = int(lengths.max(initial=0)), 0
+        longest = int(lengths.max(initial=0))
+        shown = 0
         share = most // (self.sizes[self.sheet] // _STEP + 1)
         for piece in self._pieces(self.sheet):
             bound = piece.count(b"<") // _TAGS * longest

@@ -89,7 +89,8 @@ class LineSearch(Record):
         crossing, of_list = self._crossings(scores, direction)
         if not len(crossing):
             return Trials(np.empty(0), np.empty(0))
-        low, high = -np.inf, np.inf
+        low = -np.inf
+        high = np.inf
         if len(crossing) > self.most:
             crossing, of_list, low, high = _nearest(crossing, of_list, self.most)
         order = np.lexsort((crossing, of_list))
@@ -119,7 +120,9 @@ class LineSearch(Record):
     ) -> Floats:
         """Return the value of each list in ``owner`` after its step."""
         lengths = np.diff(self.lists.offsets)[owner]
-        ends, parts, begin = np.cumsum(lengths), [], 0
+        ends = np.cumsum(lengths)
+        parts = []
+        begin = 0
         while begin < len(owner):
             done = int(ends[begin - 1]) if begin else 0
             end = max(begin + 1, int(np.searchsorted(ends, done + _ROWS, side="right")))
@@ -136,7 +139,9 @@ class LineSearch(Record):
 
 def pairs_of(lists: LabelledLists) -> tuple[Ints, Ints, Ints]:
     """Return all pairs of documents of one list with different labels, and the list of each pair."""
-    firsts, seconds, owners = [], [], []
+    firsts = []
+    seconds = []
+    owners = []
     lengths = np.diff(lists.offsets)
     for length in np.unique(lengths[lengths > 1]):
         chosen = np.flatnonzero(lengths == length)
@@ -188,7 +193,8 @@ def _between(crossing: Floats, of_list: Ints) -> tuple[Floats, Ints]:
     sizes = np.diff(np.append(heads, len(of_list)))
     owner = np.repeat(of_list[heads], sizes + 1)
     place = np.arange(len(crossing)) + list_numbers(sizes)
-    before, after = np.full(len(owner), -np.inf), np.full(len(owner), np.inf)
+    before = np.full(len(owner), -np.inf)
+    after = np.full(len(owner), np.inf)
     after[place], before[place + 1] = crossing, crossing
     return _middle(before, after), owner
 
@@ -197,7 +203,8 @@ def _middle(before: Floats, after: Floats) -> Floats:
     """Return a number between each two; beyond the outermost one, well away from it."""
     with np.errstate(invalid="ignore"):
         middle = before / 2 + after / 2
-    left, right = np.isinf(before), np.isinf(after)
+    left = np.isinf(before)
+    right = np.isinf(after)
     middle[left] = after[left] - np.maximum(np.abs(after[left]), 1.0)
     middle[right] = before[right] + np.maximum(np.abs(before[right]), 1.0)
     return middle
@@ -208,12 +215,12 @@ def _promising(
 ) -> Trials:
     """Add up the jumps from the left, and return the middles of the highest stretches, widest first."""
     order = np.argsort(crossing, kind="stable")
-    edge, height = (
-        crossing[order],
-        start + np.concatenate(([0.0], np.cumsum(jump[order]))),
-    )
-    before, after = np.append(-np.inf, edge), np.append(edge, np.inf)
-    before, after = np.maximum(before, low), np.minimum(after, high)
+    edge = crossing[order]
+    height = start + np.concatenate(([0.0], np.cumsum(jump[order])))
+    before = np.append(-np.inf, edge)
+    after = np.append(edge, np.inf)
+    before = np.maximum(before, low)
+    after = np.minimum(after, high)
     apart = np.flatnonzero(after > before)
     middle = _middle(before[apart], after[apart])
     best = np.lexsort((before[apart] - after[apart], -height[apart].round(9)))[:count]
@@ -438,7 +445,8 @@ class _Climb:
 
     def _pass(self, weights: Floats, value: float) -> tuple[Floats, float]:
         """Set every weight once; where rounding undoes what was gained, the weights stay as they are."""
-        reached, start = value, weights.copy()
+        reached = value
+        start = weights.copy()
         scores = products(self.features, weights / self.scale.spread)[self.rows]
         for feature in self.rng.permutation(self.active):
             direction = self._column(int(feature))

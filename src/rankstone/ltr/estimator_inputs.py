@@ -350,7 +350,8 @@ def places_of(model: object, features: object, where: str | None = None) -> Ints
     MissingColumn
         A feature is missing, or a column is not a feature of the model.
     """
-    known, names = getattr(model, "feature_names_in_", None), names_of(features)
+    known = getattr(model, "feature_names_in_", None)
+    names = names_of(features)
     if known is None or names is None or tuple(known) == names:
         return None
     place = {name: at for at, name in enumerate(names)}

@@ -52,7 +52,8 @@ class Scale(NamedTuple):
     def of(cls, features: Any) -> Scale:  # noqa: ANN401 - dense or CSR
         """Return mean and standard deviation of each feature."""
         rows, width = features.shape
-        total, squares = np.zeros(width), np.zeros(width)
+        total = np.zeros(width)
+        squares = np.zeros(width)
         if is_sparse(features):
             total = np.bincount(features.indices, features.data, width)
             mean = total / rows
@@ -176,11 +177,14 @@ class Hinge(Record):
         pair_weight
             ``uniform``, or ``gain``: a pair counts as much as the gains ``2^label`` differ.
         """
-        rows, query = queries.rows, queries.query
+        rows = queries.rows
+        query = queries.query
         level = levels_of(query, labels[rows])
         judged = labels[rows] >= 0
         kept = judged & _has_several(query, labels[rows], judged)
-        rows, query, level = rows[kept], query[kept], level[kept]
+        rows = rows[kept]
+        query = query[kept]
+        level = level[kept]
         if not len(rows):
             raise InputError(
                 "no query has documents with different labels, so there is nothing to learn from",
@@ -197,10 +201,8 @@ class Hinge(Record):
                     lambda block: block.pairs.weights(_last(block.pairs) + 1), blocks
                 )
             )
-        every, count = (
-            float(sum(weight.sum() for weight in weights)),
-            _last_of(query) + 1,
-        )
+        every = float(sum(weight.sum() for weight in weights))
+        count = _last_of(query) + 1
         for block, weight in zip(blocks, weights, strict=True):
             share = (
                 1.0 / (weight * count)
@@ -258,7 +260,8 @@ class Hinge(Record):
 def _has_several(query: Ints, labels: Floats, judged: Bools) -> Bools:
     """Return which documents are in a query with different labels, bool ``[docs]``."""
     count = int(query[-1]) + 1 if len(query) else 0
-    low, high = np.full(count, np.inf), np.full(count, -np.inf)
+    low = np.full(count, np.inf)
+    high = np.full(count, -np.inf)
     np.minimum.at(low, query[judged], labels[judged])
     np.maximum.at(high, query[judged], labels[judged])
     return (low < high)[query]

@@ -65,7 +65,8 @@ class _Piece(Record):
 
 def read_letor(path: Path, dtype: str, progress: Progress | None = None) -> Letor:
     """Read a file, packed (.gz, .zst) or not."""
-    title, pieces = str(path), []
+    title = str(path)
+    pieces = []
     with reading(title):
         for lines, first in _lines(path):
             piece = _piece(lines, first, title, dtype)
@@ -205,7 +206,8 @@ def _split(parts: pl.DataFrame, dtype: str) -> _Piece:
         .reshape(len(stored), width)
     )
     there = np.arange(width) < stored[:, None]
-    flat, taken = numbers[there], values[there]
+    flat = numbers[there]
+    taken = values[there]
     if (flat < 0).any() or (flat > _MOST).any() or not np.isfinite(taken).all():
         raise _Untidy
     qid = cells["qid"] if has_qid[0] else None
@@ -230,7 +232,8 @@ def _ascending(numbers: Any, values: Any, counts: Ints) -> tuple[Any, Any]:  # n
     """Return each line's features in the order of their numbers; refuse the same one twice."""
     row = list_numbers(counts)
     order = np.lexsort((numbers, row))
-    numbers, values = numbers[order], values[order]
+    numbers = numbers[order]
+    values = values[order]
     if ((numbers[1:] == numbers[:-1]) & (row[1:] == row[:-1])).any():
         raise _Untidy
     return numbers, values

@@ -112,10 +112,8 @@ class LinearModel(Record):
                 expected=listed(data.features),
                 fix="fit(data.X, data.y, data.qid)",
             )
-        mean, spread = (
-            getattr(estimator, "mean_", None),
-            getattr(estimator, "scale_", None),
-        )
+        mean = getattr(estimator, "mean_", None)
+        spread = getattr(estimator, "scale_", None)
         return cls(estimator.coef_, data.features, mean, spread, trained)
 
     @property
@@ -406,5 +404,6 @@ _PREDICT: Final = {"lightgbm": _lightgbm, "xgboost": _xgboost, "catboost": _catb
 
 def is_model(path: StrPath) -> bool:
     """Return True if a file is a model, by its first bytes; otherwise it has scores."""
-    place, start = Path(path), _start(Path(path)).lstrip()
+    place = Path(path)
+    start = _start(Path(path)).lstrip()
     return place.suffix == ".ubj" or start.startswith((b"{", b"tree\n", b"CBM1"))

@@ -266,10 +266,8 @@ def select(
         else by_name(one, X, f"candidate {printable(name)}")
         for name, one in _named(candidates, features.shape[1]).items()
     }  # what learns in folds is trained on these very columns
-    labels, queries = (
-        checked_labels(y, features.shape[0]),
-        queries_of(qid, features.shape[0]),
-    )
+    labels = checked_labels(y, features.shape[0])
+    queries = queries_of(qid, features.shape[0])
     work = _Work(features, labels, queries, parsed, named, progress)
     folds = None if cv is None else work.folds(np.arange(len(queries)), cv)
     values = (
@@ -390,7 +388,8 @@ class _Work(Record):
         """Return values of queries under candidates that learnt from the other folds."""
         values = np.empty((len(among), len(self.named)))
         for fold in np.unique(folds):
-            outside, inside = among[folds != fold], among[folds == fold]
+            outside = among[folds != fold]
+            inside = among[folds == fold]
             models = self._learnt(outside)
             values[folds == fold] = self.measured(models, inside)
         return values
@@ -400,7 +399,8 @@ class _Work(Record):
         learners = [name for name, one in self.named.items() if _learns(one)]
         earned = []
         for fold in np.unique(folds):
-            outside, inside = np.flatnonzero(folds != fold), folds == fold
+            outside = np.flatnonzero(folds != fold)
+            inside = folds == fold
             known = values[outside]
             if learners:  # their values without this fold must not be learnt with it
                 most = min(count, len(outside))
@@ -416,7 +416,8 @@ class _Work(Record):
 
         rows = self._rows(among)
         qid = list_numbers(self.queries.lengths[among])
-        features, labels = self.features[rows], self.labels[rows]
+        features = self.features[rows]
+        labels = self.labels[rows]
         found = dict(self.named)
         for names in _families(self.named):
             one = self.named[names[0]]

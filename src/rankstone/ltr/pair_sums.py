@@ -31,7 +31,8 @@ def levels_of(query: Ints, labels: Floats) -> Ints:
     [1, 0, 1, 1, 0]
     """
     order = np.lexsort((labels, query))
-    q, y = query[order], labels[order]
+    q = query[order]
+    y = labels[order]
     fresh = np.ones(len(y), bool)
     fresh[1:] = q[1:] != q[:-1]
     step = ~fresh
@@ -156,9 +157,12 @@ class TrainingPairs(Record):
 
 def _reach(sides: _Sides, scores: Floats, span: float) -> _Reach:
     """Search, on both sides, for the first or last partner; every cell is moved to a stretch of its own."""
-    low, high = sides.low.sorted(scores), sides.high.sorted(scores)
-    of_low, of_high = sides.low.cell, sides.high.cell
-    f_low, f_high = scores[low], scores[high]
+    low = sides.low.sorted(scores)
+    high = sides.high.sorted(scores)
+    of_low = sides.low.cell
+    of_high = sides.high.cell
+    f_low = scores[low]
+    f_high = scores[high]
     low_from = np.searchsorted(
         f_low + sides.low.place[of_low] * span,
         f_high - 1.0 + sides.low.place[of_high] * span,
@@ -183,7 +187,8 @@ class Active(Record):
 
     def _over(self, reach: _Reach, values: Floats) -> tuple[Floats, Floats]:
         """Return, for high and for low documents, sums over their active partners."""
-        below, above = _running(values[reach.low]), _running(values[reach.high])
+        below = _running(values[reach.low])
+        above = _running(values[reach.high])
         return below[reach.low_to] - below[reach.low_from], above[
             reach.high_to
         ] - above[reach.high_from]
@@ -198,7 +203,8 @@ class Active(Record):
 
     @cached_property
     def _counted(self) -> tuple[Floats, Floats]:
-        count, excess = np.zeros(self.docs), np.zeros(self.docs)
+        count = np.zeros(self.docs)
+        excess = np.zeros(self.docs)
         for reach in self.reaches:
             high, low = self._weighed(reach, np.ones(self.docs))
             count[reach.high] += high

@@ -108,7 +108,8 @@ def write_predictions(
                 "query_id", "score", descending=[False, True], maintain_order=True
             )
             rank = pl.int_range(1, pl.len() + 1).over("query_id").alias("rank")
-            word, tag = pl.lit("Q0").alias("q0"), pl.lit("rankstone").alias("tag")
+            word = pl.lit("Q0").alias("q0")
+            tag = pl.lit("rankstone").alias("tag")
             lines = ranked.select("query_id", word, "doc_id", rank, "score", tag)
             lines.write_csv(
                 unfinished, separator=" ", include_header=False, quote_style="never"
@@ -247,12 +248,10 @@ class LabelledLists(Record):
         offsets = self.offsets
         if not judged.all():
             offsets = np.concatenate(([0], np.cumsum(judged)))[self.offsets]
-            rank, first, last, grade = (
-                rank[judged],
-                first[judged],
-                last[judged],
-                grade[judged],
-            )
+            rank = rank[judged]
+            first = first[judged]
+            last = last[judged]
+            grade = grade[judged]
         return Hits(
             offsets=offsets,
             rank=rank,

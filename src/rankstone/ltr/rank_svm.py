@@ -92,7 +92,10 @@ def minimise(
     scale = _norm(state, nonnegative) or 1.0
     if start is not None:
         state = hinge.at(np.maximum(start, 0.0) if nonnegative else start, price)
-    products, steps, norm, stuck = 0, 0, _norm(state, nonnegative), False
+    products = 0
+    steps = 0
+    norm = _norm(state, nonnegative)
+    stuck = False
     while norm > tol * scale and steps < max_iter and not stuck:
         free = _free(state, nonnegative)
         # no more exact than needed: the pairs that are active will change
@@ -133,7 +136,8 @@ def _direction(
     """Solve for the step by conjugate gradients, until the residual is at the target."""
     step = np.zeros(hinge.width)
     residual = np.where(free, -state.gradient, 0.0)
-    direction, size = residual.copy(), float(residual @ residual)
+    direction = residual.copy()
+    size = float(residual @ residual)
     made = 0
     while math.sqrt(size) > target and made < _INNER:
         bent = np.where(free, hinge.curvature(state, direction, price), 0.0)

@@ -226,7 +226,8 @@ def _letor(
 ) -> Dataset:
     found = read_letor(path, dtype, progress)
     notes = []
-    qid, count = found.qid, None
+    qid = found.qid
+    count = None
     if qid is None or groups is not None:
         sizes = sizes_beside(path) if groups is None else Path(groups)
         if sizes is None:
@@ -237,7 +238,8 @@ def _letor(
                 fix="name the file of group sizes",
             )
         lengths = group_sizes(sizes, len(found.labels))
-        count, empty = len(lengths), lengths.count(0)
+        count = len(lengths)
+        empty = lengths.count(0)
         qid = pl.Series(np.repeat(np.arange(count), lengths))
         notes.append(f"queries are the groups of {sizes.name}")
         if empty:

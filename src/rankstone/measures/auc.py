@@ -75,7 +75,8 @@ class NegativesMeasure(BinaryMeasure, family="pairs"):
             return np.diff(hits.ideal.offsets) - relevant
         if self.negatives == "candidates" or hits.candidates is None:
             return self.retrieved_negatives(hits)
-        others, retrieved = hits.candidates - relevant, self.retrieved_negatives(hits)
+        others = hits.candidates - relevant
+        retrieved = self.retrieved_negatives(hits)
         if (others < retrieved).any():
             at = int((others < retrieved).argmax())
             raise BadOption(
@@ -88,7 +89,8 @@ class NegativesMeasure(BinaryMeasure, family="pairs"):
 
     def negatives_above(self, hits: Hits) -> tuple[Ints, Ints]:
         """Count the negatives above each tie block and inside it, int64 ``[blocks]`` both."""
-        relevant, blocks = hits.relevant(self.rel), hits.blocks
+        relevant = hits.relevant(self.rel)
+        blocks = hits.blocks
         if self.negatives == "judged":
             return hits.earlier(~relevant), hits.inside(~relevant)
         return blocks.first - 1 - hits.earlier(relevant), blocks.size - hits.inside(
@@ -437,10 +439,8 @@ class pAUC(PairMeasure):  # noqa: N801 - the name of the field
         """Give each relevant hit those of the first k negatives that are below it."""
         hits = self.with_half_ties(hits)
         relevant, negatives = self.compared(hits)
-        first, returned = (
-            np.minimum(negatives, self.k or 0),
-            self.retrieved_negatives(hits),
-        )
+        first = np.minimum(negatives, self.k or 0)
+        returned = self.retrieved_negatives(hits)
         above, tied = self.negatives_above(hits)
         of_hit = hits.blocks.of_hit
         below = hits.spread(first) - mean_negatives_above(

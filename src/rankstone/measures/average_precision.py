@@ -36,18 +36,17 @@ class PrecisionAtHits(BinaryMeasure):
         relevant document with chance m/s and precision (r + 1 + (j−1)(m−1)/(s−1)) / rank
         (McSherry and Najork, 2008); a block of one is the textbook formula.
         """
-        limit, relevant = self.limit(hits), hits.relevant(self.rel)
+        limit = self.limit(hits)
+        relevant = hits.relevant(self.rel)
         hits.record_columns(found=lambda: hits.running_count(relevant))
         if not hits.has_tied_ranks:
             some, found = hits.numbered(relevant)
             values = np.zeros_like(hits.rank, np.float64)
             values[some] = found / hits.rank[some]
             return hits.cut(values, limit)
-        above, inside, blocks = (
-            hits.earlier(relevant),
-            hits.inside(relevant),
-            hits.blocks,
-        )
+        above = hits.earlier(relevant)
+        inside = hits.inside(relevant)
+        blocks = hits.blocks
 
         def precision(rank: Ints, block: Ints | slice) -> Floats:
             rise = (inside[block] - 1) / np.maximum(blocks.size[block] - 1, 1)
@@ -137,7 +136,8 @@ class AP(PrecisionAtHits, family="average precision"):
     def block_precisions(self, hits: Hits) -> Floats:
         """Return the precision at the end of the tie block of each relevant hit, 0 for all others."""
         hits = hits.with_open_ties()
-        relevant, blocks = hits.relevant(self.rel), hits.blocks
+        relevant = hits.relevant(self.rel)
+        blocks = hits.blocks
         precision = (hits.earlier(relevant) + hits.inside(relevant)) / blocks.last
         return np.where(relevant, precision[blocks.of_hit], 0.0)
 
@@ -209,7 +209,8 @@ class Blended(BinaryMeasure):
 
     def blended(self, hits: Hits) -> Floats:
         """Return (C_i + β cg_i) / (i + β cg*_i) at every hit, float64 ``[hits]``."""
-        relevant, ideal = hits.relevant(self.rel), hits.ideal
+        relevant = hits.relevant(self.rel)
+        ideal = hits.ideal
         gained = running(
             np.add, gains(self.gain, self.threshold, hits.grade), np.diff(hits.offsets)
         )
@@ -322,11 +323,9 @@ class GAP(BinaryMeasure, family="average precision"):
 
         Among s tied documents another one is above place j with chance (j − 1) / (s − 1).
         """
-        worth, limit, blocks = (
-            gains(self.gain, self.threshold, hits.grade),
-            self.limit(hits),
-            hits.blocks,
-        )
+        worth = gains(self.gain, self.threshold, hits.grade)
+        limit = self.limit(hits)
+        blocks = hits.blocks
         above, inside = self._shared(hits, worth)
         ahead = 1.0 / np.maximum(blocks.size - 1, 1)
 
@@ -348,9 +347,11 @@ class GAP(BinaryMeasure, family="average precision"):
         depend on other queries.
         """
         of_hit = hits.blocks.of_hit
-        above, inside = np.zeros(len(worth)), np.zeros(len(worth))
+        above = np.zeros(len(worth))
+        inside = np.zeros(len(worth))
         for level in np.unique(worth[worth > 0]):
-            at_level, better = worth == level, worth >= level
+            at_level = worth == level
+            better = worth >= level
             for mask, takes in ((at_level, worth > level), (better, at_level)):
                 above += np.where(takes, level * hits.earlier(mask)[of_hit], 0.0)
                 inside += np.where(

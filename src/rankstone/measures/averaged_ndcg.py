@@ -99,11 +99,9 @@ class ndcg_rel(IdealGains):  # noqa: N801 - the name of the field
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each relevant hit the nDCG at its rank; count the final DCG for those missed."""
-        ideal, ideal_dcg, gain = (
-            self.ideal(hits),
-            self.ideal_dcg(hits),
-            self.worth(hits),
-        )
+        ideal = self.ideal(hits)
+        ideal_dcg = self.ideal_dcg(hits)
+        gain = self.worth(hits)
         every = np.diff(ideal.offsets)
         shares = gain / divisors("log2", hits.rank)
         dcg = running(np.add, shares, np.diff(hits.offsets))
@@ -141,7 +139,8 @@ class Rndcg(IdealGains):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each hit its discounted gain over the ideal DCG of every depth at or below its rank."""
-        ideal, ideal_dcg = self.ideal(hits), self.ideal_dcg(hits)
+        ideal = self.ideal(hits)
+        ideal_dcg = self.ideal_dcg(hits)
         every = np.diff(ideal.offsets)
         last = np.zeros(len(ideal.grade), bool)
         last[ideal.offsets[1:][every > 0] - 1] = True

@@ -97,7 +97,8 @@ class Cost(Measure, family="cost"):
             raise BadParameter(
                 f"{self} needs the costs of documents; these lists have none"
             )
-        paid, length = hits.paid, np.diff(hits.paid.offsets)
+        paid = hits.paid
+        length = np.diff(hits.paid.offsets)
         depth = np.minimum(length, hits.n)  # which a budget cuts
         depth = depth if self.k is None else np.minimum(depth, self.k)
         known = hits.found
@@ -118,7 +119,9 @@ class Cost(Measure, family="cost"):
             )
         if self.per != "document":
             first = self._first_rows(paid, rows, owner, value)
-            rows, owner, value = rows[first], owner[first], value[first]
+            rows = rows[first]
+            owner = owner[first]
+            value = value[first]
             known = known & (length > 0)
         spent = sums(owner, value, hits.queries)
         return Contributions(

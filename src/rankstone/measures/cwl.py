@@ -69,7 +69,8 @@ class UserModel(UnitGain, family="user models"):
     @property
     def claims(self) -> Claims:
         """What is proven of the walk: a gain may move the weights of all ranks below it."""
-        by_rank, claims = isinstance(self.walk, RankWalk), super().claims
+        by_rank = isinstance(self.walk, RankWalk)
+        claims = super().claims
         return replace(
             claims,
             closed_under_ties=by_rank,
@@ -227,9 +228,11 @@ class CWL(OpenWalk):
         ResETU falls where judged documents come into view that counted as unjudged, EU where a cutoff below
         n_max lengthens the walk.
         """
-        claims, gained = super().claims, self.output in ("EU", "ETU")
+        claims = super().claims
+        gained = self.output in ("EU", "ETU")
         slower = self.cost_relevant is None or self.cost_relevant >= self.cost
-        by_rank, stops = isinstance(self.walk, RankWalk), self.walk.stops_at_k
+        by_rank = isinstance(self.walk, RankWalk)
+        stops = self.walk.stops_at_k
         constant = by_rank and self.output == "ED"
         ends = self.ends_at_first_gain or (
             self.model == "U" and self.n_max * self.cost >= (self.L or 0)
@@ -293,7 +296,8 @@ class CWL(OpenWalk):
     ) -> Contributions:
         """Give every unjudged rank the largest gain; return how much larger the output is then."""
         share, rest = _shares(hits, judged)
-        share, rest = -share, -rest
+        share = -share
+        rest = -rest
         for queries, every, old, place in every_rank(hits, self.depth):
             best = np.full(len(every.rank), self.top)
             known = hits.judged[old]

@@ -233,7 +233,8 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
     @property
     def claims(self) -> Claims:
         """The ideal list grows with k unless it contains all documents; ideal=topk depends on the order."""
-        claims, shown = super().claims, self.ideal == "topk"
+        claims = super().claims
+        shown = self.ideal == "topk"
         fixed = (
             self.ideal_depth == "all"
             and self.ideal in ("judged", "list")
@@ -357,7 +358,8 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
 
         Unjudged documents gain 0, which matters only where other gains are negative.
         """
-        gain, query = self.worth(hits.grade), hits.query
+        gain = self.worth(hits.grade)
+        query = hits.query
         if len(gain) and gain.min() < 0:
             shown = (
                 whole.n if self.ideal == "list" else np.minimum(whole.n, self.k or 0)

@@ -66,8 +66,11 @@ class OrderComparison(Record):
 
     @classmethod
     def _of(cls, hits: Hits) -> OrderComparison:
-        block, level = hits.with_open_ties().blocks.of_hit, _levels(hits.grade)
-        hit, query, top = np.arange(len(block)), hits.query, int(level.max(initial=0))
+        block = hits.with_open_ties().blocks.of_hit
+        level = _levels(hits.grade)
+        hit = np.arange(len(block))
+        query = hits.query
+        top = int(level.max(initial=0))
         if len(block) and block[-1] < len(block) - 1:
             hit = np.lexsort((-level, block))
             level = level[hit]
@@ -162,10 +165,12 @@ class OrderComparison(Record):
 
     def right_weights(self, weight: Floats, *, drop: bool) -> Floats:
         """Sum the weights of the hits in the right order with each."""
-        value, most = self.ideal, self.size - 1
+        value = self.ideal
+        most = self.size - 1
         if drop:
             heads = np.searchsorted(self.begins, self.offsets)
-            value, most = self.grade - heads[self.query], np.diff(heads)[self.query] - 1
+            value = self.grade - heads[self.query]
+            most = np.diff(heads)[self.query] - 1
         above = weight_of_earlier_smaller(self.offsets, value, weight)
         reversed_offsets = len(value) - self.offsets[::-1]
         below = weight_of_earlier_smaller(
@@ -175,7 +180,8 @@ class OrderComparison(Record):
 
     def weight_of_pairs(self, weight: Floats, *, drop: bool) -> Floats:
         """Sum the products of weights over the pairs of each query, each pair twice, ``[queries]``."""
-        heads, best_first = self.offsets[:-1][self.query], np.empty_like(self.ideal)
+        heads = self.offsets[:-1][self.query]
+        best_first = np.empty_like(self.ideal)
         best_first[heads + self.ideal] = np.arange(len(self.ideal))
         weights = weight[best_first]
         better = before(np.add, weights, np.diff(self.offsets), 0.0)
@@ -198,7 +204,8 @@ def _levels(grade: Floats) -> Ints:
     """Return small whole numbers in the order of the grades."""
     if not len(grade):
         return np.empty(0, np.int64)
-    low, high = grade.min(), grade.max()
+    low = grade.min()
+    high = grade.max()
     levels: Ints
     if high - low < _SMALL and (grade == np.floor(grade)).all():
         levels = (grade - low).astype(np.int64)
@@ -315,7 +322,8 @@ class RC(OfWholeLists, Measure, family="pairs"):
     @property
     def claims(self) -> Claims:
         """With weights of places, an exchange of two documents changes other pairs, too."""
-        uniform, by_model = self.weight == "uniform", self.weight_on == "model"
+        uniform = self.weight == "uniform"
+        by_model = self.weight_on == "model"
         lowest = by_model and (
             self.weight in _STEADY[self.combine] or self.ties == "drop"
         )
@@ -374,7 +382,9 @@ class RC(OfWholeLists, Measure, family="pairs"):
         With combine=multiply, times the sum of their weights.  The norm is the same over all pairs, so every
         pair counts from both sides.
         """
-        comparison, bounded, drop = OrderComparison.of(hits), None, self.ties == "drop"
+        comparison = OrderComparison.of(hits)
+        bounded = None
+        drop = self.ties == "drop"
         if self.weight_on == "ideal":
             longest = int(np.diff(hits.offsets).max(initial=0))
             ideal, bounded = best_ideal(
@@ -445,7 +455,8 @@ class Compat(Measure, family="user models"):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each relevant hit the weights of the depths at which it is in both lists."""
-        ideal, depth = hits.ideal, self._depth(hits)
+        ideal = hits.ideal
+        depth = self._depth(hits)
         deepest = int(depth.max(initial=0))
         steps = self.p ** np.arange(deepest) / np.arange(1, deepest + 1)
         overlap = np.concatenate(([0.0], np.cumsum(steps)))
@@ -473,7 +484,8 @@ class Compat(Measure, family="user models"):
 def _ideal_rank(hits: Hits) -> Ints:
     """Return the rank of each hit in the ideal order: below better grades and equal ones further up."""
     order = np.lexsort((hits.grade, hits.query))
-    grade, query = hits.grade[order], hits.query[order]
+    grade = hits.grade[order]
+    query = hits.query[order]
     fresh = np.ones(len(order), bool)
     fresh[1:] = (grade[1:] != grade[:-1]) | (query[1:] != query[:-1])
     starts = np.flatnonzero(fresh)

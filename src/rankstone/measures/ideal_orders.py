@@ -56,12 +56,15 @@ def exchange_never_loses(weight: Floats, combine: str) -> Bools:
     >>> exchange_never_loses(1 / places, "multiply").tolist()
     [True, True, False, False]
     """
-    upper, lower = weight[:-1], weight[1:]
+    upper = weight[:-1]
+    lower = weight[1:]
     i = np.arange(1, len(weight))
     if combine == "add":
-        wins, costs = lower * i, upper * (i - 2)
+        wins = lower * i
+        costs = upper * (i - 2)
     else:
-        wins, costs = upper * lower, (upper - lower) * (np.cumsum(weight)[:-1] - upper)
+        wins = upper * lower
+        costs = (upper - lower) * (np.cumsum(weight)[:-1] - upper)
     return wins >= costs * (1 - _SLACK)
 
 
@@ -101,7 +104,8 @@ def best_ideal(
         rows = slice(*comparison.offsets[query : query + 2].tolist())
         by_ideal = rows.start + np.argsort(comparison.ideal[rows])
         classes = _unproven_classes(comparison, unproven, by_ideal)
-        block, group = comparison.block[by_ideal], comparison.grade[by_ideal]
+        block = comparison.block[by_ideal]
+        group = comparison.grade[by_ideal]
         f = weight[: len(by_ideal)]
         if combine == "add":
             order, exact = _best_of_sums(f, agreeing[by_ideal], block, group, classes)
@@ -148,7 +152,8 @@ def _over_subsets(f: Floats, agreeing: Floats, block: Ints) -> Ints:
     bit = 1 << np.arange(size)
     no_later = np.array([bit[(block <= b)].sum() for b in block.tolist()]) - bit
     no_earlier = np.array([bit[(block >= b)].sum() for b in block.tolist()]) - bit
-    best, last = np.full(1 << size, -np.inf), np.zeros(1 << size, np.int64)
+    best = np.full(1 << size, -np.inf)
+    last = np.zeros(1 << size, np.int64)
     best[0] = 0.0
     for place in range(size):
         subsets = level[place]
@@ -161,7 +166,8 @@ def _over_subsets(f: Floats, agreeing: Floats, block: Ints) -> Ints:
             larger = without | bit[doc]
             better = value > best[larger]
             best[larger[better]], last[larger[better]] = value[better], doc
-    order, left = np.empty(size, np.int64), (1 << size) - 1
+    order = np.empty(size, np.int64)
+    left = (1 << size) - 1
     for place in range(size - 1, -1, -1):
         order[place] = last[left]
         left -= 1 << int(last[left])
@@ -185,7 +191,8 @@ def _best_of_products(
     docs = np.concatenate([np.arange(first, end) for first, end in classes])
     fixed = np.setdiff1d(np.arange(len(f)), docs)
     alone = (_agreement(block, group, docs, fixed) * f[fixed]).sum(axis=1)
-    best, order = -math.inf, np.arange(len(f))
+    best = -math.inf
+    order = np.arange(len(f))
     for place in _every_order(classes):
         worth = f[place]
         value = worth @ alone
@@ -204,7 +211,8 @@ def _best_of_products(
             value += worth[:, one] * worth[:, other] * right
         at = int(value.argmax())
         if value[at] > best:
-            best, order = value[at], np.arange(len(f))
+            best = value[at]
+            order = np.arange(len(f))
             order[place[at]] = docs
     return order, True
 
@@ -222,7 +230,8 @@ def _every_order(classes: Classes) -> list[Ints]:
     total = math.prod(len(table) for table in tables)
     parts = []
     for begin in range(0, total, _AT_ONCE):
-        at, columns = np.arange(begin, min(begin + _AT_ONCE, total)), []
+        at = np.arange(begin, min(begin + _AT_ONCE, total))
+        columns = []
         for table in tables:
             at, which = np.divmod(at, len(table))
             columns.append(table[which])

@@ -57,10 +57,8 @@ class Bpref(BinaryMeasure, family="incomplete judgments"):
         relevant = hits.relevant_count(self.rel)
         most = np.minimum(np.diff(hits.ideal.offsets) - relevant, relevant)
         of_hit = hits.blocks.of_hit
-        above, tied = (
-            hits.earlier(~is_relevant)[of_hit],
-            hits.inside(~is_relevant)[of_hit],
-        )
+        above = hits.earlier(~is_relevant)[of_hit]
+        tied = hits.inside(~is_relevant)[of_hit]
         passed = mean_negatives_above(above, tied, hits.spread(relevant))
         share = 1.0 - passed / np.maximum(hits.spread(most), 1)
         hits.record_columns(nonrelevant_above=passed)

@@ -65,7 +65,8 @@ class IntentAware(SubtopicMeasure):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Weight the contributions of each hit to the measure of every intent; divide by the weights."""
-        part, weight = by_group(hits), self.intents(hits)
+        part = by_group(hits)
+        weight = self.intents(hits)
         parts = self.intent_measure.contributions(part.hits)
         some = parts.norm > 0
 
@@ -281,7 +282,8 @@ class StRecall(BinarySubtopicMeasure):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each hit the subtopics that no hit above it is relevant to; divide by all subtopics."""
-        part, exists = by_group(hits), self.intents(hits) > 0
+        part = by_group(hits)
+        exists = self.intents(hits) > 0
         served = part.hits.relevant(self.rel) & exists[part.hits.query]
         new = part.hits.first_of(served, lambda rank: np.ones(len(rank)), self.k)
         return Contributions(
@@ -372,7 +374,8 @@ class Dsharp_nDCG(D_nDCG):  # noqa: N801 - the name of the field
         order = super().contributions(hits)
 
         def share(parts: Contributions, weight: float) -> Floats:
-            norm, shares = hits.spread(parts.norm), np.zeros(len(parts.hits))
+            norm = hits.spread(parts.norm)
+            shares = np.zeros(len(parts.hits))
             np.divide(weight * parts.hits, norm, out=shares, where=norm > 0)
             return shares
 

@@ -131,7 +131,8 @@ class LastRel(OfWholeLists, BinaryMeasure, family="positions"):
     def contributions(self, hits: Hits) -> Contributions:
         """Give the last relevant hit its rank."""
         masked = hits.relevant(self.rel)
-        found, relevant = hits.count(masked), hits.relevant_count(self.rel)
+        found = hits.count(masked)
+        relevant = hits.relevant_count(self.rel)
         share, rank = hits.nth_of(masked, found)
         last = share * rank
         if self.unreturned == "exclude":
@@ -188,7 +189,8 @@ class WSS(OfWholeLists, BinaryMeasure, family="positions"):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give the hit that reaches the recall the unread documents, less those of a random order."""
-        masked, relevant = hits.relevant(self.rel), hits.relevant_count(self.rel)
+        masked = hits.relevant(self.rel)
+        relevant = hits.relevant_count(self.rel)
         documents: Ints | Floats = hits.length
         if self.documents == "catalogue" and hits.candidates is not None:
             documents = hits.candidates

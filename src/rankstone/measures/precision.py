@@ -341,7 +341,8 @@ class Utility(BinaryMeasure):
         """Give each judged hit its price; add those of unjudged and of missed documents as two sums."""
         inside = hits.above_cutoff(self.limit(hits))
         relevant = np.where(hits.relevant(self.rel), inside, 0.0)
-        shown, found = np.minimum(self.depth(hits), hits.n), hits.total(relevant)
+        shown = np.minimum(self.depth(hits), hits.n)
+        found = hits.total(relevant)
         missed = hits.relevant_count(self.rel) - found
         rest = 0.0 if self.d == 0 else self._candidates(hits) - shown - missed
         return Contributions(

@@ -87,7 +87,8 @@ class PR(BinaryCurve, family="curves"):
 
     def heights(self, hits: Hits) -> Floats:
         """Return precision at each level of recall."""
-        relevant, known = hits.relevant(self.rel), hits.relevant_count(self.rel)
+        relevant = hits.relevant(self.rel)
+        known = hits.relevant_count(self.rel)
         if not hits.expected:
             return interpolated(
                 hits, relevant, known, self.grid().tolist(), self.interp
@@ -105,14 +106,14 @@ class PR(BinaryCurve, family="curves"):
         """Return both ends of the plateaus between relevant documents, where nothing is interpolated."""
         if self.interp != "none":
             return None
-        steps, known = (
-            Steps.of(hits, hits.relevant(self.rel)),
-            hits.relevant_count(self.rel),
-        )
+        steps = Steps.of(hits, hits.relevant(self.rel))
+        known = hits.relevant_count(self.rel)
         depth = hits.length if self.k is None else np.minimum(hits.length, self.k)
         query, rank, found = steps.corners(depth)
         some = known[query] > 0
-        query, rank, found = query[some], rank[some], found[some]
+        query = query[some]
+        rank = rank[some]
+        found = found[some]
         return Points.of(
             query, found / known[query], found / np.maximum(rank, 1), hits.queries
         )
@@ -159,7 +160,8 @@ class Steps(Record):
     def of(cls, hits: Hits, relevant: Bools) -> Steps:
         """Return the blocks of the relevant hits."""
         blocks = hits.blocks
-        inside, above = hits.inside(relevant), hits.earlier(relevant)
+        inside = hits.inside(relevant)
+        above = hits.earlier(relevant)
         some = np.flatnonzero(inside)
         query = hits.query[blocks.head[some]]
         return cls(
@@ -185,13 +187,15 @@ class Steps(Record):
             np.concatenate(([0], self.last[:-1])) if len(self.last) else self.last
         )
         previous[(ends - self.lengths)[self.lengths > 0]] = 0
-        bottom, found = np.zeros(len(depth), np.int64), np.zeros(len(depth), np.int64)
+        bottom = np.zeros(len(depth), np.int64)
+        found = np.zeros(len(depth), np.int64)
         some = self.lengths > 0
         bottom[some], found[some] = (
             self.last[ends[some] - 1],
             self.through[ends[some] - 1],
         )
-        jump, tail = self.first - 1 > previous, (depth > bottom) | ~some
+        jump = self.first - 1 > previous
+        tail = (depth > bottom) | ~some
         query = np.concatenate((self.query[jump], self.query, np.flatnonzero(tail)))
         rank = np.concatenate((self.first[jump] - 1, self.last, depth[tail]))
         count = np.concatenate((self.before[jump], self.through, found[tail]))

@@ -90,7 +90,8 @@ class Preferences(Record):
 
     def counted(self, when: str) -> Bools:
         """Return which preferences count: all (``any``), or those with one or ``both`` retrieved."""
-        one, other = self.shown[self.winner], self.shown[self.loser]
+        one = self.shown[self.winner]
+        other = self.shown[self.loser]
         return {
             "any": np.ones(len(one), bool),
             "one": one | other,
@@ -104,7 +105,8 @@ def judged_preferences(hits: Hits, *, within_subgroups: bool) -> Preferences:
     Within a group (or subgroup) every document is preferred to all of a lower grade.  The preferences of the
     subgroups of a group are combined: from a over b and b over c follows a over c.
     """
-    pool, member = hits.pool, hits.member
+    pool = hits.pool
+    member = hits.member
     assert pool is not None  # noqa: S101 - alignment adds it for measures that declare it
     assert member is not None  # noqa: S101 - the same
     groups = pool.groups
@@ -112,7 +114,9 @@ def judged_preferences(hits: Hits, *, within_subgroups: bool) -> Preferences:
     query = np.repeat(np.arange(hits.queries), np.diff(groups.starts))
     entries = pool.entries
     order = np.lexsort((-entries.grade, entries.group))
-    doc, group, grade = entries.doc[order], entries.group[order], entries.grade[order]
+    doc = entries.doc[order]
+    group = entries.group[order]
+    grade = entries.grade[order]
     place = np.full(len(pool.grade), _NOWHERE)
     known = np.flatnonzero(member >= 0)
     place[member[known]] = hits.rank[known]
@@ -121,11 +125,9 @@ def judged_preferences(hits: Hits, *, within_subgroups: bool) -> Preferences:
     fresh[1:] = (group[1:] != group[:-1]) | (grade[1:] != grade[:-1])
     lower = np.append(np.flatnonzero(fresh)[1:], len(doc))[np.cumsum(fresh) - 1]
     counts = ends[group] - lower
-    winner, loser, of = (
-        np.repeat(doc, counts),
-        doc[ragged_range(lower, counts)],
-        np.repeat(group, counts),
-    )
+    winner = np.repeat(doc, counts)
+    loser = doc[ragged_range(lower, counts)]
+    of = np.repeat(group, counts)
     several = np.zeros(len(query), bool)
     if within_subgroups and groups.parent is not None:
         packed = (query << 32) | groups.parent
@@ -135,10 +137,14 @@ def judged_preferences(hits: Hits, *, within_subgroups: bool) -> Preferences:
         of, winner, loser = _transitive_closure(
             whole[of], winner, loser, len(pool.grade)
         )
-        group, query, several = whole[group], parents >> 32, parts > 1
+        group = whole[group]
+        query = parents >> 32
+        several = parts > 1
     # a document in several subgroups of a group counts once
     order = np.lexsort((-grade, pool.id_order[doc], place[doc], group))
-    group, doc, grade = group[order], doc[order], grade[order]
+    group = group[order]
+    doc = doc[order]
+    grade = grade[order]
     once = np.ones(len(doc), bool)
     once[1:] = (group[1:] != group[:-1]) | (doc[1:] != doc[:-1])
     judged = GroupJudgments(group[once], doc[once], grade[once] > 0, several)
@@ -195,7 +201,8 @@ class GradeZeroLimits(Record):
         cls, pairs: Preferences, when: str, *, as_trec_eval: bool
     ) -> GradeZeroLimits:
         """Count the documents of each group (the retrieved ones, if both documents must be retrieved)."""
-        judged, groups = pairs.judged, len(pairs.query)
+        judged = pairs.judged
+        groups = len(pairs.query)
 
         def count(mask: Bools) -> Ints:
             return np.bincount(judged.group, mask, groups).astype(np.int64)
@@ -203,10 +210,8 @@ class GradeZeroLimits(Record):
         shown = pairs.shown[judged.doc]
         every = count(judged.relevant)
         counted = shown if when == "both" else np.ones(len(shown), bool)
-        relevant, others = (
-            count(judged.relevant & counted),
-            count(~judged.relevant & counted),
-        )
+        relevant = count(judged.relevant & counted)
+        others = count(~judged.relevant & counted)
         virtual = np.maximum(relevant - others, 0)
         if not as_trec_eval:
             return cls(
@@ -226,7 +231,8 @@ class GradeZeroLimits(Record):
 
     def dropped(self, pairs: Preferences) -> Bools:
         """Return which preferences are over a document of grade 0 beyond the limit."""
-        judged, docs = pairs.judged, len(pairs.place)
+        judged = pairs.judged
+        docs = len(pairs.place)
         beyond = ~judged.relevant & (
             judged.place_among_nonrelevant >= self.limit[judged.group]
         )
@@ -365,10 +371,8 @@ class Prefs(PreferenceMeasure):
                 self.earned(hits, pairs, counts.astype(np.float64)),
                 sums(query, counts.astype(np.float64), hits.queries),
             )
-        low, high = (
-            np.minimum(pairs.winner, pairs.loser),
-            np.maximum(pairs.winner, pairs.loser),
-        )
+        low = np.minimum(pairs.winner, pairs.loser)
+        high = np.maximum(pairs.winner, pairs.loser)
         _, pair, groups = np.unique(
             low * len(pairs.place) + high, return_inverse=True, return_counts=True
         )
@@ -381,7 +385,8 @@ class Prefs(PreferenceMeasure):
 
     def _by_group(self, hits: Hits, pairs: Preferences, counts: Bools) -> Contributions:
         """Divide a total of 1 for each group equally among the preferences that count in it."""
-        judged, groups = pairs.judged, len(pairs.query)
+        judged = pairs.judged
+        groups = len(pairs.query)
         limits = GradeZeroLimits.of(
             pairs, self.when, as_trec_eval=self.nonrel == "trec"
         )
@@ -406,10 +411,8 @@ class Prefs(PreferenceMeasure):
             self.nonrel == "trec"
         ):  # in trec_eval a group without preferences makes the query 0
             has_empty_group = np.bincount(pairs.query, possible == 0, hits.queries) > 0
-            earned, missed = (
-                np.where(hits.spread(has_empty_group), 0.0, earned),
-                np.where(has_empty_group, 0.0, missed),
-            )
+            earned = np.where(hits.spread(has_empty_group), 0.0, earned)
+            missed = np.where(has_empty_group, 0.0, missed)
         return Contributions(earned, norm, missed=missed)
 
 

@@ -114,7 +114,8 @@ class RBP_residual(RBP):  # noqa: N801 - the name of trec_eval
 
     def contributions(self, hits: Hits) -> Contributions:
         """Add the weights of ranks without a judged hit, and what imputed gains lack to the largest gain."""
-        top, ranks = self.top, np.full(hits.queries, 1.0 / (1.0 - self.p))
+        top = self.top
+        ranks = np.full(hits.queries, 1.0 / (1.0 - self.p))
         lacks = np.where(hits.judged, 0.0, top - self.gains_of(hits))
         unknown = top * hits.vacant(
             lambda rank: self.weight(rank + 1) / (1.0 - self.p), self.k

@@ -109,10 +109,8 @@ class ROC(BinaryCurve, family="curves"):
             last = np.searchsorted(key, begin[some] + whole, side="right") - 1
             onward = np.minimum(last + 1, len(key) - 1)
             onward = np.where(query[onward] == some, onward, last)
-            run, rise = (
-                negative[onward] - negative[last],
-                relevant[onward] - relevant[last],
-            )
+            run = negative[onward] - negative[last]
+            rise = relevant[onward] - relevant[last]
             climbed = np.where(
                 run > 0, (share - negative[last]) * rise / np.maximum(run, 1), 0.0
             )
@@ -137,10 +135,13 @@ class ROC(BinaryCurve, family="curves"):
         hits = area.with_half_ties(hits)
         relevant = hits.relevant(self.rel)
         above, tied = area.negatives_above(hits)
-        before, inside = hits.earlier(relevant), hits.inside(relevant)
+        before = hits.earlier(relevant)
+        inside = hits.inside(relevant)
         step = np.flatnonzero(inside)
-        each, of_step = np.arange(hits.queries), hits.query[hits.blocks.head[step]]
-        found, shown = hits.count(relevant), area.retrieved_negatives(hits)
+        each = np.arange(hits.queries)
+        of_step = hits.query[hits.blocks.head[step]]
+        found = hits.count(relevant)
+        shown = area.retrieved_negatives(hits)
         bottom = (
             ~hits.found if self.unreturned != "bottom" else np.ones(hits.queries, bool)
         )
@@ -157,7 +158,9 @@ class ROC(BinaryCurve, family="curves"):
         )
         query, x, y = (np.concatenate(parts) for parts in zip(*corners, strict=True))
         order = np.lexsort((y, x, query))
-        query, x, y = query[order], x[order], y[order]
+        query = query[order]
+        x = x[order]
+        y = y[order]
         fresh = np.ones(len(query), bool)
         fresh[1:] = (query[1:] != query[:-1]) | (x[1:] != x[:-1]) | (y[1:] != y[:-1])
         kept = fresh & self.defined(hits)[query]

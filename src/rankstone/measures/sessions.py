@@ -67,7 +67,8 @@ class SessionMeasure(Measure, family="sessions"):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Divide gains, and the norm of a normalised measure, by the cost of the query."""
-        parts, cost = super().contributions(hits), self.cost(hits)
+        parts = super().contributions(hits)
+        cost = self.cost(hits)
         return Contributions(
             parts.hits / hits.spread(cost),
             parts.norm / cost if self.normalized else parts.norm,

@@ -66,8 +66,10 @@ class _Text(Record):
         assert hits.retrieved is not None  # noqa: S101 - alignment adds it for measures of spans
         judged = hits.retrieved.judged
         wanted = rel(judged.grade)
-        relevant, nugget = judged.spans.some(wanted), judged.nugget[wanted]
-        chunks, read = hits.retrieved.spans(hits.query), np.ones(len(hits.rank), bool)
+        relevant = judged.spans.some(wanted)
+        nugget = judged.nugget[wanted]
+        chunks = hits.retrieved.spans(hits.query)
+        read = np.ones(len(hits.rank), bool)
         if depth == "relevant_chunks":
             count = np.bincount(
                 _touching(judged, relevant).query, minlength=hits.queries

@@ -68,10 +68,8 @@ class Support(Measure, family="support"):
 
     def weight(self, grade: Floats) -> Floats:
         """Return the weight of nuggets by their grades."""
-        vital, okay = (
-            float(self.level != "okay"),
-            0.0 if self.level == "vital" else self.okay,
-        )
+        vital = float(self.level != "okay")
+        okay = 0.0 if self.level == "vital" else self.okay
         return np.where(grade >= VITAL, vital, np.where(grade > 0, okay, 0.0))
 
     def contributions(self, hits: Hits) -> Contributions:

@@ -119,17 +119,14 @@ class Walk:
         gaining = np.flatnonzero((gain > 0) & (hits.rank <= last_gain))
         query = hits.query[gaining]
         lengths = np.bincount(query, minlength=hits.queries) + 1
-        leg_of_hit, opening = (
-            np.arange(len(gaining)) + query,
-            np.cumsum(lengths) - lengths,
-        )
+        leg_of_hit = np.arange(len(gaining)) + query
+        opening = np.cumsum(lengths) - lengths
         count = len(gaining) + hits.queries
-        end, gain_at_end = np.full(count, depth), np.zeros(count)
+        end = np.full(count, depth)
+        gain_at_end = np.zeros(count)
         end[leg_of_hit], gain_at_end[leg_of_hit] = hits.rank[gaining], gain[gaining]
-        begin, gain_at_begin = (
-            np.concatenate(([1], end[:-1])),
-            np.concatenate(([0.0], gain_at_end[:-1])),
-        )
+        begin = np.concatenate(([1], end[:-1]))
+        gain_at_begin = np.concatenate(([0.0], gain_at_end[:-1]))
         begin[opening], gain_at_begin[opening] = 1, 0.0
         moving = np.flatnonzero(end > begin)
         gained = before(np.add, gain_at_end, lengths, 0.0)
@@ -139,7 +136,8 @@ class Walk:
             gain_at_begin[moving],
             gained[moving],
         )
-        onward, examined = np.ones(count), np.zeros(count)
+        onward = np.ones(count)
+        examined = np.zeros(count)
         onward[moving], examined[moving] = (
             self.onward(user, legs),
             self.examined(user, legs),
@@ -241,7 +239,8 @@ class CustomWalk(Walk):
             Where among these each leg ends; the leg of each.
         """
         lengths = legs.length.astype(np.int64)
-        through, low = offsets_of(lengths), 0
+        through = offsets_of(lengths)
+        low = 0
         while True:
             high = max(
                 low + 1,

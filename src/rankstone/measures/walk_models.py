@@ -171,7 +171,8 @@ class BPM(Walk):
         budget = (user.k + user.hc * (legs.gained + user.gain_med)) / (
             1.0 + user.hc * user.gain_med
         )
-        slope, height = user.hb * user.gain_med, user.T + (user.hb - 1.0) * legs.gained
+        slope = user.hb * user.gain_med
+        height = user.T + (user.hb - 1.0) * legs.gained
         goal = (
             1.0 + height / slope
             if slope > 0

@@ -86,7 +86,8 @@ def metric_ratios(
         return np.bincount(impression, value, n).astype(np.float64)
 
     top = position <= k
-    clicked, high = summed(clicks), summed(clicks * top)
+    clicked = summed(clicks)
+    high = summed(clicks * top)
     one = np.ones(n)
     values = [
         (high, summed(top)),
@@ -153,7 +154,8 @@ def make_arms(
     lowest
         The lowest position shown, the largest rank that a click can have.
     """
-    units, ends = int(unit.max()) + 1, {"mean_click_rank": (1.0, lowest)}
+    units = int(unit.max()) + 1
+    ends = {"mean_click_rank": (1.0, lowest)}
     return {
         measure: [
             make_arm(*ratio, unit, units, variant == at, ends.get(measure, (0.0, 1.0)))

@@ -281,10 +281,8 @@ def ab(
     )
     clicks, position = (read.frame[name].to_numpy() for name in ("clicked", "position"))
     ratios = metric_ratios(clicks, position, impression, k)
-    arms, repeats = (
-        make_arms(ratios, unit, variant, float(position.max())),
-        repeated_metrics(ratios),
-    )
+    arms = make_arms(ratios, unit, variant, float(position.max()))
+    repeats = repeated_metrics(ratios)
     ratio, ratio_notes = sample_ratio_check(
         labels, next(iter(arms.values())), shares, sequential=sequential
     )

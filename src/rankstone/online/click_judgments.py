@@ -221,7 +221,8 @@ def _checked_propensities(
 ) -> dict[int, float]:
     checked: dict[int, float] = {}
     for position, propensity in known.items():
-        place, value = _finite_number(position), _finite_number(propensity)
+        place = _finite_number(position)
+        value = _finite_number(propensity)
         if not (place >= 1 and place == int(place)):
             raise BadValue(
                 f"{printable(position)} is not a position",

@@ -425,7 +425,8 @@ def make_audit(
     by_position
         Impressions and clicks by position; empty if the log has no positions.
     """
-    all_pairs, kept = judged.frame(options), judged.kept(options)
+    all_pairs = judged.frame(options)
+    kept = judged.kept(options)
     unexamined = all_pairs["estimate"].is_null()
     rare = all_pairs.filter(
         ~unexamined & (all_pairs["impressions"] < options.min_impressions)
@@ -437,7 +438,8 @@ def make_audit(
             fix="use a smaller min_impressions",
         )
     by_query = kept.group_by("query_id").agg(pl.col("clicks").sum())
-    impressions, clicks = survey.impressions, survey.clicks
+    impressions = survey.impressions
+    clicks = survey.clicks
     if by_position.height:  # without the lists that were left out
         impressions, clicks = (
             int(by_position[name].sum()) for name in ("impressions", "clicks")

@@ -120,9 +120,11 @@ def count(
     """Count users by segment, cohort and window."""
     every = windows.every(people.count)
     size = np.zeros((segments, people.count), np.int64)
-    login, login_new = np.zeros_like(size), np.zeros_like(size)
+    login = np.zeros_like(size)
+    login_new = np.zeros_like(size)
     active = np.zeros((segments, people.count, len(every)), np.int64)
-    early, kept = 0, people.cohort != LEFT_OUT
+    early = 0
+    kept = people.cohort != LEFT_OUT
     for group, cohort, bits in _batches(people):
         if cohort == NO_COHORT:
             login[group] += _column_sums(bits)
@@ -244,7 +246,8 @@ def _shared_counts(
         )
         bits = people.bits(rows, len(present), local)
         user = np.unique(people.user[present], return_inverse=True)[1]
-        cohort, segment = people.cohort[present], people.segment[present]
+        cohort = people.cohort[present]
+        segment = people.segment[present]
         for at, window in enumerate(windows):
             there, returned = np.zeros((2, int(user.max()) + 1, segments))
             there[user, segment] = observed.covers(cohort, window)
@@ -287,7 +290,8 @@ def periods(
     watched = reported >= observed.first_event
     frames = []
     for at in segments.present:
-        new, login = counts.size[at, reported], counts.login[at, reported]
+        new = counts.size[at, reported]
+        login = counts.login[at, reported]
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.where(watched & (new > 0), login / new, np.nan)
         columns = {
@@ -313,10 +317,8 @@ def cohorts(
     confidence: float,
 ) -> pl.DataFrame:
     """Return retention by segment, cohort and window; the rate is null if the cohort is censored."""
-    reported, labels = (
-        observed.reported,
-        pl.Series([window.at for window in windows], dtype=pl.String),
-    )
+    reported = observed.reported
+    labels = pl.Series([window.at for window in windows], dtype=pl.String)
     known = np.stack(
         [observed.covers(reported, window) for window in windows], axis=1
     ).ravel()
@@ -379,8 +381,10 @@ def _curve_row(
 ) -> tuple[object, ...]:
     present = observed.reported[counts.size[at, observed.reported] > 0]
     used = present[observed.covers(present, window)]
-    active, size = counts.active[at, used, place], counts.size[at, used]
-    retained, users = int(active.sum()), int(size.sum())
+    active = counts.active[at, used, place]
+    size = counts.size[at, used]
+    retained = int(active.sum())
+    users = int(size.sum())
     head = window.at, window.first, len(used), len(present) - len(used), users, retained
     if not users:
         return (*head, *[None] * 7)

@@ -177,14 +177,10 @@ def retention(
     (4, 2, 0.5)
     """
     columns = with_csv(columns, csv_separator, decimal)
-    calendar, windows = (
-        Calendar(unit, week_start),
-        Windows.of(days, kind, unit=unit, origin=day_origin),
-    )
-    clock, span = (
-        Clock(tz, times_in, time_unit),
-        Span(as_day("start", start), as_day("end", end)),
-    )
+    calendar = Calendar(unit, week_start)
+    windows = Windows.of(days, kind, unit=unit, origin=day_origin)
+    clock = Clock(tz, times_in, time_unit)
+    span = Span(as_day("start", start), as_day("end", end))
     policies = Policies(early, unregistered)
     check_policies(**asdict(policies), duplicate_registrations=duplicate_registrations)
     one_of("segments", segments, _SEGMENTS)
@@ -328,7 +324,8 @@ def _observed_periods(
         if registered is None
         else [first_day, last_day, registered.survey.first, registered.survey.last]
     )
-    first, last = period(min(days)), period(max(days))
+    first = period(min(days))
+    last = period(max(days))
     # without registrations a cohort begins with its first event, even in the middle of a period
     seen_from = period(first_day) if registered is None else period(first_day - 1) + 1
     return (

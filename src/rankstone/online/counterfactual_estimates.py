@@ -124,7 +124,8 @@ def make_audit(
     k: int | None,
 ) -> LogAudit:
     """Return the audit of the log: counts, and warnings about the estimates."""
-    impressions, not_shown = int(impression.max()) + 1, 0
+    impressions = int(impression.max()) + 1
+    not_shown = 0
     clusters = None if cluster is None else int(cluster.max()) + 1
     counts: dict[str, int | None] = {
         "rows": log.rows,
@@ -349,7 +350,8 @@ def counterfactual(
         None if cluster is None else cluster_of_impressions(read, cluster, impression)
     )
     estimators = Estimators(weighted, impression, grouping)
-    estimated, weights = estimators.all(clip), estimators.weights(clip)
+    estimated = estimators.all(clip)
+    weights = estimators.weights(clip)
     bias = estimator_biases(estimated, gains=bool((weighted.reward >= 0).all()))
     rows = [_estimate_row(*one, confidence, bias) for one in estimated.items()]
     audit = make_audit(

@@ -131,8 +131,10 @@ class Estimators:
         value = self._totals(
             self._rows.discount * self._rows.weight * self._rows.reward
         )
-        discounts, weight = self._totals(expected), self._totals(spread)
-        every, sum_of_weights = math.fsum(discounts), math.fsum(weight)
+        discounts = self._totals(expected)
+        weight = self._totals(spread)
+        every = math.fsum(discounts)
+        sum_of_weights = math.fsum(weight)
         if not sum_of_weights > 0:
             return None
         scale = every / sum_of_weights
@@ -175,7 +177,8 @@ def weight_statistics(weight: Floats, cluster: Ints, clip: float | None) -> Weig
     >>> weight_statistics(np.array([1.0, 1.0, 2.0]), np.arange(3), None).effective
     2.6666666666666665
     """
-    total, squares = math.fsum(weight), math.fsum(weight * weight)
+    total = math.fsum(weight)
+    squares = math.fsum(weight * weight)
     mean = (
         estimates(Units.of(weight[:, None], cluster=cluster))[0]
         if len(weight)
@@ -237,7 +240,8 @@ class WeightedRows(Record):
 
 def check_rows(log: Log) -> None:
     """Refuse invalid probabilities, invalid positions, and duplicate rows."""
-    zero, reward = pl.col("propensity") == 0, pl.col("reward")
+    zero = pl.col("propensity") == 0
+    reward = pl.col("reward")
     needs = "0 < propensity ≤ 1, as every logged action had a positive probability"
     log.require(
         pl.col("propensity") < 0, "with a negative propensity", needs, "propensity"
@@ -293,11 +297,9 @@ def action_rows(log: Log, discount: Discount) -> WeightedRows:
         target = _floats(log, "target_propensity")
     else:
         target = (_floats(log, "target_position") == position).astype(np.float64)
-    weight, reward, discounts = (
-        target / _floats(log, "propensity"),
-        _floats(log, "reward"),
-        discount(position),
-    )
+    weight = target / _floats(log, "propensity")
+    reward = _floats(log, "reward")
+    discounts = discount(position)
     modelled = log.has("prediction")
     return WeightedRows(
         discount=discounts,
@@ -320,7 +322,8 @@ def examination_rows(log: Log, discount: Discount) -> WeightedRows:
             where=log.source,
             expected="a column target_position, or a target run",
         )
-    propensity, reward = _floats(log, "propensity"), _floats(log, "reward")
+    propensity = _floats(log, "propensity")
+    reward = _floats(log, "reward")
     examinable = propensity > 0
     weight = np.divide(1.0, propensity, out=np.zeros_like(propensity), where=examinable)
     discounts = discount(_floats(log, "target_position"))
@@ -367,7 +370,8 @@ def estimator_biases(
         "dm": f"{_BY_DESIGN}: the model's",
     }
     biases["clipped"] = f"{_BY_DESIGN}: too low" if gains else _BY_DESIGN
-    whole, cut = found.get("ips"), found.get("clipped")
+    whole = found.get("ips")
+    cut = found.get("clipped")
     if whole is not None and cut is not None and whole.value == cut.value:
         biases["clipped"] = _NONE
     return {name: biases[name] for name in found}

@@ -85,7 +85,8 @@ def fit_examinations(
     free = np.flatnonzero(clicked[1:] > 0) + 1
     log_theta = np.where(clicked > 0, 0.0, -np.inf)
     log_theta[0] = 0.0
-    rounds, change = 0, np.inf if len(free) else 0.0
+    rounds = 0
+    change = np.inf if len(free) else 0.0
     while rounds < max_rounds and change > tolerance:
         shares = _expected_shares(counts, np.exp(log_theta))
         score, information = _score_and_information(counts, shares)
@@ -111,10 +112,8 @@ def log_covariance(
     if not len(fitted.free):
         return np.zeros((counts.places, counts.places))
     shares = _expected_shares(counts, fitted.theta)
-    table, scatter = (
-        _by_pair_and_position(counts, shares),
-        np.zeros((counts.places, counts.places)),
-    )
+    table = _by_pair_and_position(counts, shares)
+    scatter = np.zeros((counts.places, counts.places))
     for part in clicks:
         scatter += _scatter(table, part)
     inside = np.ix_(fitted.free, fitted.free)
@@ -169,9 +168,11 @@ def _inverse(positive: Floats) -> Floats:
 
     By sweeps in plain NumPy: the last bits of BLAS depend on the number of threads.
     """
-    swept, least = positive.copy(), _EQUAL * np.diag(positive)
+    swept = positive.copy()
+    least = _EQUAL * np.diag(positive)
     for at in range(len(swept)):
-        pivot, column = swept[at, at], swept[:, at].copy()
+        pivot = swept[at, at]
+        column = swept[:, at].copy()
         if not pivot > least[at]:
             swept[at], swept[:, at] = 0.0, 0.0
             continue
@@ -326,13 +327,12 @@ def inverse_propensity(
     impressions, clicks = _counts(cells)
     floor = options.clip or 0.0
     weight = 1 / np.maximum(propensity, floor)
-    low_ones, clicked = cells.count * (propensity < floor), cells.value > 0
+    low_ones = cells.count * (propensity < floor)
+    clicked = cells.value > 0
     weighing.impressions += int(low_ones.sum())
     weighing.clicks += int(low_ones[clicked].sum())
-    sums, squares = (
-        cells.total(cells.count * weight),
-        cells.total(cells.count * weight**2),
-    )
+    sums = cells.total(cells.count * weight)
+    squares = cells.total(cells.count * weight**2)
     weighing.weights, weighing.squares = (
         weighing.weights + sums.sum(),
         weighing.squares + squares.sum(),

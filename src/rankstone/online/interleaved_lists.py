@@ -85,7 +85,8 @@ def _both_can_pick(
     a: Sequence[str], b: Sequence[str], docs: Sequence[str], *, last: bool
 ) -> bool:
     """Return True if both rankings can add a document in this round, whichever begins."""
-    next_a, next_b = _next_document(a, docs), _next_document(b, docs)
+    next_a = _next_document(a, docs)
+    next_b = _next_document(b, docs)
     if next_a is None or next_b is None:
         return False
     return last or (
@@ -113,9 +114,11 @@ def balanced(
     while len(docs) < k and (at_a < len(a) or at_b < len(b)):
         turn_a = at_a < at_b or (at_a == at_b and a_first)
         if (turn_a and at_a < len(a)) or at_b == len(b):
-            doc, at_a = a[at_a], at_a + 1
+            doc = a[at_a]
+            at_a = at_a + 1
         else:
-            doc, at_b = b[at_b], at_b + 1
+            doc = b[at_b]
+            at_b = at_b + 1
         if doc not in docs:
             docs.append(doc)
     return DrawnList(tuple(docs), (0.0,) * len(docs), "balanced")
@@ -216,7 +219,8 @@ def _sensitivity(click_credits: Floats) -> Floats:
     """
     click = 1 / np.arange(1, click_credits.shape[1] + 1)
     click /= click.sum()
-    wins, losses = (click_credits > 0) @ click, (click_credits < 0) @ click
+    wins = (click_credits > 0) @ click
+    losses = (click_credits < 0) @ click
     decided = wins + losses
     share = np.divide(wins, decided, out=np.zeros_like(wins), where=decided > 0)
     share = np.clip(share, 0.0, 1.0)

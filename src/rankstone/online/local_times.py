@@ -138,7 +138,8 @@ def read_times(events: Events, clock: Clock) -> TimeReading:
 
 
 def _read(events: Events, clock: Clock) -> TimeReading:
-    dtype, time = events.schema["time"], pl.col("time")
+    dtype = events.schema["time"]
+    time = pl.col("time")
     if isinstance(dtype, pl.Date):
         return _dates(time, clock, events.source, "dates")
     if isinstance(dtype, pl.Datetime):
@@ -221,7 +222,8 @@ def _numbers(events: Events, number: pl.Expr, clock: Clock) -> TimeReading:
     ).row(0)
     if low is None:
         raise _no_time_error(events)
-    unit, recognised = clock.time_unit, ""
+    unit = clock.time_unit
+    recognised = ""
     if unit is None and low >= _FIRST_DATE and high <= _LAST_DATE:
         day = value.cast(pl.Int64).cast(pl.String).str.to_date("%Y%m%d", strict=False)
         return _dates(day, clock, events.source, "dates without dashes (recognised)")
@@ -231,7 +233,8 @@ def _numbers(events: Events, number: pl.Expr, clock: Clock) -> TimeReading:
     if unit is None:
         if not fits:
             raise _unknown_unit_error(events, value, low, high, clock)
-        unit, recognised = fits[0], " (recognised by their size)"
+        unit = fits[0]
+        recognised = " (recognised by their size)"
     first, last = (day * 86_400 * UNITS[unit] for day in (FIRST_DAY, LAST_DAY + 1))
     used = value.is_between(first, last)
     if fits and not first <= low <= high <= last:
@@ -383,10 +386,8 @@ def _mixed(text: pl.Expr, clock: Clock, source: str) -> TimeReading:
         )
     else:
         local = _local(wall, mixed_clock, source, "")
-    day, instant = (
-        pl.coalesce(zoned.day, local.day),
-        pl.coalesce(zoned.instant, local.instant),
-    )
+    day = pl.coalesce(zoned.day, local.day)
+    instant = pl.coalesce(zoned.instant, local.instant)
     description = f"texts, some with a zone, the others taken as {clock.times_in}"
     return TimeReading(day, instant, mixed_clock.tz, description, local.twice)
 

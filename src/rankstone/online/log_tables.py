@@ -228,7 +228,8 @@ def dense_numbers(frame: pl.DataFrame, *columns: str) -> pl.Series:
 
 def number(events: Events, column: str) -> pl.Expr:
     """Return a column as numbers, null if unreadable; clicks and rewards may be true or false."""
-    dtype, values = events.schema[column], pl.col(column)
+    dtype = events.schema[column]
+    values = pl.col(column)
     if isinstance(dtype, (pl.String, pl.Categorical, pl.Enum)):
         text = values.cast(pl.String).str.strip_chars()
         if column in _BOOLEAN:

@@ -156,14 +156,16 @@ def relevances(counts: PositionCounts, theta: Floats) -> Floats:
     np.maximum.at(highest, counts.pair, examined)
     with np.errstate(divide="ignore"):
         high = np.minimum(1.0, 1 / highest)  # no click probability exceeds 1
-    low, missed = np.zeros(counts.pairs), counts.count - counts.clicked
+    low = np.zeros(counts.pairs)
+    missed = counts.count - counts.clicked
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         chance = examined * middle[counts.pair]
         rising = clicked > counts.by_pair(
             missed * chance / np.maximum(1 - chance, _LEAST)
         )
-        low, high = np.where(rising, middle, low), np.where(rising, high, middle)
+        low = np.where(rising, middle, low)
+        high = np.where(rising, high, middle)
     relevance = np.where(clicked > 0, high, 0.0)
     return np.where(highest > 0, relevance, np.nan)
 
@@ -173,7 +175,8 @@ def effective_size(counts: PositionCounts, theta: Floats, gamma: Floats) -> Floa
 
     γ(1 - γ) times the Fisher information, given examinations: all impressions if all are examined.
     """
-    examined, relevance = theta[counts.place], gamma[counts.pair]
+    examined = theta[counts.place]
+    relevance = gamma[counts.pair]
     chance = np.minimum(examined * relevance, 1 - _LEAST)
     return counts.by_pair(
         counts.count * examined * np.maximum(1 - relevance, _LEAST) / (1 - chance)
@@ -327,7 +330,9 @@ def _count_pairs(
     parts: Sequence[Cells],
 ) -> tuple[pl.DataFrame, Floats, PositionCounts, Ints]:
     """Return the pairs, their clicks, the counts by pair and position, and the positions."""
-    pair, position, sums = [], [], []
+    pair = []
+    position = []
+    sums = []
     before = 0
     for cells in parts:
         assert cells.position is not None  # noqa: S101 - which was requested

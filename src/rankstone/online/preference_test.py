@@ -397,7 +397,9 @@ def preference_row(
 ) -> tuple[dict[str, Any], int]:
     """Return the row of the result, and the number of sign flips in the randomisation test."""
     sign = np.sign(difference)
-    wins, losses, n = int((sign > 0).sum()), int((sign < 0).sum()), len(sign)
+    wins = int((sign > 0).sum())
+    losses = int((sign < 0).sum())
+    n = len(sign)
     preference = with_error_bound(
         estimates(Units.of(sign[:, None] / 2, cluster=cluster))[0], -0.5, 0.5
     )
@@ -444,7 +446,8 @@ def _win_rate(
 
 
 def _make_audit(credited: ImpressionCredits, name: str | None) -> LogAudit:
-    n, log = len(credited.difference), credited.log
+    n = len(credited.difference)
+    log = credited.log
     clusters = None if credited.cluster is None else int(credited.cluster.max()) + 1
     counts = {
         "rows": log.rows,

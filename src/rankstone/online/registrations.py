@@ -113,7 +113,8 @@ def read_registrations(
         The column of segments and its values, if it is in this table.
     """
     reading = read_times(table, clock)
-    day, span = reading.day, Span(end=end)
+    day = reading.day
+    span = Span(end=end)
     surveyed = survey_events(table, reading, span, invalid)
     kept = pl.col("user_id").is_not_null() & day.is_not_null() & span.includes(day)
     selected = [pl.col("user_id"), day.alias("registered")]

@@ -254,7 +254,9 @@ def survey_events(
         Whether rows without a user or a readable time are an ``error``, or left out and counted (``drop``).
     """
     one_of("invalid", invalid, ("error", "drop"))
-    day, user, time = reading.day, pl.col("user_id"), pl.col("time")
+    day = reading.day
+    user = pl.col("user_id")
+    time = pl.col("time")
     kept = user.is_not_null() & day.is_not_null() & span.includes(day)
     bad = {
         "no_user": user.is_null(),

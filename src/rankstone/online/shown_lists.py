@@ -54,13 +54,12 @@ def survey_lists(log: ClickLog, survey: ClickSurvey, policy: str) -> ShownLists 
     """
     if not {"session", "position"} <= log.has:
         return None
-    parts, count = [], 0
+    parts = []
+    count = 0
     for partition in hash_partitions("session", survey.impressions, _LISTS_AT_ONCE):
         lists = _list_lengths(log.rows.filter(partition))
-        skips, repeats = (
-            pl.col("places") < pl.col("last"),
-            pl.col("rows") > pl.col("places"),
-        )
+        skips = pl.col("places") < pl.col("last")
+        repeats = pl.col("rows") > pl.col("places")
         lengths = log.events.collect(lists.with_columns(skips=skips, repeats=repeats))
         count += lengths.height
         parts.append(lengths.filter(pl.col("skips") | pl.col("repeats")))

@@ -295,7 +295,8 @@ class People(Record):
         where
             The function that returns the place of a user's first row, for messages.
         """
-        cohort, unregistered = self.first.copy(), 0
+        cohort = self.first.copy()
+        unregistered = 0
         if self.registered is not None:
             known = self.registered.is_not_null().to_numpy()
             registered = self.registered.fill_null(0).to_numpy().astype(np.int64)

@@ -245,7 +245,8 @@ _NAME: Final = 60
 
 def derivation_sheet(one: Derivation, digits: int = 4) -> Sheet:
     """Return a derivation as a sheet, with this many decimals."""
-    lang, number = one.lang, partial(decimal, digits=digits)
+    lang = one.lang
+    number = partial(decimal, digits=digits)
     shown = number(one.value) if one.value is not None else heading("undefined", lang)
     owner = heading("whole_run", lang) if one.of is None else _owner(one)
     runs = " · ".join(map(printable, one.runs))
@@ -277,7 +278,9 @@ def _owner(one: Derivation) -> str:
 
 
 def _table(one: Derivation, table: TraceTable, digits: int, *, last: bool) -> Table:
-    lang, frame, number = one.lang, table.frame, partial(decimal, digits=digits)
+    lang = one.lang
+    frame = table.frame
+    number = partial(decimal, digits=digits)
     names = [name for name in frame.columns if name != table.of]
     shown = frame.head(_ROWS)
     rows = [

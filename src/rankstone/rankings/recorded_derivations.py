@@ -60,18 +60,17 @@ def derive_similarity(
         Language of headings.
     """
     first, second = (load_query(query, *run) for run in runs)
-    trace, status, value = (
-        Trace(),
-        PairStatus.only_a if second is None else PairStatus.only_b,
-        np.nan,
-    )
+    trace = Trace()
+    status = PairStatus.only_a if second is None else PairStatus.only_b
+    value = np.nan
     if first is not None and second is not None:
         table, options = runs[1]
         chunks, _ = stream_pairs(
             first, rows_of_query(table, query), options, lambda chunk: chunk
         )
         compared = measure.compare(replace(chunks[0].paired, trace=trace, _memo={}))
-        status, value = PairStatus(int(compared.status[0])), float(compared.value[0])
+        status = PairStatus(int(compared.status[0]))
+        value = float(compared.value[0])
     docs = [
         [] if one is None else one.docs.cast(pl.String).to_list()
         for one in (first, second)
@@ -125,13 +124,15 @@ def derive_beyond(
         Language of headings.
     """
     frame, tables = lists
-    trace, of_lists = Trace(), isinstance(measure, PerListMeasure)
+    trace = Trace()
+    of_lists = isinstance(measure, PerListMeasure)
     _check(measure, user, of_lists=of_lists)
     if isinstance(measure, PerListMeasure):
         at = _number(frame, user)
         frame = replace(frame.part(at, at + 1), trace=trace, _memo={})
         scored = measure.score(frame, tables)
-        status, value = Status(int(scored.status[0])), float(scored.value[0])
+        status = Status(int(scored.status[0]))
+        value = float(scored.value[0])
         value = np.nan if status is Status.dropped else value
     else:
         frame = replace(frame, trace=trace, _memo={})

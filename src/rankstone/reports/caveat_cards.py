@@ -154,15 +154,15 @@ def _pair_judged(
         "share": words.percent(round(1 - shares[fewer], 2)),
         "share_other": words.percent(round(1 - shares[other], 2)),
     }
-    low, high = row.get("lowest"), row.get("highest")
+    low = row.get("lowest")
+    high = row.get("highest")
     won = {"better": row["system"], "worse": row["versus"]}.get(row["verdict"])
-    stands, name = won == fewer and bool(found.pool_bias), "unjudged_winner"
+    stands = won == fewer and bool(found.pool_bias)
+    name = "unjudged_winner"
     if low is not None and high is not None:
         reach = 0.0 if row["low"] is None else (row["high"] - row["low"]) / 2
-        stands, name = (
-            won is not None and (low > reach or high < -reach),
-            "unjudged_bounded",
-        )
+        stands = won is not None and (low > reach or high < -reach)
+        name = "unjudged_bounded"
     digits = decimals([low, high])
     yield CaveatCard.of(
         words,
@@ -207,7 +207,8 @@ def _cutoff(found: Comparison) -> str:
 
 def _queries(row: Mapping[str, Any], words: Words) -> Iterator[CaveatCard]:
     """Yield what the number of queries means."""
-    n, units = row["n"], row["units"]
+    n = row["n"]
+    units = row["units"]
     if n > 1 and units < min(FEW_CLUSTERS, n):
         yield CaveatCard.of(
             words,
@@ -256,10 +257,8 @@ def _pair(
     if not includes_0 and abs(rest.mean()) < (row["high"] - row["low"]) / 2 * np.std(
         rest
     ) / np.std(differences):
-        query, value = (
-            printable(str(matrix.queries[at]), _NAME),
-            shown(float(differences[at]), sign=True),
-        )
+        query = printable(str(matrix.queries[at]), _NAME)
+        value = shown(float(differences[at]), sign=True)
         yield CaveatCard.of(
             words,
             "one_decides",

@@ -35,8 +35,10 @@ def comparison_content(
     slices: Slices | None = None,
 ) -> dict[str, Any]:
     """Return what is written on the page of a comparison, and its data for the scripts."""
-    measure, settings = found.primary[0], found.settings
-    board, rows = Leaderboard.of(found, measure), found.table.filter(measure=measure)
+    measure = found.primary[0]
+    settings = found.settings
+    board = Leaderboard.of(found, measure)
+    rows = found.table.filter(measure=measure)
     two, first = len(found.systems) == 2, rows.row(0, named=True)  # noqa: PLR2004 - a pair
     order = (first["versus"], first["system"]) if two else board.names
     full = [printable(name, 300) for name in order]

@@ -62,10 +62,8 @@ class Leaderboard(Record):
     @property
     def possible_ranks(self) -> list[tuple[int, int]]:
         """The best and the worst rank that the clear differences leave to each system."""
-        best, worst = (
-            1 + self.beats.sum(axis=0),
-            len(self.names) - self.beats.sum(axis=1),
-        )
+        best = 1 + self.beats.sum(axis=0)
+        worst = len(self.names) - self.beats.sum(axis=1)
         return list(zip(best.tolist(), worst.tolist(), strict=True))
 
     @property

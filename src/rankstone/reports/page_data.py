@@ -197,11 +197,13 @@ def costs(
     ``columns`` are the :func:`measures` of the page, in the order of its systems.
     """
     known = {column["name"]: column for column in columns}
-    quality, pictures = known[found.label(found.primary[0])], []
+    quality = known[found.label(found.primary[0])]
+    pictures = []
     rows = quality_and_cost(found)
     for cost in rows["cost"].unique(maintain_order=True):
         column = known[found.label(cost)]
-        across, up = _Scale.of(column, _LEFT, _RIGHT), _Scale.of(quality, _BOTTOM, _TOP)
+        across = _Scale.of(column, _LEFT, _RIGHT)
+        up = _Scale.of(quality, _BOTTOM, _TOP)
         dots: list[dict[str, Any]] = []
         for row in rows.filter(cost=cost).iter_rows(named=True):
             at = order.index(row["system"])
@@ -276,7 +278,8 @@ class _Scale(Record):
             for one in column[name]
             if one is not None
         ]
-        low, high = min(values), max(values)
+        low = min(values)
+        high = max(values)
         room = 0.08 * ((high - low) or abs(high) or 1.0)
         return cls(
             max(low - room, 0.0) if low >= 0 else low - room, high + room, begin, end

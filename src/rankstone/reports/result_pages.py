@@ -183,7 +183,8 @@ def _retention(found: Retention) -> Rows:
     try:
         points, lines = curve_rows(found)
     except UsageError:  # no cohort was watched for long enough
-        points, lines = pl.DataFrame(), []
+        points = pl.DataFrame()
+        lines = []
     compared = found.by is not None and found.segments.comparable(found.versus)
     return {
         "by": found.by,

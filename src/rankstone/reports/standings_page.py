@@ -25,7 +25,8 @@ _NAME: Final = 300
 def standings_content(found: Board | PairedBoard) -> dict[str, Any]:
     """Return the view, the data and the parts of a board's page."""
     own = _of_scores(found) if isinstance(found, Board) else _of_battles(found)
-    table, order = found.table, found.order
+    table = found.table
+    order = found.order
     columns = {
         name: table[name].to_list() for name in table.columns if name != "system"
     }

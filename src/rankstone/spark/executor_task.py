@@ -137,7 +137,8 @@ class Task(Shipped):
             All rows of some queries: judgments, lists, and pairs to remove first.  A column ``position``
             gives their order.
         """
-        judged, listed = _in_given_order(judged), _in_given_order(listed)
+        judged = _in_given_order(judged)
+        listed = _in_given_order(listed)
         pairs = None
         if (
             excluded is not None and excluded.height
@@ -175,10 +176,8 @@ class Task(Shipped):
         declared = None
         if WITHOUT_RELEVANT in judged.columns:
             is_marked = pl.col(WITHOUT_RELEVANT).fill_null(value=False)
-            declared, judged = (
-                judged.filter(is_marked)["query_id"],
-                judged.filter(~is_marked),
-            )
+            declared = judged.filter(is_marked)["query_id"]
+            judged = judged.filter(~is_marked)
         rows = judged.select(["query_id", "doc_id", *self.further], relevance="number")
         where = _row_namer(rows, "judgments")
         rows, options = judged_units(rows, units_of(self.unit), self.options, where)
@@ -215,7 +214,8 @@ def results(
     try:
         scores, trailer = score()
     except RankstoneError as error:
-        scores, trailer = pl.DataFrame(), Trailer.of_error(error)
+        scores = pl.DataFrame()
+        trailer = Trailer.of_error(error)
     last = pl.DataFrame({"trailer": [json.dumps(trailer.to_json())]})
     yield from to_arrow_batches(pl.concat([scores, last], how="diagonal"), query_id)
 

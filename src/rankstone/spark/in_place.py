@@ -71,8 +71,10 @@ class InPlace(Shipped):
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """Turn Arrow batches of a partition's rows into Arrow batches of scores."""
-        queries_found, totals = _QueriesFound(self.side_rows.value), Trailer()
-        query_id, keeps = queries_found.dtype, self.task.options.extra == "keep"
+        queries_found = _QueriesFound(self.side_rows.value)
+        totals = Trailer()
+        query_id = queries_found.dtype
+        keeps = self.task.options.extra == "keep"
         try:
             for lists, end in split_at_lists(self.read(batches, self.rows)):
                 names = lists["query_id"].rle().struct.field("value")
@@ -264,7 +266,8 @@ def split_at_lists(
         tail = table.height - tail_of(ids)
         if first:
             yield pl.concat(open_list), True
-            open_list, first = [], False
+            open_list = []
+            first = False
         inside = [*open_list, *([table[head:tail]] if head < tail else [])]
         if inside:
             yield pl.concat(inside), False

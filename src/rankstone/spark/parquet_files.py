@@ -124,10 +124,12 @@ def _parts(heights: Mapping[str, int], size: int) -> list[list[tuple[str, int, i
         begin = 0
         while begin < rows:
             if not room:
-                parts, room = [*parts, []], size
+                parts = [*parts, []]
+                room = size
             taken = min(room, rows - begin)
             parts[-1].append((path, begin, taken))
-            begin, room = begin + taken, room - taken
+            begin = begin + taken
+            room = room - taken
     return parts
 
 
@@ -138,7 +140,8 @@ def _columns(frame: Any) -> dict[str, tuple[str, str]]:  # noqa: ANN401 - pyspar
     plan = frame._jdf.queryExecution().optimizedPlan()  # noqa: SLF001 - pyspark has no other way
     chosen = plan.output()
     if _kind(plan) == "Project":
-        chosen, plan = plan.projectList(), plan.child()
+        chosen = plan.projectList()
+        plan = plan.child()
     relation = plan.relation() if _kind(plan) == "LogicalRelation" else None
     if (
         relation is None

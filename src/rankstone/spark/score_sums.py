@@ -88,10 +88,8 @@ class _Task(Shipped):
         at = rows.join(places, on="query_id", how="left", maintain_order="left")[
             "at"
         ].to_numpy()
-        run, shape = (
-            rows["run"].to_numpy(),
-            (queries.height, self.runs, len(self.weighted)),
-        )
+        run = rows["run"].to_numpy()
+        shape = (queries.height, self.runs, len(self.weighted))
         table = {name: np.full(shape, np.nan) for name in ("value", "weight", "status")}
         for name, whole in table.items():
             whole[at, run] = (
@@ -128,7 +126,8 @@ class CountingTask(_Task):
 
     def summed(self, _at: int, scores: _Scores) -> MeasureSums:
         """Return the sums of one measure's scores."""
-        total, size = scores.units.total, scores.units.size
+        total = scores.units.total
+        size = scores.units.size
         between = [scores.differences(pair).total[:, 0] for pair in self.pairs]
         columns = [size, *total.T, *between, *map(np.abs, between)]
         largest = float(np.abs(scores.values).max(initial=0.0))
@@ -165,7 +164,9 @@ class DrawingTask(_Task):
 
     def summed(self, at: int, scores: _Scores) -> MeasureSpread:
         """Return the spread of one measure's differences around their means."""
-        size, squares, counts = scores.units.size, [], []
+        size = scores.units.size
+        squares = []
+        counts = []
         share = size / self.sizes[at]
         rest = remainder(share)
         between = np.concatenate(
@@ -294,7 +295,8 @@ class MeasureSpread:
             [ExactSum.from_dict(one) for one in data[name]]
             for name in ("squares", "shares")
         )
-        counts, stream = np.array(data["counts"]), data["stream"]
+        counts = np.array(data["counts"])
+        stream = data["stream"]
         drawn = (
             None if stream is None else PoissonBootstrap.from_dict(stream, len(counts))
         )

@@ -377,17 +377,16 @@ class _Sums(Record):
 
     def statistics(self, measures: Sequence[str]) -> list[PairStatistics]:
         """Return the statistics of all pairs by some measures."""
-        names, pairs = (
-            [str(measure) for measure in self.measures],
-            range(len(self.layout.pairs)),
-        )
+        names = [str(measure) for measure in self.measures]
+        pairs = range(len(self.layout.pairs))
         return [
             self._pair(names.index(text), pair) for text in measures for pair in pairs
         ]
 
     def _pair(self, at: int, pair: int) -> PairStatistics:
         """Return the statistics of a pair."""
-        counted, drawn = self.counted[at], self.drawn[at]
+        counted = self.counted[at]
+        drawn = self.drawn[at]
         of_runs, between, sizes = counted.means(len(self.layout.systems))
         robust = (
             drawn.robust(pair)

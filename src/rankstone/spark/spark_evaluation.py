@@ -249,7 +249,8 @@ def _compute_in_place(
 ) -> Computed | None:
     """Score lists in place; return ``None`` if the rows of a query are not adjacent."""
     schema = result_columns(given.query_id)
-    rows, score = given.listed, InPlace(task, side_rows)
+    rows = given.listed
+    score = InPlace(task, side_rows)
     if (files := given.listed_files) is not None:
         rows = rows.sparkSession.range(0, len(files.parts), 1, len(files.parts))
         score = replace(score, read=files)
@@ -264,7 +265,9 @@ def _compute_in_place(
         ):
             persisted.unpersist()
             return None
-        frame, whole, more = _scores(persisted), reports.whole, tuple[Any, ...]()
+        frame = _scores(persisted)
+        whole = reports.whole
+        more = tuple[Any, ...]()
         if reports.cut:
             frame = frame.where(~frame["query_id"].isin(list(reports.cut)))
         if reports.cut or len(reports.missing):
@@ -275,7 +278,8 @@ def _compute_in_place(
             with _unpersisted_on_failure(later):
                 for text in _trailers(later):
                     whole.merge(Trailer.from_json(json.loads(text)))
-            frame, more = frame.unionByName(_scores(later)), (later,)
+            frame = frame.unionByName(_scores(later))
+            more = (later,)
         if unjudged:
             whole.extra = unjudged.queries
     return Computed(frame, whole, (persisted, *more), in_place=True)
@@ -432,25 +436,21 @@ def evaluate(
     )
     if not named:
         raise UsageError("there is no run")
-    exclude, named = (
-        _frame(exclude, format_in, renamed),
-        {
-            name: _frame(run, format_in, renamed, run=True)
-            for name, run in named.items()
-        },
-    )
+    exclude = _frame(exclude, format_in, renamed)
+    named = {
+        name: _frame(run, format_in, renamed, run=True) for name, run in named.items()
+    }
     qrels = _frame(qrels, format_in, renamed)
-    judged, further = Rows(qrels, "judgments", renamed), columns_read(requested)
+    judged = Rows(qrels, "judgments", renamed)
+    further = columns_read(requested)
     excluded = None if exclude is None else Rows(exclude, "exclude", renamed)
     most, side_rows = (
         check_broadcast(broadcast),
         None,
     )  # judgments are sent once for all runs
     lowest_grade = _lowest_grade(judged.require("relevance"), aligned, requested)
-    query_rows, intent_rows = (
-        query_table(queries, requested, renamed),
-        open_intents(intents, renamed),
-    )
+    query_rows = query_table(queries, requested, renamed)
+    intent_rows = open_intents(intents, renamed)
     _refuse_answerable(judged)
     declared = None if query_rows is None else query_rows.judged()
     runs_computed: dict[str, Computed] = {}

@@ -122,7 +122,8 @@ def opened(
         if kind == "trec":
             parts = fn.split(fn.trim("value"), r"\s+")
             places = _RUN if run else _QRELS
-            line, layout = fn.trim("value"), RUN if run else QRELS
+            line = fn.trim("value")
+            layout = RUN if run else QRELS
             said = (line != "") & (~line.startswith("#") | line.rlike(layout.row))
             lines = session.read.text(path).where(said)
             frame = lines.select(

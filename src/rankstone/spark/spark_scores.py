@@ -230,7 +230,8 @@ def _driver_error(where: str, said: str, java: str | None) -> RankstoneError:
     executors have no rankstone
     """
     whole = f"{said}\n{java or ''}"
-    place, install = printable(where), _INSTALL.format(version=version())
+    place = printable(where)
+    install = _INSTALL.format(version=version())
     if found := _OTHER.search(whole):
         return MissingExtra(
             "executors have another version of rankstone",

@@ -146,7 +146,8 @@ def _sigmoid(values: Floats) -> Floats:
 
 
 def _bradley_terry(delta: Floats, _eta: float) -> list[Slopes]:
-    p, none = _sigmoid(delta), np.zeros(len(delta))
+    p = _sigmoid(delta)
+    none = np.zeros(len(delta))
     left = -np.logaddexp(0, -delta), 1 - p, none, -p * (1 - p), none, none
     right = -np.logaddexp(0, delta), -p, none, -p * (1 - p), none, none
     tie = (left[0] + right[0]) / 2, 0.5 - p, none, -p * (1 - p), none, none
@@ -166,15 +167,17 @@ def _davidson(delta: Floats, eta: float) -> list[Slopes]:
 
 
 def _rao_kupper(delta: Floats, eta: float) -> list[Slopes]:
-    above, below, other = (
-        _sigmoid(delta + eta),
-        _sigmoid(delta - eta),
-        _sigmoid(-delta - eta),
-    )
-    f, g, h = above * (1 - above), below * (1 - below), other * (1 - other)
+    above = _sigmoid(delta + eta)
+    below = _sigmoid(delta - eta)
+    other = _sigmoid(-delta - eta)
+    f = above * (1 - above)
+    g = below * (1 - below)
+    h = other * (1 - other)
     tie = np.maximum(above - below, 1e-300)
-    f_slope, g_slope = f * (1 - 2 * above), g * (1 - 2 * below)
-    by_delta, by_eta = (f - g) / tie, (f + g) / tie
+    f_slope = f * (1 - 2 * above)
+    g_slope = g * (1 - 2 * below)
+    by_delta = (f - g) / tie
+    by_eta = (f + g) / tie
     return [
         (-np.logaddexp(0, eta - delta), 1 - below, below - 1, -g, g, -g),
         (-np.logaddexp(0, eta + delta), other - 1, other - 1, -h, -h, -h),
@@ -285,7 +288,8 @@ class StrengthFit:
 
     def _by_leaving_out(self, cluster: Ints) -> tuple[Floats, Floats]:
         """Return the covariance and degrees of freedom from strengths without each cluster."""
-        battles, items = self.battles, self.battles.items
+        battles = self.battles
+        items = self.battles.items
         order = np.argsort(cluster, kind="stable")
         sizes = np.bincount(cluster)
         ends = np.cumsum(sizes)
@@ -323,17 +327,16 @@ class StrengthFit:
         """Return the sandwich of some clusters: what each adds to the slope, with all others held fixed."""
         from scipy import sparse
 
-        battles, size = self.battles, int(cluster.max(initial=0)) + 1
+        battles = self.battles
+        size = int(cluster.max(initial=0)) + 1
         delta = _delta(battles, self.strengths, self.effects)
         slopes = _MODELS[self.model](delta, self.tie)
         by_delta, by_eta = (
             battles.weight * np.choose(battles.outcome, [one[at] for one in slopes])
             for at in (1, 2)
         )
-        rows, columns = (
-            np.tile(cluster, 2),
-            np.concatenate([battles.left, battles.right]),
-        )
+        rows = np.tile(cluster, 2)
+        columns = np.concatenate([battles.left, battles.right])
         of_items = sparse.csr_array(
             (np.concatenate([by_delta, -by_delta]), (rows, columns)),
             shape=(size, battles.items),
@@ -431,7 +434,8 @@ def _derivatives(
     rows: Battles, counts: Floats, model: str, at: Floats
 ) -> tuple[float, Floats, Floats]:
     """Return the log-likelihood, its gradient and the negative second derivatives."""
-    items, tied = rows.items, model != "bradley_terry"
+    items = rows.items
+    tied = model != "bradley_terry"
     if model == "rao_kupper" and at[-1] <= 0:  # a threshold below 0 is impossible
         return -math.inf, at, np.eye(len(at))
     several = rows.covariates.shape[1]

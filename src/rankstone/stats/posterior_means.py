@@ -64,7 +64,8 @@ def posterior_means(
     prior = np.log((seen + spread) / (typical + spread))
 
     # In the eigenvectors of the errors all is independent.
-    observed, ones = vectors.T @ means, vectors.sum(axis=0)
+    observed = vectors.T @ means
+    ones = vectors.sum(axis=0)
     precision = 1 / (variance + spread[:, None])
     information = (precision * ones**2).sum(axis=1)
     centre = (precision * ones * observed).sum(axis=1) / information

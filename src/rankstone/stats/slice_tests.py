@@ -30,7 +30,8 @@ _PRIOR: Final = 10
 #: how often the excess of gaps that are found is taken off: so that the mean is that of true gaps in simulation
 _TIMES: Final = 5
 #: permutations of a block, and members of slices that are turned into numbers at a time
-_BLOCK, _CHUNK = 64, 1 << 23
+_BLOCK = 64
+_CHUNK = 1 << 23
 #: names the stream of random numbers of these tests
 _STREAM: Final = 0x736C6963
 
@@ -80,7 +81,8 @@ class SliceTests(Record):
         """
         from scipy import special
 
-        size, critical = np.abs(self.z), self.critical_z
+        size = np.abs(self.z)
+        critical = self.critical_z
         found = self.evidence > self.critical
         known = np.where(found, size, np.nan)
         for _ in range(_TIMES):
@@ -128,10 +130,8 @@ class Gaps(Record):
                 [(part**2).sum(axis=0) for part in self._contributions(values)]
             )
             clusters = self.cluster.max() + 1
-            error, df = (
-                np.sqrt(own * clusters / (clusters - 1)),
-                np.full(len(gap), clusters - 1.0),
-            )
+            error = np.sqrt(own * clusters / (clusters - 1))
+            df = np.full(len(gap), clusters - 1.0)
         return gap, error, df, _normal(gap, error, df)
 
     @cached_property
@@ -196,7 +196,8 @@ class Gaps(Record):
             for at, part in zip(
                 self._chunks(), self._contributions(values), strict=True
             ):
-                gap, own = signs @ part, (part**2).sum(axis=0)
+                gap = signs @ part
+                own = (part**2).sum(axis=0)
                 spread = (
                     np.maximum(own - gap * gap / clusters, 1e-300)
                     * clusters
@@ -245,8 +246,10 @@ class Gaps(Record):
         self, sums: Floats, squares: Floats, values: Floats
     ) -> tuple[Floats, Floats, Floats]:
         """Return gap, standard error and degrees of freedom of each slice (Welch 1947)."""
-        n, size = len(values), self.members.sum(axis=0)
-        total, every = values.sum(), (values * values).sum()
+        n = len(values)
+        size = self.members.sum(axis=0)
+        total = values.sum()
+        every = (values * values).sum()
         mean = sums / size
         common = max(every - total * total / n, 0.0) / (
             n - 1

@@ -129,10 +129,8 @@ def drawn(
         True if the x axis is logarithmic.
     """
     place = math.log if logarithmic else float
-    left, right = (
-        min(place(line.x[0]) for line in lines),
-        max(place(line.x[-1]) for line in lines),
-    )
+    left = min(place(line.x[0]) for line in lines)
+    right = max(place(line.x[-1]) for line in lines)
     high = top if top is not None else max(max(line.y) for line in lines)
     low = min(0.0, *(min(line.y) for line in lines))
     labels = [f"{low + (high - low) * share:.3g}" for share in (1.0, 0.5, 0.0)]
@@ -207,7 +205,8 @@ class _Canvas:
 
     def row(self, row: int) -> list[Piece]:
         """Return a row as pieces of one colour each; blanks belong to the piece before them."""
-        shown, colour = [], ""
+        shown = []
+        colour = ""
         for dots, mark, number in zip(
             self._dots[row], self._mark[row], self._of[row], strict=True
         ):

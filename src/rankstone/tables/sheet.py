@@ -391,7 +391,9 @@ def wrapped(line: str, width: int, indent: str = "") -> list[str]:
     >>> wrapped("alpha beta gamma", 11)
     ['alpha beta', 'gamma']
     """
-    lines, now, room = [], "", width - len(indent)
+    lines = []
+    now = ""
+    room = width - len(indent)
     for word in _words(line):
         if now.strip() and cell_len(now + word.rstrip()) > room:
             lines.append(indent + now.rstrip())
@@ -451,7 +453,8 @@ def _grid(table: Table, width: int, *, styled: bool) -> Iterator[str]:
                 blocks.append([])
             blocks[-1].append(at)
     else:
-        front, blocks = [], [[*range(len(need))]]
+        front = []
+        blocks = [[*range(len(need))]]
         _shrink(need, least, soft, room - fixed)
         _widen(need, [cell_len(head) for head, *_ in columns], room)
     fitted = [

@@ -198,7 +198,8 @@ def _renamed_documents(measure: Measure, world: World, draw: Draw) -> Violation 
     }
     renamed = pl.col("doc_id").replace(other)
     chunks = None if world.documents is None else world.documents.with_columns(renamed)
-    judged, run = world.judgments.with_columns(renamed), world.run.with_columns(renamed)
+    judged = world.judgments.with_columns(renamed)
+    run = world.run.with_columns(renamed)
     renamed_world = replace(world, judgments=judged, run=run, documents=chunks)
     return _difference(world.values(measure), renamed_world.values(measure))
 
@@ -295,7 +296,8 @@ def _extremes(measure: Measure, world: World, _draw: Draw) -> Violation | None:
     for query, orders in _every_order(measure, world).items():
         if None in orders:
             continue
-        low, high = worst[query][0], best[query][0]
+        low = worst[query][0]
+        high = best[query][0]
         if measure.card.direction == "lower":
             low, high = high, low
         if abs(min(orders) - low) > _WITHIN or abs(max(orders) - high) > _WITHIN:

@@ -141,7 +141,8 @@ def small_world(
     shown: list[Row] = []
     for at in range(queries):
         docs = 2 + at * 6 // queries
-        query, names = f"q{at:04}", [f"d{i}" for i in range(docs + 2)]
+        query = f"q{at:04}"
+        names = [f"d{i}" for i in range(docs + 2)]
         for doc in draw.permutation(names)[: draw.integers(1, docs + 1)].tolist():
             judged += _judgments(kind, draw, query, doc)
         if at and draw.integers(8) == 0:
@@ -155,7 +156,8 @@ def small_world(
         ):
             shown.append((query, doc, float(score)))
     shown.append(("unjudged query", "d0", 1.0))
-    judgments, options = pl.DataFrame(judged), {"candidates": _CANDIDATES}
+    judgments = pl.DataFrame(judged)
+    options = {"candidates": _CANDIDATES}
     documents = _chunks(draw) if kind.brings & {"spans", "costs"} else None
     return World(judgments, pl.DataFrame(shown, _RUN, orient="row"), options, documents)
 
@@ -166,7 +168,8 @@ def _chunks(draw: np.random.Generator) -> pl.DataFrame:
     for name in [f"{prefix}d{at}" for prefix in ("", "unknown ") for at in range(10)]:
         start = int(draw.integers(0, 12))
         of = name if name.startswith("unknown") else f"D{draw.integers(2)}"
-        end, tokens = start + int(draw.integers(1, 6)), float(draw.integers(0, 9))
+        end = start + int(draw.integers(1, 6))
+        tokens = float(draw.integers(0, 9))
         rows.append(
             {
                 "doc_id": name,

@@ -185,7 +185,8 @@ def _score_facts(table: Table, order: str) -> tuple[bool, tuple[str, ...]]:
     """Return True if scores change as float32, and by what else lists could be ordered."""
     if "score" not in table.columns:
         return False, ()
-    score, query = pl.col("score"), pl.col("query_id")
+    score = pl.col("score")
+    query = pl.col("query_id")
     frame = table.collect(
         *(name for name in ("query_id", "score", "rank") if name in table.columns)
     )
@@ -305,7 +306,8 @@ class Sweeper:
         chunks, _ = pipeline.align(table, lambda chunk, hits: (chunk, hits))
         parts = [_Part(*one) for one in _joined_chunks(chunks)]
         several = len(pipeline.judged.queries) > 1
-        scores, written = {}, {}
+        scores = {}
+        written = {}
         for measure in able:
             try:
                 rules = tuple(measures[measure])

@@ -280,7 +280,8 @@ class _Search:
 
     def _plan_libraries(self, jobs: dict[Any, _Job]) -> None:
         """Add the measures of libraries, each under its own alignment."""
-        defaults, grades = self._defaults.as_dict(), self.sweeper.judgments().grade
+        defaults = self._defaults.as_dict()
+        grades = self.sweeper.judgments().grade
         library_options = {
             **AlignmentOptions().as_dict(),
             **{name: defaults[name] for name in ("order", "depth", "candidates")},
@@ -410,8 +411,10 @@ class _Search:
         self, swept: Swept, meant: LibraryMeasure, observed: Mapping[str, Scored]
     ) -> Iterator[Way]:
         """Yield the value that a library prints, unless it refuses."""
-        entry, options = meant.entry, meant.entry.options
-        missing, extra = options.get("missing", "zero"), options.get("extra", "drop")
+        entry = meant.entry
+        options = meant.entry.options
+        missing = options.get("missing", "zero")
+        extra = options.get("extra", "drop")
         if (missing == "error" and swept.missing.any()) or (
             extra == "error" and swept.extra.any()
         ):

@@ -287,7 +287,9 @@ def _value(result: Identification, group: Group) -> str:
 
 
 def _lines(group: Group, result: Identification) -> tuple[str, ...]:
-    best, reported, counts = group.simplest, result.measure, result.inputs[group.run]
+    best = group.simplest
+    reported = result.measure
+    counts = result.inputs[group.run]
     lines = []
     if best.how == "cut off":
         lines.append("cut off, not rounded")
@@ -389,7 +391,8 @@ def _notes(result: Identification) -> list[str]:
 
 def _run_note(result: Identification) -> str:
     """Return a note on which run's value it is."""
-    claimed, away = printable(result.taken_for), result.groups[0].simplest.away
+    claimed = printable(result.taken_for)
+    away = result.groups[0].simplest.away
     if result.run is None:
         runs = dict.fromkeys(
             printable(one.run) for one in result.groups if one.simplest.away == away

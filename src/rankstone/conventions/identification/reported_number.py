@@ -383,7 +383,8 @@ class Rounding:
         ):
             norm = trace.ideal.total(self.rounded(ideal.columns["contribution"]))
         if self.what == "sums":
-            numerator, norm = self.rounded(numerator), self.rounded(norm)
+            numerator = self.rounded(numerator)
+            norm = self.rounded(norm)
         ratio = np.divide(numerator, norm, out=np.zeros(len(norm)), where=norm > 0)
         plain = np.divide(
             scored.numerator,

@@ -127,7 +127,8 @@ def _sides(measure: Measure, facts: Facts) -> dict[str, list[dict[str, Any]]]:
     by_libraries = _numbers_of_libraries(measure.name)
     sides: dict[str, list[dict[str, Any]]] = {}
     for entry in fields(measure):
-        own, name = getattr(measure, entry.name), entry.name
+        own = getattr(measure, entry.name)
+        name = entry.name
         if name == "k":
             values: Sequence[Any] = (
                 cutoffs(measure, facts.run.longest) if measure.takes_cutoff else ()

@@ -93,12 +93,14 @@ class QueryAUC(AUC):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each label the negative weight below it, half of what is tied with it; divide by all pairs."""
-        label, every = hits.grade, hits.total(hits.grade)
+        label = hits.grade
+        every = hits.total(hits.grade)
         others = hits.n - every
         starts = np.append(
             True, (np.diff(hits.query) != 0) | (np.diff(hits.first) != 0)
         )[: len(label)]
-        block, head = np.cumsum(starts) - 1, np.flatnonzero(starts)
+        block = np.cumsum(starts) - 1
+        head = np.flatnonzero(starts)
         passed = before(np.add, label, np.diff(hits.offsets), 0.0)[head][block]
         tied = hits.last - hits.first + 1 - np.bincount(block, label)[block]
         below = hits.spread(others) - (hits.first - 1 - passed) - tied

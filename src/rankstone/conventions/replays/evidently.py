@@ -158,16 +158,19 @@ class MAP(ByMiddle, family="average precision"):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give the last hit at each middle rank, if it is relevant, all ranks down to the next one."""
-        relevant, place = hits.relevant(self.rel), middle(hits)
+        relevant = hits.relevant(self.rel)
+        place = middle(hits)
         closing = np.flatnonzero(hits.rank == hits.last)
-        query, start = hits.query[closing], place[closing]
+        query = hits.query[closing]
+        start = place[closing]
         depth = np.full(
             len(closing), int(hits.n.max(initial=0)) if self.k is None else self.k
         )
         same = query[1:] == query[:-1]
         depth[:-1] = np.where(same, np.minimum(depth[:-1], start[1:] - 1), depth[:-1])
         lengths = np.where(relevant[closing], np.maximum(depth - start + 1, 0), 0)
-        ranks, at = (ragged_range(start, lengths), list_numbers(lengths))
+        ranks = ragged_range(start, lengths)
+        at = list_numbers(lengths)
         known = self.known(hits, relevant)[closing]
         shares = np.zeros(len(hits.rank))
         shares[closing] = np.bincount(
@@ -224,7 +227,8 @@ class Personalization(Replay, WholeRunMeasure, family="catalogue"):
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Count for each item the pairs of lists that share it, including a list with itself."""
-        users, k = len(lists), self.k or int(lists.n.max(initial=0))
+        users = len(lists)
+        k = self.k or int(lists.n.max(initial=0))
         counts = lists.counts(tables.known).astype(np.float64)
         return Parts(
             np.append(counts * counts, -float(k * users)),
@@ -262,12 +266,11 @@ class Serendipity(Replay, PerListMeasure, family="novelty"):
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Subtract from one the similarity of each relevant item to the history."""
-        table, columns, past = (
-            tables.item_table,
-            self._columns(tables),
-            tables.past.once,
-        )
-        units, known = tables.units(columns), table.vectors(columns).known
+        table = tables.item_table
+        columns = self._columns(tables)
+        past = tables.past.once
+        units = tables.units(columns)
+        known = table.vectors(columns).known
         count, pairs = past.of_lists(lists)
         row = table.rows_of(past.item[pairs])
         usable = (row >= 0) & known[row]
@@ -275,7 +278,8 @@ class Serendipity(Replay, PerListMeasure, family="novelty"):
         sums = distances.sum_by_list(
             np.bincount(whose, minlength=len(lists)), row[usable], units
         )
-        here, relevant = table.rows(lists), tables.is_relevant(lists, ANY)
+        here = table.rows(lists)
+        relevant = tables.is_relevant(lists, ANY)
         shown = np.flatnonzero((here >= 0) & known[here] & (relevant > 0))
         like = np.zeros(len(here))
         like[shown] = distances.dots_of_vectors(

@@ -71,7 +71,8 @@ class AUC(_Entries, pairs.AUC):
         """Give each relevant item the negatives below it among k ranks, and half of those behind."""
         assert self.k is not None  # noqa: S101 - the library always has a cutoff
         liked = hits.relevant(self.rel)
-        relevant, shown = hits.relevant_count(self.rel), hits.count(liked)
+        relevant = hits.relevant_count(self.rel)
+        shown = hits.count(liked)
         negatives = self.all_negatives(hits)
         behind = (negatives - (self.k - shown)) / 2
         passed = self.k - hits.rank - (hits.spread(shown) - hits.running_count(liked))

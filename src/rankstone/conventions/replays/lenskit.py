@@ -44,18 +44,21 @@ class CategoryEntropy(Replay, Attention, CategoryMeasure, family="diversity"):
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Sum over categories instead of items; all that are not in the list have the same term."""
-        table, sets = tables.item_table, self.sets(tables)
+        table = tables.item_table
+        sets = self.sets(tables)
         m = len(sets.names)
         there, size, label = sets.spread(table.rows(lists))
         cell, place = np.unique(
             np.repeat(lists.list[there], size) * m + label, return_inverse=True
         )
         attention = np.repeat(self.attention(lists.rank)[there], size)
-        weight, of = _START + sums(place, attention, len(cell)), cell // max(m, 1)
+        weight = _START + sums(place, attention, len(cell))
+        of = cell // max(m, 1)
         absent = (m - np.bincount(of, minlength=len(lists))).astype(np.float64)
         whole = sums(of, weight, len(lists)) + absent * _START
         known = np.where(whole > 0, whole, 1.0)
-        share, rest = weight / known[of], _START / known
+        share = weight / known[of]
+        rest = _START / known
         bits = -sums(of, share * np.log2(share), len(lists)) - absent * rest * np.log2(
             rest
         )

@@ -106,7 +106,8 @@ class OPA(Replay, RC):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Subtract from each hit what RC gives it for tied pairs."""
-        parts, order = super().contributions(hits), OrderComparison.of(hits)
+        parts = super().contributions(hits)
+        order = OrderComparison.of(hits)
         of_hit = np.empty(len(parts.hits))
         of_hit[order.hit] = order.tied_other_grades(np.ones(len(of_hit))) / 2
         return replace(parts, hits=parts.hits - of_hit)

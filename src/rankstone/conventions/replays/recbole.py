@@ -85,7 +85,8 @@ class TailPercentage(Replay, PerListMeasure, family="popularity"):
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Count 1 for each item of the tail."""
-        place, met = tables.popularity_place("records"), tables.items_met().size
+        place = tables.popularity_place("records")
+        met = tables.items_met().size
         tail = max(int(met * self.tail_ratio), 1)
         shown = place[lists.item]
         rare = (shown >= met - tail) & (shown < met)

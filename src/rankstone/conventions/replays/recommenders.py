@@ -191,7 +191,8 @@ class _ByLikeness(Replay, PerListMeasure):
 
     def units(self, tables: Tables) -> Floats:
         """Return features as vectors of length one; refuse zero vectors, as the library does."""
-        columns, table = self._columns(tables), tables.item_table
+        columns = self._columns(tables)
+        table = tables.item_table
         vectors = table.vectors(columns)
         null = vectors.known & ~vectors.values.any(axis=1)
         if null.any() or not vectors.known.any():
@@ -230,7 +231,8 @@ class Diversity(_ByLikeness, family="diversity"):
             found[rows] = distances.cosine_of_vectors(
                 some, place[rows], self.units(tables)
             )
-        pairs, of_known = lists.n * (lists.n - 1), some * (some - 1)
+        pairs = lists.n * (lists.n - 1)
+        of_known = some * (some - 1)
         return Contributions(
             found,
             pairs.astype(np.float64),
@@ -284,7 +286,8 @@ class Serendipity(_ByLikeness, family="novelty"):
                 lists.list[rows], here[rows], of, others, sets
             )
             return found
-        units, some = self.units(tables), np.bincount(of, minlength=len(lists))
+        units = self.units(tables)
+        some = np.bincount(of, minlength=len(lists))
         sums = distances.sum_by_list(some, others, units)
         found[rows] = distances.dots_of_vectors(
             here[rows], units, lists.list[rows], sums

@@ -36,7 +36,8 @@ class PartialAUC(Replay, BinaryMeasure, family="pairs"):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each relevant hit those of the first k others that are below it."""
-        k, relevant = self.k or 0, hits.relevant(self.rel)
+        k = self.k or 0
+        relevant = hits.relevant(self.rel)
         above = hits.rank - hits.running_count(relevant)
         counted = relevant & self.counted(hits, relevant)
         return Contributions(

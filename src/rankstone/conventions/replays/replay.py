@@ -78,7 +78,8 @@ class CategoricalDiversity(Replay, CategoryMeasure, family="diversity"):
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Count each category of a list once; divide by k."""
-        table, sets = tables.item_table, self.sets(tables)
+        table = tables.item_table
+        sets = self.sets(tables)
         there, size, label = sets.spread(table.rows(lists))
         cell = np.unique(
             np.repeat(lists.list[there], size) * max(len(sets.names), 1) + label

@@ -33,10 +33,8 @@ class AUC(Replay, OfWholeLists, Measure, family="pairs"):
         rows = (
             np.empty(0) if hits.run_row is None else hits.run_row
         )  # there is none for empty lists
-        by_label, lengths = (
-            np.lexsort((rows, -hits.grade, hits.query)),
-            np.diff(hits.offsets),
-        )
+        by_label = np.lexsort((rows, -hits.grade, hits.query))
+        lengths = np.diff(hits.offsets)
         share = np.empty(len(by_label))
         share[by_label] = earlier_smaller(hits.offsets, hits.first[by_label])
         share += (hits.last - hits.first) / 4
@@ -59,8 +57,10 @@ class AUCPR(Replay, OfWholeLists, BinaryMeasure, family="average precision"):
     def contributions(self, hits: Hits) -> Contributions:
         """Share the area over each tie block among its relevant rows; divide by R."""
         hits = hits.with_open_ties()
-        relevant, blocks = hits.relevant(self.rel), hits.blocks
-        above, inside = hits.earlier(relevant), hits.inside(relevant)
+        relevant = hits.relevant(self.rel)
+        blocks = hits.blocks
+        above = hits.earlier(relevant)
+        inside = hits.inside(relevant)
         some = np.maximum(inside, 1)
         rise = blocks.size / some  # rows for each relevant one
         start = (

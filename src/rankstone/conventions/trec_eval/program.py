@@ -242,7 +242,8 @@ def run_program(
     reference = None if zscores is None else ZScores.read(zscores)
     lines = lines_of(requested, settings, judgments.grades)
     ready = PreparedLines(judgments.table, lines, settings)
-    text, remarks = list[str](), list[str]()
+    text = list[str]()
+    remarks = list[str]()
     for run in runs:
         opened = Run.of(run)
         try:

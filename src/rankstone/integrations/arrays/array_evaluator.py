@@ -151,7 +151,8 @@ class ArrayScores(Result):
             ]
             together: Any = np.concatenate(columns)
             rows = together.library.to_host(together.data).reshape(len(columns), -1)
-        numbers, near = iter(rows), dict(self.by_measure)
+        numbers = iter(rows)
+        near = dict(self.by_measure)
         for measure, scored in afar.items():
             value, numerator, denominator, status, *weight = (
                 next(numbers) for _ in _columns(scored)
@@ -566,7 +567,8 @@ def _refuse_without_data(
 
 def _spans(offsets: Ints) -> list[tuple[int, int]]:
     """Return the first list of each batch, and the first after it."""
-    spans, begin = [], 0
+    spans = []
+    begin = 0
     while begin < len(offsets) - 1:
         end = max(
             int(np.searchsorted(offsets, offsets[begin] + _ROWS, side="right")) - 1,
@@ -582,7 +584,8 @@ def _part(
 ) -> _Part:
     """Return one batch of lists, with the ideal order of each."""
     first, last = layout.offsets[[begin, end]].tolist()
-    lengths, grades = layout.lengths[begin:end], label[first:last]
+    lengths = layout.lengths[begin:end]
+    grades = label[first:last]
     lists = list_numbers(lengths)
     known = ~np.isnan(grades)
     some = slice(None) if known.all() else np.flatnonzero(known)

@@ -90,10 +90,8 @@ def without_documents(layout: ArrayLayout, options: AlignmentOptions) -> list[st
 
 def settled(label: Floats, layout: ArrayLayout, options: AlignmentOptions) -> Floats:
     """Return the labels under ``negative``: NaN marks what counts as unjudged."""
-    least, most = (
-        np.fmin.reduce(label, initial=np.inf),
-        np.fmax.reduce(label, initial=-np.inf),
-    )
+    least = np.fmin.reduce(label, initial=np.inf)
+    most = np.fmax.reduce(label, initial=-np.inf)
     if max(-least, most) > LARGEST_GRADE:
         at = int((np.abs(label) > LARGEST_GRADE).argmax())
         raise bad_grade("a label", label[at], layout.where(at), f"{label[at]}")

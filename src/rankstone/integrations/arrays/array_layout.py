@@ -288,14 +288,16 @@ class Padded(Record):
             )
         judged = grade >= 0
         if there is not None:
-            scores, judged = xp.where(there, scores, 0.0), judged & there
+            scores = xp.where(there, scores, 0.0)
+            judged = judged & there
         if not traced:
             _refuse_nan(scores)
         return cls(xp, scores, xp.where(judged, grade, np.nan), there, not traced)
 
     def parts(self) -> Iterator[Padded]:
         """Yield some lists at a time: tables of all their pairs, several at once, take memory."""
-        count, step = len(self.scores), max(1, _PAIRS // max(self.width, 1) ** 2)
+        count = len(self.scores)
+        step = max(1, _PAIRS // max(self.width, 1) ** 2)
         if not self.known or count <= step:
             yield self
             return
@@ -417,7 +419,8 @@ def _traced(data: object) -> bool:
 
 def _functions(scores: object) -> Any:  # noqa: ANN401 - a module
     """Return the functions of the library that an array is of."""
-    torch, jax = sys.modules.get("torch"), sys.modules.get("jax")
+    torch = sys.modules.get("torch")
+    jax = sys.modules.get("jax")
     if torch is not None and isinstance(scores, torch.Tensor):
         return torch
     if jax is not None and isinstance(scores, jax.Array):

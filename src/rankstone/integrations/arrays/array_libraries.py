@@ -131,7 +131,8 @@ class _Jax:
 
 def home_of(values: object) -> Home:
     """Return the library of an array; unknown types are left to NumPy."""
-    torch, jax = sys.modules.get("torch"), sys.modules.get("jax")
+    torch = sys.modules.get("torch")
+    jax = sys.modules.get("jax")
     if torch is not None and isinstance(values, torch.Tensor):
         return _Torch(values.device)
     if jax is not None and isinstance(values, jax.Array):

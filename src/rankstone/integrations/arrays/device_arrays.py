@@ -439,7 +439,8 @@ class DeviceLists(Record):
                 self.expected
             ):  # a block that begins above the cutoff is looked at as a whole
                 depth = int((first <= depth).sum(axis=1).max())
-            first, last = first[:, :depth], last[:, :depth]
+            first = first[:, :depth]
+            last = last[:, :depth]
         order = order[:, :depth]
         queries, width = order.shape
         rank = np.broadcast_to(np.arange(1, width + 1, like=order), (queries, width))

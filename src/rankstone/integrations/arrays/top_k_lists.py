@@ -151,7 +151,8 @@ def top_k(users: Data, items: Data, k: int, *, seen: Any = None) -> tuple[Data, 
     >>> ids.tolist(), scores.tolist()
     ([[1, 2]], [[2.0, 1.0]])
     """
-    users, items = _numbers(users, "users"), _numbers(items, "items")
+    users = _numbers(users, "users")
+    items = _numbers(items, "items")
     if users.ndim != _AXES or items.ndim != _AXES or users.shape[1] != items.shape[1]:
         raise BadValue(
             "users and items have different dimensions",
@@ -259,14 +260,14 @@ def _top_k_by_numpy(
                 tied
                 & (np.cumsum(tied, axis=1) <= k - (best > least).sum(1, keepdims=True))
             )
-            best, ids = best[stays].reshape(-1, k), ids[stays].reshape(-1, k)
+            best = best[stays].reshape(-1, k)
+            ids = ids[stays].reshape(-1, k)
     order = np.argsort(-best, axis=1, kind="stable")
-    best, ids = np.take_along_axis(best, order, 1), np.take_along_axis(ids, order, 1)
+    best = np.take_along_axis(best, order, 1)
+    ids = np.take_along_axis(ids, order, 1)
     short = ((0, 0), (0, k - best.shape[1]))
-    best, ids = (
-        np.pad(best, short, constant_values=-np.inf),
-        np.pad(ids, short, constant_values=-1),
-    )
+    best = np.pad(best, short, constant_values=-np.inf)
+    ids = np.pad(ids, short, constant_values=-1)
     return np.where(np.isneginf(best), -1, ids), best
 
 
@@ -289,7 +290,8 @@ def _top_k_by_torch(
             )
             scores[row, col] = -torch.inf
         numbers = torch.arange(begin, end, device=users.device).expand(len(users), -1)
-        best, ids = torch.cat((best, scores), 1), torch.cat((ids, numbers), 1)
+        best = torch.cat((best, scores), 1)
+        ids = torch.cat((ids, numbers), 1)
         best, order = (
             part[:, :k]
             for part in torch.sort(best, dim=1, descending=True, stable=True)

@@ -205,13 +205,15 @@ def _precision_changes(blocks: _Blocks, relevant: Data, k: int | None) -> Data:
     A block of ranks s … s + n − 1 with m relevant documents below C relevant ones adds
     ``m/n · Σ_r (C + 1 + (r − s)(m − 1)/(n − 1)) / r``; between the two blocks C is one more, or one fewer.
     """
-    xp, size = blocks.given.xp, blocks.size
+    xp = blocks.given.xp
+    size = blocks.size
     ranks = np.arange(1.0, blocks.given.width + 1)
     once = blocks.summed(_cut(1.0 / ranks, k))  # Σ 1/r
     past = (
         blocks.summed(_cut(np.ones_like(ranks), k)) - blocks.first * once
     )  # Σ (r − s)/r
-    inside, before = blocks.inside(relevant), blocks.above(1 * relevant)
+    inside = blocks.inside(relevant)
+    before = blocks.above(1 * relevant)
     others = xp.where(size > 1, size - 1, 1)
 
     def added(more: int, above: int) -> Data:
@@ -223,8 +225,10 @@ def _precision_changes(blocks: _Blocks, relevant: Data, k: int | None) -> Data:
     now, each = added(0, 0), inside / size * once  # the change if one more is above
     until = blocks.above(each / size)  # the same, summed over all blocks above
     past_it = until + each
-    risen_to, risen_from = added(1, 0) - now - past_it, added(-1, 1) - now + until
-    sunk_from, sunk_to = added(-1, 0) - now + past_it, added(1, -1) - now - until
+    risen_to = added(1, 0) - now - past_it
+    risen_from = added(-1, 1) - now + until
+    sunk_from = added(-1, 0) - now + past_it
+    sunk_to = added(1, -1) - now - until
     first = blocks.first
     change = xp.where(
         first[:, None, :] < first[:, :, None],
@@ -240,8 +244,11 @@ def _first_changes(blocks: _Blocks, targets: Data, by_rank: Floats) -> Data:
     Without the moved one, the first targets are in a block ``top``.  If the other document is above it, its
     block alone decides; if it is in it, the block has one more target; if it is below, nothing changes.
     """
-    xp, first, size = blocks.given.xp, blocks.first, blocks.size
-    inside, nowhere = blocks.inside(targets), 0 * first + 2 * blocks.given.width
+    xp = blocks.given.xp
+    first = blocks.first
+    size = blocks.size
+    inside = blocks.inside(targets)
+    nowhere = 0 * first + 2 * blocks.given.width
 
     def block(among: Data) -> _Block:
         begin = -blocks.given.largest(-xp.where(among, first, nowhere))
@@ -255,7 +262,9 @@ def _first_changes(blocks: _Blocks, targets: Data, by_rank: Floats) -> Data:
 
     best = block(targets)
     following = block(targets & (first > best.begin))
-    now, is_best, last_one = mean(best, 0), first == best.begin, best.count == 1
+    now = mean(best, 0)
+    is_best = first == best.begin
+    last_one = best.count == 1
     top = xp.where(is_best & last_one, following.begin, best.begin)
     below = xp.where(
         is_best, xp.where(last_one, mean(following, 0), mean(best, -1)), now
@@ -264,7 +273,8 @@ def _first_changes(blocks: _Blocks, targets: Data, by_rank: Floats) -> Data:
         is_best, xp.where(last_one, mean(following, 1), now), mean(best, 1)
     )
     alone = blocks.summed(by_rank) / size
-    place, top = first[:, None, :], top[:, :, None]
+    place = first[:, None, :]
+    top = top[:, :, None]
     then = xp.where(place == top, neighbour[:, :, None], below[:, :, None])
     then = xp.where(place < top, alone[:, None, :], then)
     return _both_ways(blocks, targets, then - now[:, :, None])
@@ -282,7 +292,8 @@ def _mean_first(
     blocks: _Blocks, begin: Data, size: Data, count: Data, by_rank: Floats
 ) -> Data:
     """Return the mean value of the rank of the first of ``count`` documents of a block, ``[lists, 1]``."""
-    xp, given = blocks.given.xp, blocks.given
+    xp = blocks.given.xp
+    given = blocks.given
     place = xp.cumsum(xp.ones_like(blocks.first), 1) - 1
     left = xp.where(
         place < size, size - place, 1.0
@@ -299,7 +310,8 @@ def _mean_first(
 
 def _both_ways(blocks: _Blocks, some: Data, change: Data) -> Data:
     """Return the symmetric table of changes between some documents and the others."""
-    there, first = blocks.given.there, blocks.first
+    there = blocks.given.there
+    first = blocks.first
     others = ~some if there is None else there & ~some
     apart = (
         (first[:, :, None] != first[:, None, :]) & some[:, :, None] & others[:, None, :]
@@ -344,7 +356,8 @@ def _ideal(given: Padded, measure: GainMeasure) -> Data:
 def _denominator(given: Padded, measure: Any, relevant: Data) -> Data:  # noqa: ANN401 - P, R or AP
     """Return the smallest number that ``denom`` names, ``[lists]``; 1 for 0, when the numerator is 0."""
     xp = given.xp
-    length, known = given.lengths(), given.xp.count_nonzero(relevant, 1)
+    length = given.lengths()
+    known = given.xp.count_nonzero(relevant, 1)
     depth = length if measure.k is None else 0 * length + measure.k
     named = measure.denom.removeprefix("min_").split("_")
     limits = {
@@ -434,7 +447,8 @@ def approx_ndcg(
     >>> approx_ndcg(np.array([[3.0, 1.0, 2.0]]), [[0, 1, 2]], temperature=0.01).round(6).tolist()
     [0.659002]
     """
-    given, measure = Padded.of(scores, labels, mask), nDCG(gain=gain)
+    given = Padded.of(scores, labels, mask)
+    measure = nDCG(gain=gain)
     worth = given.worth(measure)
     ideal = ideal_dcg(
         given, worth, 1.0 / measure.divisor(np.arange(1, given.width + 1))

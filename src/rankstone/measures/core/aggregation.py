@@ -59,7 +59,8 @@ class ExactSum:
     def _add(self, values: Floats) -> None:
         share, exponent = np.frexp(values)
         whole = np.ldexp(share, _BITS).astype(np.int64)
-        high, place = whole >> _HALF, exponent - _LEAST_EXPONENT
+        high = whole >> _HALF
+        place = exponent - _LEAST_EXPONENT
         low = whole - (high << _HALF)
         sums = [np.bincount(place, part.astype(np.float64)) for part in (high, low)]
         for at in np.flatnonzero(np.bincount(place)).tolist():

@@ -143,7 +143,8 @@ class RecallSteps(Record):
         place = self.starts[query] + np.maximum(count[query], 1) - 1
         if self.interp == "none":
             there = (count[query] > 0) | (self.rank[place] == 1)
-            query, place = query[there], place[there]
+            query = query[there]
+            place = place[there]
         return query, self.best[place]
 
 
@@ -202,10 +203,8 @@ class Points(Record):
     @classmethod
     def joined(cls, parts: Sequence[Points], order: Ints) -> Self:
         """Concatenate parts, and put their queries in the order given."""
-        x, y = (
-            np.concatenate([part.x for part in parts]),
-            np.concatenate([part.y for part in parts]),
-        )
+        x = np.concatenate([part.x for part in parts])
+        y = np.concatenate([part.y for part in parts])
         lengths = np.concatenate([np.diff(part.offsets) for part in parts])
         starts = np.cumsum(lengths) - lengths
         at = ragged_range(starts[order], lengths[order])
@@ -241,7 +240,8 @@ class Micro(Record):
 
     def curve(self) -> tuple[Ints, Floats, Floats]:
         """Return k, Σ h_k / Σ R and Σ h_k / (k · queries)."""
-        found, k = np.cumsum(self.found), np.arange(1, len(self.found) + 1)
+        found = np.cumsum(self.found)
+        k = np.arange(1, len(self.found) + 1)
         return k, found / max(self.relevant, 1), found / (k * max(self.queries, 1))
 
 

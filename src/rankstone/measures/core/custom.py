@@ -205,7 +205,8 @@ def _parameters(name: str, function: Callable[..., Any]) -> list[Any]:
                 f"{name}: parameter {taken.name} has no default",
                 fix=f"write {taken.name}=… in the function's signature",
             )
-        default, words = taken.default, hints.get(taken.name)
+        default = taken.default
+        words = hints.get(taken.name)
         if type(default).__hash__ is None:
             raise BadParameter(
                 f"{name}: {taken.name}={printable(repr(default), 40)} is mutable",

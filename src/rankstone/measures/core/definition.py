@@ -388,10 +388,8 @@ class PerQuery(Named):
         numpy.ndarray
             float64 ``[count]``.
         """
-        above, below = (
-            np.bincount(unit, numerator, count),
-            np.bincount(unit, denominator, count),
-        )
+        above = np.bincount(unit, numerator, count)
+        below = np.bincount(unit, denominator, count)
         values = np.bincount(unit, value, count) / np.bincount(unit, minlength=count)
         np.divide(above, below, out=values, where=below > 0)
         return values

@@ -104,7 +104,8 @@ class Scored(Record):
     def of(self, some: Bools | Ints) -> Scored:
         """Return the scores of some of the queries, bool ``[queries]`` or their numbers."""
         weight = None if self.weight is None else self.weight[some]
-        value, status = self.value[some], self.status[some]
+        value = self.value[some]
+        status = self.status[some]
         return Scored(
             self.numerator[some], self.denominator[some], value, status, weight
         )

@@ -120,7 +120,8 @@ def _value(cls: type[Named], key: str, text: str) -> Any:  # noqa: ANN401 - by t
         return _table(bare) if key == "gain" else _list(cls, declared, bare)
     if isinstance(declared.default, bool):
         return _boolean(cls, key, bare)
-    words, free = declared.metadata.get("choices"), declared.metadata.get("word")
+    words = declared.metadata.get("choices")
+    free = declared.metadata.get("word")
     worded = words and (bare in words or declared.metadata.get("low") is None)
     return bare if free or worded else _number(cls, key, bare)
 
@@ -361,7 +362,9 @@ def trec_name(measure: Named) -> str:
 
 def _split(text: str) -> list[str]:
     """Split a text at blanks and commas outside brackets and trec_eval's lists of cutoffs."""
-    parts, depth, word = [], 0, ""
+    parts = []
+    depth = 0
+    word = ""
     for at, char in enumerate(text):
         depth += {"(": 1, "{": 1, ")": -1, "}": -1}.get(char, 0)
         separates = char.isspace() or (
@@ -437,7 +440,8 @@ def _build(
     if (
         cls.name == "IPrec" and cut is not None and "recall" not in given
     ):  # ir_measures: IPrec@0.1
-        given, cut = {**given, "recall": cut}, None
+        given = {**given, "recall": cut}
+        cut = None
     for key, value in _translated(given):
         if key not in known:
             raise BadParameter(

@@ -416,7 +416,8 @@ class JoinedParts:
 
     def audit(self, names: tuple[str, str], a: Table, b: Table) -> ListsAudit:
         """Return the audit of both runs."""
-        loaded, queries = self._loaded, self.queries.cast(pl.String)
+        loaded = self._loaded
+        queries = self.queries.cast(pl.String)
         status = np.zeros(len(self._order), np.int64)
         status[self._only_a] = PairStatus.only_a
         status[len(loaded.names) :] = PairStatus.only_b

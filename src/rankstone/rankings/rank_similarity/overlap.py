@@ -179,10 +179,8 @@ class Depths(Record):
         The pairs are not kept: they refer to their depths, and two objects that refer to each other stay in
         memory until the garbage collector runs.
         """
-        shorter, longer = (
-            np.minimum(paired.a.n, paired.b.n),
-            np.maximum(paired.a.n, paired.b.n),
-        )
+        shorter = np.minimum(paired.a.n, paired.b.n)
+        longer = np.maximum(paired.a.n, paired.b.n)
         offsets = np.concatenate(([0], np.cumsum(longer)))
         query = list_numbers(longer)
         return cls(
@@ -215,7 +213,8 @@ class Depths(Record):
         both, in_a, in_b, neither = self._shared_counts
         if ties == "w":
             return (both + in_a + in_b + neither).astype(np.float64)
-        a, b = self.a.part, self.b.part
+        a = self.a.part
+        b = self.b.part
         overlap: Floats = both + a * in_a + b * in_b + a * b * neither
         return overlap
 
@@ -259,7 +258,8 @@ class Depths(Record):
         """Documents of the longer list only: complete ones, those in the open block, and their part."""
         (a, b), (in_a, in_b) = self.lists, self.shared
         longer_is_a: Bools = (a.n > b.n)[self.query]
-        complete, started = [], []
+        complete = []
+        started = []
         for side, rows in ((a, in_a), (b, in_b)):
             query = side.query[rows]
             inside = self._between(query, side.first[rows], side.last[rows])

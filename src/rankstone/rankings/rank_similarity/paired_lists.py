@@ -130,7 +130,8 @@ class PairedLists(Remembering, Traced):
             begin = end
 
     def _part(self, begin: int, end: int) -> PairedLists:
-        a, b = self.a.part(begin, end), self.b.part(begin, end)
+        a = self.a.part(begin, end)
+        b = self.b.part(begin, end)
         to_b = self.to_b[self.a.offsets[begin] : self.a.offsets[end]]
         return PairedLists(a, b, np.where(to_b < 0, -1, to_b - self.b.offsets[begin]))
 
@@ -213,7 +214,8 @@ class PairedLists(Remembering, Traced):
     @cached_property
     def either(self) -> tuple[Ints, Ints, Ints]:
         """The documents of either list, a's first: query, row in a, row in b (-1 where it lacks one)."""
-        a, b = self.a, self.b
+        a = self.a
+        b = self.b
         shared = np.zeros(len(b.first), bool)
         shared[self.to_b[self.to_b >= 0]] = True
         new = np.flatnonzero(~shared)
@@ -240,7 +242,8 @@ def _ranks_or_below(
 ) -> tuple[Ints, Ints]:
     """Return first and last rank of documents, the block below the list for those it lacks."""
     absent = row < 0
-    first, last = np.append(side.first, 0), np.append(side.last, 0)
+    first = np.append(side.first, 0)
+    last = np.append(side.last, 0)
     return (
         np.where(absent, side.n[query] + 1, first[row]),
         np.where(absent, size[query], last[row]),

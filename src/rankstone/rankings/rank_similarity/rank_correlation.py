@@ -144,11 +144,10 @@ class rho(ListMeasure, family="rank correlation"):  # noqa: N801 - the name of t
         """Correlate twice the centred ranks, which are whole numbers."""
         common = paired.common
         middle = (common.n + 1)[common.query]
-        x, y = (
-            common.x_first + common.x_last - middle,
-            common.y_first + common.y_last - middle,
-        )
-        of_x, of_y = common.total(x * x).astype(np.float64), common.total(y * y)
+        x = common.x_first + common.x_last - middle
+        y = common.y_first + common.y_last - middle
+        of_x = common.total(x * x).astype(np.float64)
+        of_y = common.total(y * y)
         products = x * y
         numerator = common.total(products).astype(np.float64)
         paired.record_common(
@@ -274,7 +273,8 @@ def mean_of_ratios(
     names
         Their names in the record.
     """
-    total, count = np.zeros(paired.queries), 0.0
+    total = np.zeros(paired.queries)
+    count = 0.0
     defined = np.ones(paired.queries, bool)
     for numerator, norm in ratios:
         defined &= norm > 0
@@ -338,7 +338,8 @@ def _agreement(
 
     Each document is compared with the blocks above its block; the first block has none.
     """
-    common, below_top = paired.common, first > 1
+    common = paired.common
+    below_top = first > 1
     shares = np.where(below_top, above / np.maximum(first - 1, 1), 0.0)
     count = common.total(below_top.astype(np.int64)).astype(np.float64)
     summed = sums(common.query, shares, len(common.n))
@@ -414,7 +415,8 @@ def counts(offsets: Ints, x: tuple[Ints, Ints], y: tuple[Ints, Ints]) -> Counts:
 
 def _compare_in_blocks(block: Ints, size: Ints, value: Ints) -> tuple[Ints, Ints, Ints]:
     """Count the smaller, equal (itself included) and larger members of the block of each element."""
-    smaller, equal = np.zeros(len(block), np.int64), np.ones(len(block), np.int64)
+    smaller = np.zeros(len(block), np.int64)
+    equal = np.ones(len(block), np.int64)
     tied = np.flatnonzero(size > 1)
     if len(tied):
         tied = tied[np.lexsort((value[tied], block[tied]))]

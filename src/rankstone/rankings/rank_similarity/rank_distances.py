@@ -113,7 +113,9 @@ class Fagin_F(Distance):  # noqa: N801 - F with the author's name, since F is ta
 
     def ratio(self, paired: PairedLists) -> tuple[Floats, Floats]:
         """Sum the moves of all documents."""
-        union, n_a, n_b = paired.union, paired.a.n, paired.b.n
+        union = paired.union
+        n_a = paired.a.n
+        n_b = paired.b.n
         below = np.maximum(n_a, n_b) + 1.0
         if self.location is not None:
             below = np.full(paired.queries, float(self.location))
@@ -183,7 +185,9 @@ class Fagin_K(Distance):  # noqa: N801 - as Fagin_F
 
     def ratio(self, paired: PairedLists) -> tuple[Floats, Floats]:
         """Count pairs; every pair is counted from both of its documents."""
-        union, m, n = paired.union, paired.a.n.astype(np.float64), paired.b.n
+        union = paired.union
+        m = paired.a.n.astype(np.float64)
+        n = paired.b.n
         opposite = union.total(union.counts.differ) / 2.0
         left_open = union.x_size + union.y_size - 2 * union.counts.tied_in_both
         open_in_one = union.total(left_open) / 2.0

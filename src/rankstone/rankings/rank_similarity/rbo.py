@@ -144,7 +144,8 @@ class _WeightedAgreement(Record):
         full = (
             depths.longer + depths.shorter - depths.overlap_at_end
         )  # from there on all are shared
-        end, p = full.astype(np.float64), self.p
+        end = full.astype(np.float64)
+        p = self.p
         # beyond the longer list A_d = 2 - full/d, and 1 from the depth `full` on
         down_to_full = 2.0 * (p ** depths.longer.astype(np.float64) - p**end)
         harmonic = self._harmonic(depths.longer) - self._harmonic(full)
@@ -168,7 +169,8 @@ class _WeightedAgreement(Record):
 
     def _listed_part(self, unseen: Floats | float, title: str) -> Floats:
         """Sum the weighted agreement of the lists; ``unseen`` documents below the shorter one are added."""
-        depths, agreement = self.depths, self._agreement(unseen)
+        depths = self.depths
+        agreement = self._agreement(unseen)
         weight = (self.p ** np.arange(int(depths.longer.max(initial=0))))[
             depths.depth - 1
         ]

@@ -181,7 +181,8 @@ def diff(
     table_a, table_b = open_runs(
         a, b, titles, order=checked.order, columns=columns, format_in=format_in
     )
-    of_a, of_b = options_for(table_a, checked), options_for(table_b, checked)
+    of_a = options_for(table_a, checked)
+    of_b = options_for(table_b, checked)
     loaded = load_run(table_a.watched(progress), of_a)
     parts, lists = stream_pairs(
         loaded,
@@ -192,7 +193,8 @@ def diff(
     if not lists.answered.any():
         raise _no_common_query(loaded, lists.unjudged(), (table_a, table_b))
     joined = JoinedParts(loaded, parts, ~lists.answered)
-    conventions, runs = settings_of(checked, parsed), ((table_a, of_a), (table_b, of_b))
+    conventions = settings_of(checked, parsed)
+    runs = ((table_a, of_a), (table_b, of_b))
     return Similarity(
         names=titles,
         queries=joined.queries,
@@ -267,7 +269,8 @@ def _names(a: object, b: object) -> tuple[str, str]:
         for path, name in zip(paths, ("a", "b"), strict=True)
     )
     if first == second and paths[0] is not None and paths[1] is not None:
-        first, second = display_name(paths[0]), display_name(paths[1])
+        first = display_name(paths[0])
+        second = display_name(paths[1])
     return first, second
 
 

@@ -92,7 +92,8 @@ def _additive(paired: PairedLists, title: str, weight: Floats) -> tuple[Floats, 
     def total(times: Ints) -> Floats:
         return sums(common.query, weight * times, len(common.n))
 
-    in_x, in_y = total(n - common.x_size), total(n - common.y_size)
+    in_x = total(n - common.x_size)
+    in_y = total(n - common.y_size)
     more = common.counts.agree - common.counts.differ
     numerator = total(more)
     paired.record_common(
@@ -112,7 +113,8 @@ def _multiplicative(
     """Sum 1/(r_i r_j) over pairs: the weight of each document times those above it."""
     common = paired.common
     order = np.lexsort((-common.y_first, common.x_first, common.query))
-    weight_x, y = weight[order], common.y_first[order]
+    weight_x = weight[order]
+    y = common.y_first[order]
     agree = weight_of_earlier_smaller(common.offsets, y, weight_x)
     # with one ranking reversed, documents above in one and below in the other are above in both
     order_down = np.lexsort((common.y_first, common.x_first, common.query))
@@ -156,7 +158,8 @@ def _record_above(
 def _untied_pair_weights(common: CommonRanks, weight: Floats, first: Ints) -> Floats:
     """Sum the weights of all pairs that do not tie in one ranking, float64 ``[queries]``."""
     order = np.lexsort((first, common.query))
-    ordered, rank = weight[order], first[order]
+    ordered = weight[order]
+    rank = first[order]
     through = np.concatenate(([0.0], running(np.add, ordered, common.n)))
     above = np.where(rank > 1, through[common.offsets[common.query] + rank - 1], 0.0)
     return sums(common.query, ordered * above, len(common.n))

@@ -207,13 +207,16 @@ class IAA(Attention, WholeRunMeasure, family="exposure fairness"):
         received = lists.exposure(tables.known, self.attention)
         rows: Rows = np.arange(tables.known)
         if self.by == "group":
-            sets, code = self.sets(tables), tables.item_table.code
+            sets = self.sets(tables)
+            code = tables.item_table.code
             due, received = (sets.split_sum(values[code]) for values in (due, received))
             rows = sets.names
-        all_due, all_received = summed(due), summed(received)
+        all_due = summed(due)
+        all_received = summed(received)
         if not all_due > 0 or not all_received > 0:
             return Parts(due, 0.0)
-        share, target = received / all_received, due / all_due
+        share = received / all_received
+        target = due / all_due
         apart = np.abs(share - target)
         lists.record(self.by, rows, share=share, due=target, contribution=apart)
         return Parts(apart, 1.0)

@@ -215,7 +215,8 @@ class _Request(Record):
         self, measures: Sequence[Beyond], tables: Tables, *, optional: bool
     ) -> tuple[Beyond, ...]:
         """Return the measures that the given tables allow; refuse the others unless they are optional."""
-        no_pairs, given = Pairs(np.empty(0, np.uint64)), self.given
+        no_pairs = Pairs(np.empty(0, np.uint64))
+        given = self.given
         tables = replace(
             tables,
             history=None if given["history"] is None else no_pairs,

@@ -85,7 +85,8 @@ def group_gaps(
     rows = []
     for (run, measure), part in means.group_by(["run", "measure"], maintain_order=True):
         part = part.sort("value", by)  # noqa: PLW2901 - the same rows, in order
-        values, names = part["value"].to_list(), part[by].cast(pl.String).to_list()
+        values = part["value"].to_list()
+        names = part[by].cast(pl.String).to_list()
         apart = [abs(a - b) for a, b in combinations(values, 2)]
         worst = {"higher": names[0], "lower": names[-1]}.get(directions[str(measure)])
         worst = worst if values[0] < values[-1] else None
@@ -175,7 +176,8 @@ class BeyondScores(Scores):
         [('a', 2.0, 0.5), ('b', 1.0, 0.5), ('c', 1.0, 0.5)]
         """
         check_language(lang)
-        name, parsed = self._run_named(run), self._measure_named(measure)
+        name = self._run_named(run)
+        parsed = self._measure_named(measure)
         assert self.opening is not None  # noqa: S101 - set by the code that measures
         lists = self.opening(parsed, name)
         return derive_beyond(

@@ -52,7 +52,8 @@ def cells(of: Ints, row: Ints, weight: Floats, sets: Sets) -> tuple[Ints, Floats
         The categories.
     """
     there, size, label = sets.spread(row)
-    cell, share = of[there] * len(sets.names), weight[there] / size
+    cell = of[there] * len(sets.names)
+    share = weight[there] / size
     if sets.single:
         return cell + label, share
     return np.repeat(cell, size) + label, np.repeat(share, size)
@@ -202,7 +203,9 @@ class Calibration(Attention, CategoryMeasure, family="calibration"):
 
     def _category_shares(self, lists: ListFrame, tables: Tables) -> CategoryShares:
         """Return the category shares of the user's history and of the list."""
-        table, past, sets = tables.item_table, tables.past, self.sets(tables)
+        table = tables.item_table
+        past = tables.past
+        sets = self.sets(tables)
         count, pairs = past.of_lists(lists)
         before = list_numbers(count)
         weight = (

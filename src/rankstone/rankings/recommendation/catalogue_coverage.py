@@ -243,7 +243,8 @@ class Gini(Attention, CatalogueMeasure, family="catalogue"):
         """Weight the amount of each item with its rank, smallest first."""
         items = self.items(lists, tables)
         received = self.received(lists, tables.known)
-        m, shown = items.size, np.sort(items.of(received))
+        m = items.size
+        shown = np.sort(items.of(received))
         if len(shown) > m:
             raise NotComparable(
                 f"{self}: {counted(len(shown), 'distinct item')} in the lists, more than the catalogue has",
@@ -331,7 +332,8 @@ class Entropy(WholeRunMeasure, family="catalogue"):
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Give each item −p log2 p."""
         counts = lists.counts(tables.known)
-        item, norm = np.arange(len(counts)), 1.0
+        item = np.arange(len(counts))
+        norm = 1.0
         if self.scale == "share":
             catalogue = tables.catalogue(lists)
             item = catalogue.codes(counts)
@@ -387,11 +389,13 @@ class Personalization(WholeRunMeasure, family="catalogue"):
         """Count for each item the pairs of lists that share it."""
         users = len(lists)
         if self.similarity == "cosine":
-            shared, norm = _squares(lists, tables.known), float(users * (users - 1))
+            shared = _squares(lists, tables.known)
+            norm = float(users * (users - 1))
         else:
             counts = lists.counts(tables.known).astype(np.float64)
             k = self.k or int(lists.n.max(initial=0))
-            shared, norm = counts * (counts - 1), float(k * users * (users - 1))
+            shared = counts * (counts - 1)
+            norm = float(k * users * (users - 1))
         lists.record(
             "item",
             lambda: np.arange(len(shared)),
@@ -407,7 +411,8 @@ class Personalization(WholeRunMeasure, family="catalogue"):
 
 def _squares(lists: ListFrame, items: int) -> Floats:
     """Return Σ_{u≠v} 1/√(n_u n_v) over the lists that share each item."""
-    once, twice = np.zeros(items), np.zeros(items)
+    once = np.zeros(items)
+    twice = np.zeros(items)
     for part in lists.chunks():
         n = part.n.astype(np.float64)[part.list]
         once += np.bincount(part.item, 1.0 / np.sqrt(n), items)

@@ -102,7 +102,8 @@ class TwoGroups(Attention, GroupMeasure):
     ) -> tuple[float, float]:
         """Return the amount per unit of size of the group and of all others; 0 where it is undefined."""
         at = self.protected_group(tables)
-        amount, others = by_group[at], np.delete(by_group, at).sum()
+        amount = by_group[at]
+        others = np.delete(by_group, at).sum()
         own_size, other_size = (
             (1.0, 1.0) if size is None else (size[at], np.delete(size, at).sum())
         )
@@ -299,7 +300,8 @@ class _Expected(Attention, WholeRunMeasure, family="exposure fairness"):
         table = tables.item_table
         pairs = tables.relevant(self.rel)
         row = table.rows_of(pairs.item)
-        pairs, row = pairs.where(row >= 0), row[row >= 0]
+        pairs = pairs.where(row >= 0)
+        row = row[row >= 0]
         count = pairs.of_users(lists.user)[1]
         relevant, other = self._places(count, len(table), int(lists.n.max(initial=0)))
         # the exposure of irrelevant items for all users, then the difference for relevant ones
@@ -370,7 +372,8 @@ class EEL(_Expected):
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Square the difference of each item (or group)."""
-        received, due = self.received(lists, tables), self.due(lists, tables)
+        received = self.received(lists, tables)
+        due = self.due(lists, tables)
         return self.recorded(
             lists, tables, (received - due) ** 2, received=received, due=due
         )
@@ -427,7 +430,8 @@ class EER(_Expected):
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Multiply the exposure of each item (or group) by the exposure due."""
-        received, due = self.received(lists, tables), self.due(lists, tables)
+        received = self.received(lists, tables)
+        due = self.due(lists, tables)
         return self.recorded(
             lists, tables, 2.0 * received * due, received=received, due=due
         )

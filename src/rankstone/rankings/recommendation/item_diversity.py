@@ -50,7 +50,8 @@ def _ranges(n: Ints, width: int) -> Iterator[tuple[int, int]]:
     """Yield ranges of lists that, padded to the longest list, fit into ``_CELLS`` numbers."""
     begin = 0
     while begin < len(n):
-        end, longest = begin + 1, int(n[begin])
+        end = begin + 1
+        longest = int(n[begin])
         while end < len(n):
             more = min(2 * end - begin, len(n))
             longest = max(longest, int(n[end:more].max()))
@@ -144,7 +145,8 @@ def _add(sum_of_row: Floats, step: int, distance: Floats, there: Bools) -> None:
 # -- vectors ---------------------------------------------------------------------------------------
 def cosine_of_vectors(n: Ints, row: Ints, units: Floats) -> Floats:
     """Sum each row's 1 − cosine to the others of its list; ``units`` have length one, or zero."""
-    found, itself = np.empty(len(row)), np.empty(len(row))
+    found = np.empty(len(row))
+    itself = np.empty(len(row))
     for _, _, stretch, block, there in _blocks(n, row, units):
         found[stretch] = np.einsum("lnd,ld->ln", block, _sum_of_list(block))[there]
         itself[stretch] = np.einsum("lnd,lnd->ln", block, block)[there]
@@ -228,10 +230,8 @@ def dots_of_sets(of: Ints, row: Ints, among: Ints, others: Ints, sets: Sets) -> 
     sets
         The categories; no set is empty.
     """
-    groups, width = (
-        int(max(of.max(initial=-1), among.max(initial=-1))) + 1,
-        len(sets.names),
-    )
+    groups = int(max(of.max(initial=-1), among.max(initial=-1))) + 1
+    width = len(sets.names)
     there, size, label = sets.spread(others)
     cell = np.repeat(among[there] * width, size) + label
     weight = np.repeat(1.0 / np.sqrt(size), size)
@@ -277,7 +277,8 @@ def _ones(words: Block) -> NDArray[Any]:
 def _bits(n: Ints, row: Ints, sets: Sets) -> NDArray[np.uint64]:
     """Return the set of each row as bits, ``[rows, words]``, for the categories of its list."""
     there, size, label = sets.spread(row)
-    which, lists = np.repeat(there, size), list_numbers(n)
+    which = np.repeat(there, size)
+    lists = list_numbers(n)
     cells, place = np.unique(
         lists[which] * len(sets.names) + label, return_inverse=True
     )
@@ -332,7 +333,8 @@ class _Pairs(PerListMeasure, family="diversity"):
 
     def apart(self, lists: ListFrame, tables: Tables) -> tuple[Ints, Floats, Ints]:
         """Return the rows with known features, their sums of distances, and their number in each list."""
-        table, columns = tables.item_table, self.columns(tables)
+        table = tables.item_table
+        columns = self.columns(tables)
         row = table.rows(lists)
         sets = table.sets(columns[0]) if self.as_sets(columns, tables) else None
         known = table.vectors(columns).known if sets is None else sets.known

@@ -196,7 +196,8 @@ class ListFrame(Remembering, Traced):
 
     def part(self, begin: int, end: int) -> ListFrame:
         """Return lists ``begin`` … ``end - 1``."""
-        first, last = self.offsets[begin], self.offsets[end]
+        first = self.offsets[begin]
+        last = self.offsets[end]
         offsets = self.offsets[begin : end + 1] - first
         return ListFrame(
             self.names[begin:end], self.user[begin:end], offsets, self.item[first:last]

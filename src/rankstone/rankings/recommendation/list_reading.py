@@ -107,7 +107,8 @@ def read_lists(
         order = np.argsort(first)
         starts = np.cumsum(lengths) - lengths
         item = item[ragged_range(starts[order], lengths[order])]
-        names, lengths = names.gather(order), lengths[order]
+        names = names.gather(order)
+        lengths = lengths[order]
     offsets = np.concatenate(([0], np.cumsum(lengths)))
     before()
     frame = ListFrame(

@@ -99,7 +99,8 @@ class Novelty(PerListMeasure, family="novelty"):
         return tables.user_count() if self.count == "users" else len(tables.past)
 
     def _worth(self, tables: Tables) -> Floats:
-        met, total = tables.popularity(self.count), self._total(tables)
+        met = tables.popularity(self.count)
+        total = self._total(tables)
         value_of_cold = {
             "one": 1.0,
             "rarest": float(met[met > 0].min(initial=np.inf)),
@@ -402,7 +403,8 @@ class Serendipity(PerListMeasure, family="novelty"):
         count, pairs = past.of_lists(lists)
         row = table.rows_of(past.item[pairs])
         usable = (row >= 0) & known[row]
-        whose, row = list_numbers(count)[usable], row[usable]
+        whose = list_numbers(count)[usable]
+        row = row[usable]
         met = np.bincount(whose, minlength=len(lists))
         here = table.rows(lists)
         shown = np.flatnonzero((here >= 0) & known[here] & (met > 0)[lists.list])

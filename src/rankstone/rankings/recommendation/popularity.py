@@ -122,7 +122,8 @@ class _Tail(PerListMeasure):
         return is_tail[lists.item].astype(np.float64)
 
     def _tail(self, tables: Tables) -> Bools:
-        met, place = tables.popularity("users"), tables.popularity_place()
+        met = tables.popularity("users")
+        place = tables.popularity_place()
         order = np.empty(int((met > 0).sum()), np.int64)
         order[place[met > 0]] = np.flatnonzero(met > 0)
         if self.by == "items":

@@ -125,7 +125,8 @@ def audit_run(
     NotComparable
         When a table has no item of the run, or the judgments have none of its users.
     """
-    lists, source = reading.frame, reading.source
+    lists = reading.frame
+    source = reading.source
     counts = lists.counts(tables.known)
     shown = np.flatnonzero(counts).astype(np.uint32)
     unknown: dict[str, tuple[int, float]] = {}
@@ -140,7 +141,8 @@ def audit_run(
         what: ~np.isin(lists.user, user) for what, user in _users_of(tables).items()
     }
     if unmatched:
-        every, codes = whole().frame.item, _items_of(tables)
+        every = whole().frame.item
+        codes = _items_of(tables)
         unmatched = {
             table
             for table in unmatched
@@ -226,7 +228,8 @@ def describe_tables(
         )
         lines["catalogue"] = f"{counted(catalogue.size, 'item')} ({by})"
     if tables.history is not None:
-        users, pairs = counted(len(tables.history.users), "user"), len(tables.history)
+        users = counted(len(tables.history.users), "user")
+        pairs = len(tables.history)
         lines["history"] = f"{users}, {counted(pairs, 'interaction')}"
     if tables.judged is not None:
         users = counted(len(tables.judged.users), "user")

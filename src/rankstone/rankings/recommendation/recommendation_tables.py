@@ -376,7 +376,9 @@ class Opener:
         self.sources["history"] = table.source
         numbers = [pl.col(name) for name in columns_read]
         ids = [pl.col("query_id"), tables.item_codes.column("doc_id")]
-        users, items, weights = [], [], []
+        users = []
+        items = []
+        weights = []
         for piece in table.whole().watched(self._progress).tables([*ids, *numbers]):
             users.append(tables.user_codes.of_runs(piece["query_id"]))
             items.append(tables.item_codes.of(piece["doc_id"]))
@@ -417,7 +419,8 @@ class Opener:
         table = read_run(
             source, self._columns, self._format_in, order=rules.order, name=name
         )
-        ruled, watched = options_for(table, rules), table.watched(self._progress)
+        ruled = options_for(table, rules)
+        watched = table.watched(self._progress)
         return read_lists(
             watched, tables.item_codes, tables.user_codes, ruled, k, before
         )

@@ -127,7 +127,8 @@ class SampledScores:
         )
         rows = []
         for measure in self.measures:
-            name, n = str(measure), len(self.ranks)
+            name = str(measure)
+            n = len(self.ranks)
             value, naive = (
                 math.fsum(every[name][self.ranks - 1].tolist()) / n
                 for every in (self.estimates, self.naive_worth)

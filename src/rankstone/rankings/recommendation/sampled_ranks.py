@@ -34,7 +34,8 @@ def worth(measure: Measure, rank: Ints, n: int) -> Floats:
     found = np.empty(len(rank))
     for start in range(0, len(rank), _RANKS):
         part = rank[start : start + _RANKS].astype(np.int64)
-        one, whole = np.ones(len(part)), np.full(len(part), n)
+        one = np.ones(len(part))
+        whole = np.full(len(part), n)
         offsets = np.arange(len(part) + 1)
         hits = Hits(
             offsets=offsets,
@@ -171,7 +172,8 @@ class _LeastBias:
 def _nonnegative(matrix: Floats, target: Floats) -> Floats:
     """Return the x ≥ 0 with the least |matrix · x − target| (Lawson and Hanson, 1974, algorithm 23.10)."""
     width = matrix.shape[1]
-    found, free = np.zeros(width), np.zeros(width, bool)
+    found = np.zeros(width)
+    free = np.zeros(width, bool)
     eps = float(np.finfo(float).eps)
     flat = (
         10
@@ -308,8 +310,10 @@ def _limits(inside: Bools, cluster: Ints | None, error: float) -> tuple[Floats, 
     """
     from scipy.special import betaincinv
 
-    share, n = inside.mean(axis=0), _effective(inside, cluster, error)
-    hit, miss = share * n, (1 - share) * n
+    share = inside.mean(axis=0)
+    n = _effective(inside, cluster, error)
+    hit = share * n
+    miss = (1 - share) * n
     with np.errstate(invalid="ignore"):
         low = np.where(hit > 0, betaincinv(hit, miss + 1, error / 2), 0.0)
         high = np.where(miss > 0, betaincinv(hit + 1, miss, 1 - error / 2), 1.0)

@@ -122,14 +122,20 @@ def critical_difference(found: Board, most: int = _DIAGRAM) -> Any:  # noqa: ANN
     """Return the critical-difference diagram of Demšar (JMLR 7, 2006), by Nemenyi's test."""
     alt = needed("altair")
     plan = diagram_layout(found, most)
-    low, high = min(plan["ranks"]), max(plan["ranks"])
-    room, n = (high - low) * 0.1 + 0.05, len(plan["names"])
-    left, right, half = low - room, high + room, (n + 1) // 2
+    low = min(plan["ranks"])
+    high = max(plan["ranks"])
+    room = (high - low) * 0.1 + 0.05
+    n = len(plan["names"])
+    left = low - room
+    right = high + room
+    half = (n + 1) // 2
     top = -len(plan["bars"]) * 0.45 - 0.4
-    lines, texts = [], []
+    lines = []
+    texts = []
     for at, (name, rank) in enumerate(zip(plan["names"], plan["ranks"], strict=True)):
         first = at < half
-        row, end = (at if first else n - 1 - at) + 0.6, left if first else right
+        row = (at if first else n - 1 - at) + 0.6
+        end = left if first else right
         lines.append({"x": rank, "x2": rank, "y": top, "y2": row, "width": 1})
         lines.append(
             {"x": min(rank, end), "x2": max(rank, end), "y": row, "y2": row, "width": 1}

@@ -120,10 +120,8 @@ def scatter(
     marks = alt.Chart(alt.NamedData("queries")).mark_point(
         size=60, opacity=0.8, cursor="pointer"
     )
-    x, y = (
-        alt.X("value_versus:Q", title=legible(other, 30)),
-        alt.Y("value:Q", title=legible(one, 30)),
-    )
+    x = alt.X("value_versus:Q", title=legible(other, 30))
+    y = alt.Y("value:Q", title=legible(one, 30))
     points = marks.encode(x, y, colour, shape, tooltip=_told())
     ends = alt.Chart(alt.NamedData("queries")).transform_aggregate(
         least="min(value)",
@@ -281,7 +279,8 @@ def _forest(rows: pl.DataFrame, title: str, lang: str) -> Any:  # noqa: ANN401 -
         alt.Tooltip(f"{name}:Q", format="+.4f")
         for name in ("difference", "low", "high")
     ]
-    axis, kinds = label("difference", lang), set(rows["interval_kind"])
+    axis = label("difference", lang)
+    kinds = set(rows["interval_kind"])
     if rows.height > 1 and len(kinds) == 1:
         axis = label(kinds.pop(), lang, axis=axis)
     base = alt.Chart(alt.NamedData("questions")).encode(place)
@@ -369,7 +368,8 @@ def thinned(rows: pl.DataFrame, most: int = MOST) -> pl.DataFrame:
     """
     if rows.height <= most:
         return rows
-    ends, evenly = min(_ENDS, most // 4), min(_EVENLY, most // 2)
+    ends = min(_ENDS, most // 4)
+    evenly = min(_EVENLY, most // 2)
     middle = np.linspace(ends, rows.height - ends - 1, evenly).round()
     places = np.concatenate(
         [np.arange(ends), middle, np.arange(rows.height - ends, rows.height)]

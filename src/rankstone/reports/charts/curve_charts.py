@@ -49,7 +49,8 @@ def cloud(
     found: Curves, run: str | None = None, curve: str | None = None, *, lang: str = "en"
 ) -> Any:  # noqa: ANN401 - Altair's chart
     """Return one run's mean (the first's) over the curves of its queries, with the band of most."""
-    name, runs = _curve(found, curve), list(found.runs)
+    name = _curve(found, curve)
+    runs = list(found.runs)
     run = runs[0] if run is None else run
     if run not in runs:
         raise _unknown("run", run, runs)

@@ -52,7 +52,8 @@ def retention_heatmap(
     """
     alt = needed("altair")
     rows, _ = heatmap_rows(found, segment)
-    ages, dates = rows["at"].n_unique(), rows["cohort"].n_unique()
+    ages = rows["at"].n_unique()
+    dates = rows["cohort"].n_unique()
     known = found.cohorts.filter(pl.col("age") > 0)["rate"]
     top = (
         known.quantile(_TOP) or 1.0
@@ -179,7 +180,8 @@ def heatmap_title(
     found: Retention, segment: str | None = None, *, lang: str = "en"
 ) -> str:
     """Return what the heatmap of a segment is called, and how much of the triangle it shows."""
-    title, by = _title(found, "heatmap", lang), found.by
+    title = _title(found, "heatmap", lang)
+    by = found.by
     if by is not None:
         title += f", {printable(by, _NAME)} {printable(_segment(found, segment) or _NONE, _NAME)}"
     _, cut = heatmap_rows(found, segment)
@@ -206,11 +208,10 @@ def heatmap_rows(
         rows = rows.filter(
             pl.col(found.by).eq_missing(pl.lit(_segment(found, segment)))
         ).drop(found.by)
-    cohorts, ages = (
-        rows["cohort"].unique().sort(),
-        rows.select("at", "age").unique().sort("age", "at")["at"],
-    )
-    last, first = cohorts.tail(_COHORTS), ages.head(_AGES)
+    cohorts = rows["cohort"].unique().sort()
+    ages = rows.select("at", "age").unique().sort("age", "at")["at"]
+    last = cohorts.tail(_COHORTS)
+    first = ages.head(_AGES)
     kept = rows.filter(
         pl.col("cohort").is_in(last.implode()), pl.col("at").is_in(first.implode())
     )
