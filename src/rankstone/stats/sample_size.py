@@ -189,13 +189,14 @@ class Pilots(Record):
 
     def _units(self, moved: int, share: float, alpha: float, power: float) -> int:
         """Return among how many units so many differ, and rarely fewer than reach the level."""
-        from scipy import stats
+        from scipy import special
 
         units = math.ceil(moved / share)
         if share == 1:
             return units
-        least = int(least_signs(alpha))
-        return max(units, least + int(stats.nbinom.ppf(power, least, share)))
+        fewer = int(least_signs(alpha)) - 1
+        enough = smallest_n(lambda n: special.bdtrc(fewer, n, share) >= power)
+        return max(units, enough or MOST)
 
 
 def all_needed(
