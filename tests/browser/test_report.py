@@ -207,7 +207,7 @@ def test_the_picture_of_the_answer(two: Opened) -> None:
 
     assert (
         picture.get_attribute("aria-label")
-        == "bm25 0.57; tfidf 0.51; difference −0.06, interval −0.20 to +0.07"
+        == "bm25 0.57; tfidf 0.51; difference −0.06, interval −0.14 to +0.01"
     )
     assert picture.locator("circle").count() == 2
     zero = page.evaluate(
@@ -267,7 +267,7 @@ def test_measures_and_segments(two: Opened) -> None:
     """A row a measure on one scale, the one that decides tagged; a row a segment."""
     page = two.at()
 
-    assert page.locator("#measures h2").inner_text() == "Other measures agree"
+    assert page.locator("#measures h2").inner_text() == "Other measures are clearer"
     assert page.locator("#measures .mn b").all_inner_texts() == ["nDCG@10", "AP"]
     assert page.locator("#measures em").all_inner_texts() == ["decides"]
     assert page.locator("#segments .mn b").all_inner_texts() == ["first", "second"]

@@ -54,7 +54,7 @@ const Pair = (() => {
     const words = { difference: W.difference, left: say(higher, { a: left }), right: say(higher, { a: right }) };
     const label = say("aria_pair", { a: a.name, b: b.name, mean_a: shown(a.mean, digits), mean_b: shown(b.mean, digits), difference: shown(d.value, digits, true), low: shown(d.low, digits, true), high: shown(d.high, digits, true) });
     const chart = Draw.pair({ measure, a, b, difference: d, digits, ranks, margin: D.margin, words, label, narrow: narrow() });
-    const fact = d.low === null || d.verdict === "identical" ? "" : d.verdict === "equivalent" ? say("caption_inside", { margin: D.margin }) : d.low > 0 || d.high < 0 ? W.caption_clear : W.caption_crosses;
+    const fact = d.low === null || d.verdict === "identical" ? "" : d.verdict === "equivalent" ? say("caption_inside", { margin: D.margin }) : ["better", "worse", "higher", "lower"].includes(d.verdict) ? W.caption_clear : W.caption_crosses;
     const caption = [say("caption_pair", { measure: measure.name, level: D.level }), ranks ? W.caption_ranks : "", fact, D.two || D.baselines.length ? "" : W.caption_at_once].filter(Boolean);
     return el("figure", {}, chart, el("figcaption", {}, caption.join(W.space)));
   }
@@ -116,9 +116,11 @@ const Pair = (() => {
   }
   function measures(two) {
     const lead = two.lead.difference.verdict, others = two.measures.filter((one) => !one.measure.primary);
-    const against = { better: "worse", worse: "better", higher: "lower", lower: "higher" }[lead];
-    const opposed = others.filter((one) => one.difference.verdict === against).length;
-    const title = !others.length ? W.measures_one : opposed ? say("measures_disagree", { count: opposed, of: others.length }) : others.every((one) => one.difference.verdict === lead) ? W.measures_agree : W.measures_open;
+    const opposite = { better: "worse", worse: "better", higher: "lower", lower: "higher" };
+    const opposed = others.filter((one) => one.difference.verdict === opposite[lead]).length;
+    const clearer = !opposite[lead] && others.some((one) => opposite[one.difference.verdict]);
+    const same = others.every((one) => one.difference.verdict === lead);
+    const title = !others.length ? W.measures_one : opposed ? say("measures_disagree", { count: opposed, of: others.length }) : same ? W.measures_agree : clearer ? W.measures_clearer : W.measures_open;
     const rows = two.measures.map((one) => ({ ...one, name: one.measure.name, tag: one.measure.primary }));
     return block(title, W.measures_help, two, rows, D.two ? "measures" : null);
   }
