@@ -1,6 +1,7 @@
 """Families of comparisons that are tested together: corrected p-values, intervals and verdicts.
 
-The verdict follows from the corrected interval, so the two cannot contradict each other.
+By default the verdict follows from the corrected p, with which the interval agrees; of other intervals, from
+the corrected interval.  So verdict and interval cannot contradict each other.
 
 Procedures for all pairs of systems give p-values and intervals that hold for every pair at once; each states
 what it assumes, and docs/compare.md shows how often each was wrong on scores of real systems.

@@ -237,7 +237,7 @@ def result_rows(
     found, settings, family
         Of the pairs, of the comparison, and of the family that the pairs belong to.
     ends
-        Both ends of each interval that a verdict follows from.
+        Both ends of each interval.
     levels
         1 less each interval's confidence.
     p_adjusted
