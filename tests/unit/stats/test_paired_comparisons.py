@@ -32,6 +32,14 @@ def drawn(seed: int, items: int = 5, n: int = 300, ties: float = 0.2) -> Battles
     return Battles.of(left, right, np.where(rng.random(n) < ties, 2, outcome))
 
 
+def test_items_are_as_many_as_their_numbers_say() -> None:
+    """From 0 to the largest; none without battles."""
+    none = np.zeros(0, np.int64)
+
+    assert Battles.of(np.array([0]), np.array([2]), np.array([0])).items == 3
+    assert Battles.of(none, none, none).items == 0
+
+
 def log_likelihood(battles: Battles, model: str, at: np.ndarray) -> float:
     """Return the log-likelihood as the papers write it, on the scale of odds."""
     items, several = battles.items, battles.covariates.shape[1]
