@@ -968,6 +968,17 @@ def test_planning_counts_clusters() -> None:
     assert power(clustered, 0.05).table["needed"][0] > 2 * alone
 
 
+def test_advice_on_the_correction_can_be_followed() -> None:
+    """`robust_tukey` compares all pairs, so it is no advice where there is a baseline."""
+    systems = scores({"a": 0.0, "b": 0.1, "c": 0.2})
+    advice = "--correction robust_tukey"
+
+    assert advice in " ".join(compare_scores(systems).text().split())
+    assert compare_scores(systems, correction="robust_tukey").baselines == ()
+    against = compare_scores(systems, baseline="a")
+    assert advice not in " ".join(against.text().split())
+
+
 def test_a_probability_beside_the_test() -> None:
     """Of practical differences: three shares a pair in text and JSON, never 1.00 of few queries."""
     systems = {"a": 0.0, "b": 0.2}
@@ -983,5 +994,5 @@ def test_a_probability_beside_the_test() -> None:
     without = compare_scores(scores(systems))
     assert not len(without.practical_probability())
     assert without.table.equals(few.table)
-    with pytest.raises(BadOption, match="rope=-1 is not a rope"):
+    with pytest.raises(BadOption, match="rope=-1 is out of range"):
         compare_scores(scores(systems), rope=-1)

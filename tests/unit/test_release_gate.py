@@ -94,6 +94,15 @@ def test_only_the_worst_case_bounds_the_risk(interval: str | None, risk: str) ->
     assert risk in outcome.text
 
 
+def test_a_gate_takes_no_interval_of_a_test() -> None:
+    """A test says nothing about losses that these queries do not show, nor do probabilities decide."""
+    rule = {"measure": "map", "margin": 0.02}
+    with pytest.raises(UsageError, match="interval='test' is not known"):
+        gated(OLD, BETTER, rule, statistics={"interval": "test"})
+    with pytest.raises(UsageError, match="rope"):
+        gated(OLD, BETTER, rule, statistics={"rope": 0.01})
+
+
 def test_a_gate_keeps_its_guarded_interval() -> None:
     """Whatever the default of comparisons is, a promise about losses allows for rare ones."""
     rule = {"measure": "map", "margin": 0.02}

@@ -26,7 +26,14 @@ from rankstone.cli.execution import (
     written,
 )
 from rankstone.cli.explain_command import typed_list
-from rankstone.cli.options import ALIGNMENT, DEFAULT_MEASURES, LISTS, PRINTED, READING
+from rankstone.cli.options import (
+    ALIGNMENT,
+    DEFAULT_MEASURES,
+    LISTS,
+    OF_MEANS,
+    PRINTED,
+    READING,
+)
 from rankstone.errors import UsageError, printable
 
 if TYPE_CHECKING:
@@ -193,7 +200,7 @@ _WITH_THRESHOLD = DEFAULT_MEASURES.removeprefix("nDCG@10 ")
     "thresholds",
     {"files": "QRELS RUN [RUN]…"},
     f"measures levels strict interval confidence seed plot {PRINTED} import {READING} {ALIGNMENT}",
-    but={"measures": {"shown": _WITH_THRESHOLD}},
+    but={**OF_MEANS, "measures": {"shown": _WITH_THRESHOLD}},
 )
 def thresholds_command(
     files: tuple[str, ...],

@@ -24,7 +24,7 @@ from rankstone.cli.arguments import (
 from rankstone.cli.declaring import declare
 from rankstone.cli.ending import end_with_bad_runs
 from rankstone.cli.execution import execute, formulas, progress_bar, written
-from rankstone.cli.options import ALIGNMENT, FORMATS, LISTS, PRINTED, READING
+from rankstone.cli.options import ALIGNMENT, FORMATS, LISTS, OF_MEANS, PRINTED, READING
 from rankstone.errors import UsageError, one_of, printable
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ _REFUSED = {
     f"measures rel convention per-query sort wide {PRINTED} {READING} {ALIGNMENT}",
     f"labeled one-group exact-run within {LISTS} queries by intents on-bad-run run-column import",
     "ci confidence interval cluster seed engine master memory",
-    but={"format": {"values": "|".join(_FORMATS)}},
+    but={**OF_MEANS, "format": {"values": "|".join(_FORMATS)}},
 )
 def command(
     files: tuple[str, ...],

@@ -129,7 +129,7 @@ _METHOD: Final = {
 _STATISTICS: Final = {
     "ci": _O("", "show an interval for every mean, over queries (docs/compare.md)", bool),
     "interval": _O("test|auto|worst_case|t|bca|percentile|studentised|poisson",
-                   "method of intervals; test: the printed test inverted", shown="compare: test; else auto"),
+                   "method of intervals; test: the printed test inverted", shown="test"),
     "confidence": _O("SHARE", "confidence of intervals (compare: of the whole family)", float, shown="0.95"),
     "cluster": _O("COLUMN", "column of independent units, such as users or sessions"),
     "seed": _O("N", "seed of all random numbers", int, shown="0"),
@@ -304,6 +304,14 @@ WITHOUT_JUDGMENTS: Final = {
     if one.name in ("ties", "duplicates")
 }
 
+#: changes for commands whose intervals are of means, which no test belongs to
+OF_MEANS: Final = {
+    "interval": {
+        "values": "auto|worst_case|t|bca|percentile|studentised|poisson",
+        "shown": "auto",
+    }
+}
+
 #: changes for commands that read logs
 WITHIN_LOGS: Final = {"correction": {"values": _CORRECTIONS, "shown": ""}}
 
@@ -324,6 +332,7 @@ DIFFERS: Final = {
     "baseline": "gate has no runs on its command line, so its baseline is a file; reproduce has one",
     "cluster": "the units of an A/B test are users unless it says otherwise",
     "by": "the events of retention have one column of segments",
+    "interval": "no test belongs to the interval of a mean",
     "resamples": "a curve has many points",
     "permutations": "slices are permuted all together",
     "k": "counterfactual counts all positions unless it is given",

@@ -140,7 +140,7 @@ class ComparisonSettings:
                 _is_number(value) and 0 < value < float("inf")
             ):
                 raise BadOption(
-                    f"{name}={value!r} is not a {name}",
+                    f"{name}={value!r} is out of range",
                     expected="a difference above 0 that is too small to matter",
                 )
         for name in ("permutations", "resamples"):

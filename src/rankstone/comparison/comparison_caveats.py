@@ -16,7 +16,7 @@ from rankstone.comparison.comparison_words import (
     signed,
 )
 from rankstone.comparison.score_sources import fact_of
-from rankstone.comparison.test_families import PROCEDURES
+from rankstone.comparison.test_families import FLIPPED, PROCEDURES
 from rankstone.comparison.verdict import CLEAR, JUDGED, disagrees, judged_share_counts
 from rankstone.errors import printable
 from rankstone.stats.automatic_intervals import FEW_CLUSTERS, difference_estimate
@@ -191,6 +191,8 @@ def method_of(comparison: ComparedSystems, say: Say, digits: int) -> Iterator[st
         yield say(key, size=family.size, correction=correction, alpha=alpha)
         if family.correction in PROCEDURES:
             yield say(f"assumed_{family.correction}")
+        if family.correction == FLIPPED and not comparison.baselines:
+            yield say("skewed")
     n = f"{family.permutations:,}"
     seed = comparison.settings.seed
     drawn = say("drawn", n=n, seed=seed) if family.permutations else say("exact")

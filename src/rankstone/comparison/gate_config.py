@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from rankstone.comparison.compare_systems import ComparisonSettings
-from rankstone.errors import UsageError, did_you_mean, printable
+from rankstone.errors import UsageError, did_you_mean, one_of, printable
 from rankstone.hits.alignment_options import AlignmentOptions
 from rankstone.io.columns import check_renames
 from rankstone.io.sources import is_database, read_toml
+from rankstone.stats.mean_intervals import METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -277,7 +278,11 @@ def _check_choices(statistics: object, options: object) -> None:
     aligned = dict(_table(options, "gate.options"))
     _refuse_unknown(
         chosen,
-        [declared.name for declared in fields(ComparisonSettings)],
+        [
+            declared.name
+            for declared in fields(ComparisonSettings)
+            if declared.name != "rope"
+        ],
         "gate.statistics",
     )
     _check_kinds(
@@ -286,6 +291,8 @@ def _check_choices(statistics: object, options: object) -> None:
         "gate.statistics",
     )
     ComparisonSettings(**chosen)
+    # a test says nothing about losses that these queries do not show
+    one_of("interval", chosen.get("interval", "auto"), tuple(METHODS))
     _refuse_unknown(aligned, [*_ALIGNMENT, *_FURTHER_OPTIONS, *_TABLES], "gate.options")
     _check_kinds(aligned, _FURTHER_OPTIONS, "gate.options")
     check_renames(aligned.get("columns", {}))
