@@ -2,7 +2,8 @@
 
 ``python -m tests.mutation.mutants [--number N] [--seed S] [--rooms ROOM,…] [--only PATH[:LINE]]`` draws N places
 from the syntax trees, as many of each kind, and runs the nearest tests (``tests/quick.py``) on each change, in
-a copy of the project.  ``--named`` runs the changes of ``named.toml`` instead, which once went unnoticed;
+a copy of the project; after ``python -m tests.mutation.reach`` those that reach the line.  ``--named`` runs the
+changes of ``named.toml`` instead, which once went unnoticed;
 ``--again`` those that the last run left alive.  The survivors are written to ``build/mutants/survivors.txt``;
 ``equivalent.toml`` says why no test can notice some of them.
 """
@@ -29,6 +30,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import pytest
+from tests.mutation.reach import MARKED, Reach
 from tests.quick import ELSEWHERE, ROOT, Imports
 
 if TYPE_CHECKING:
@@ -52,12 +54,12 @@ KINDS: Final = (
 )
 #: files of the first, nearest tests and of those after them, and the seconds of work after which no test begins
 BATCHES: Final = ((4, 10), (12, 30))
+#: seconds of work for all tests that reach a line
+REACHING: Final = 90
 #: tests that take so many seconds by the clock hang
 HANGING: Final = 400.0
 #: seconds of work in which a test is shown to pass without any change
 SOUND: Final = 60
-#: tests that need what a short run does not start: browsers, clusters, other libraries
-MARKED: Final = "parity heavy_parity live browser spark hooks arrays trackers"
 #: letters that a name has at least by which tests are looked for
 WORD: Final = 5
 #: tests of the numbers of all measures
@@ -160,7 +162,7 @@ class Result:
 
     def __str__(self) -> str:
         """Return it on one line."""
-        files = f"{len(self.tests.split())} files of tests"
+        files = f"{len(self.tests.splitlines())} tests, or files of them"
         shown = files if self.outcome == "survived" else self.tests
         return f"{self.outcome:10} {self.mutant}  [{shown}]"
 
@@ -404,6 +406,18 @@ class Copy:
         self._graph = Imports(folder)
         self._failing = set[str]()  # tests that fail without any change, too
         self._sound = set[str]()
+        self._reach = Reach()
+
+    def batches(self, mutant: Mutant) -> list[tuple[list[str], int]]:
+        """Return tests in the order in which they run, and the seconds of work of each part."""
+        text = (self.folder / mutant.path).read_bytes()[: mutant.end]
+        last = text.count(b"\n") + 1
+        reaching = self._reach.tests(mutant.path, mutant.line, last)
+        if reaching and not mutant.test:
+            return [(reaching, REACHING)]
+        files = self.tests(mutant)
+        near, far = BATCHES
+        return [(files[: near[0]], near[1]), (files[near[0] :], far[1])]
 
     def tests(self, mutant: Mutant) -> list[str]:
         """Return the files of tests near to a change, the nearest first.
@@ -436,13 +450,10 @@ class Copy:
 
     def outcome(self, mutant: Mutant) -> tuple[str, str]:
         """Return `killed`, `timed out` or `survived`, and the test that failed or the tests that did not."""
-        files = self.tests(mutant)
         path = self.folder / mutant.path
         source = path.read_bytes()
-        begin = 0
-        for count, seconds in BATCHES:
-            batch = files[begin : begin + count]
-            begin += count
+        batches = self.batches(mutant)
+        for batch, seconds in batches:
             while True:
                 self._write(path, mutant.applied(source))
                 failed = self.run(batch, seconds)
@@ -454,7 +465,7 @@ class Copy:
                 if self._is_sound(failed):
                     return "killed", failed
                 self._failing.add(failed)
-        return "survived", " ".join(files[:begin])
+        return "survived", "\n".join(chain.from_iterable(batch for batch, _ in batches))
 
     def _is_sound(self, test: str) -> bool:
         """Return True if a test passes without any change, or nothing can be imported any more."""

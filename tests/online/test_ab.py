@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -356,6 +357,71 @@ def test_a_running_experiment_is_told() -> None:
         "clicked impressions only"
         in ab(log).audit.to_dict()["remarks"]["mean_click_rank"]
     )
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        ["2024-03-01", "2024-03-09"],
+        ["2024-03-01 10:00", "2024-03-09 08:00"],
+        ["2024-03-01T10:00Z", "2024-03-09T08:00Z"],
+        [date(2024, 3, 1), date(2024, 3, 9)],
+        [1_709_290_000, 1_709_970_000],
+    ],
+)
+def test_before_the_planned_day_there_is_a_warning(times: list[Any]) -> None:
+    """A log that ends before the last planned day is of a running experiment."""
+    log = made(200)
+    log = log.with_columns(
+        time=pl.Series(times * (len(log) // 2) + times[:1] * (len(log) % 2))
+    )
+    for planned in ("2024-03-10", date(2024, 3, 10)):
+        [line] = [
+            line
+            for line in ab(log, planned=planned).audit.warnings
+            if "running" in line
+        ]
+        assert "rows up to 2024-03-09 of those up to 2024-03-10" in line
+        assert not ab(log, planned=planned, sequential=True).audit.warnings
+    for fine in ("2024-03-09", "200", None):
+        warnings = ab(log, planned=fine).audit.warnings
+        assert not any("running" in line for line in warnings)
+    assert ab(log, planned="2024-03-09").conventions["planned"] == "2024-03-09"
+
+
+def test_rows_of_today_are_warned_of() -> None:
+    """Without a plan, a log whose last row is less than a day old may be of a running experiment."""
+    log = made(200)
+    now = datetime.now(UTC)
+    for hours, running in ((1, True), (23, True), (25, False)):
+        fresh = log.with_columns(time=pl.lit(now - timedelta(hours=hours)))
+        warned = ab(fresh).audit.warnings
+        assert any("less than a day old" in line for line in warned) == running
+        assert not any(
+            "day old" in line for line in ab(fresh, planned=200).audit.warnings
+        )
+        assert not ab(fresh, sequential=True).audit.warnings
+    # times that are not needed, and mean nothing, are nobody's error
+    assert (
+        ab(log.with_columns(time=pl.lit("soon"))).audit.warnings
+        == ab(log).audit.warnings
+    )
+    half = log.with_columns(time=pl.when(pl.col("position") > 1).then(pl.lit(now)))
+    assert any("day old" in line for line in ab(half).audit.warnings)
+
+
+def test_a_planned_day_needs_times() -> None:
+    """The error says which column is missing, and what to write for it; so does a day that is none."""
+    log = made(20).with_columns(timestamp=pl.lit("2024-03-01"))
+    with pytest.raises(MissingColumn, match="no column says when") as caught:
+        ab(log, planned="2024-03-10")
+    assert "timestamp=time" in str(caught.value)
+    read = ab(log, planned="2024-03-10", columns={"timestamp": "time"})
+    assert any("rows up to 2024-03-01" in line for line in read.audit.warnings)
+    wrong: Any
+    for wrong in ("2024-13-01", "soon", 1.5, "0", True, -3):
+        with pytest.raises(BadOption, match="planned="):
+            ab(log, planned=wrong, columns={"timestamp": "time"})
 
 
 def test_families_and_verdicts() -> None:

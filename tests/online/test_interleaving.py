@@ -168,7 +168,9 @@ def test_all_of_one_mind_is_no_certainty(n: int, cluster: str | None) -> None:
         0, named=True
     )
     assert row["preference"] == 0.5
-    assert row["low"] == pytest.approx(0.025 ** (1 / n) - 0.5)
+    # signs of five and fewer exclude nothing
+    low = 0.025 ** (1 / n) - 0.5 if n > 5 else -0.5
+    assert row["low"] == pytest.approx(low)
     assert (
         (row["verdict"] == "better") == (2 * 0.5**n <= 0.05) == (row["p_sign"] <= 0.05)
     )
@@ -280,19 +282,52 @@ def test_the_outcome() -> None:
     assert row["p_randomisation"] == pytest.approx(
         stats.binomtest(15, 21).pvalue, abs=0.005
     )
+    wins = stats.binomtest(15, 21).proportion_ci(0.9, "exact")
+    assert (row["win_low"], row["win_high"]) == pytest.approx((wins.low, wins.high))
     outcome = np.repeat([0.5, 0.0, -0.5], [15, 19, 6])
-    expected = stats.t.interval(0.9, 39, outcome.mean(), stats.sem(outcome))
-    assert (row["low"], row["high"]) == pytest.approx(expected)
-    wilson = stats.binomtest(15, 21).proportion_ci(0.9, "wilson")
-    assert (row["win_low"], row["win_high"]) == pytest.approx((wilson.low, wilson.high))
+    student = stats.t.interval(0.9, 39, outcome.mean(), stats.sem(outcome))
+    assert (row["low"], row["high"]) == pytest.approx(student, abs=0.005)
+    assert (row["low_guarded"], row["high_guarded"]) == (None, None)
     assert row["verdict"] == "better"
     assert found.audit.counts["clicked"] == 26
-    assert (
-        interleaving_preference(clicked(lists, docs), lists, margin=0.9).preference[
-            "verdict"
-        ][0]
-        == "equivalent"
-    )
+
+
+def test_equivalence_is_for_the_guarded_interval() -> None:
+    """Few decided impressions of many say little about how many more there could be."""
+    sign = np.repeat([1.0, 0.0, -1.0], [15, 19, 6])
+    row, _ = preference_row(sign, None, 0.9, 0.9, 0)
+    expected = stats.t.interval(0.9, 39, sign.mean() / 2, stats.sem(sign) / 2)
+    assert (row["low_guarded"], row["high_guarded"]) == pytest.approx(expected)
+    assert row["verdict"] == "equivalent"
+    undecided, _ = preference_row(np.zeros(10), None, 0.95, 0.1, 0)
+    assert undecided["verdict"] == "inconclusive"
+    assert undecided["low"] < 0 < undecided["high"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_the_verdict_follows_its_test(data: st.DataObject) -> None:
+    """P, both intervals and the verdict say the same, with and without clusters."""
+    n = data.draw(st.integers(1, 60))
+    draw = np.random.default_rng(data.draw(st.integers(0, 1000)))
+    shares = draw.dirichlet([4, 1, 1])
+    sign = draw.choice([1.0, 0.0, -1.0], n, p=shares)
+    cluster = None
+    if data.draw(st.booleans()):
+        _, codes = np.unique(draw.integers(0, 12, n), return_inverse=True)
+        cluster = codes.astype(np.int64)
+    row, _ = preference_row(sign, cluster, 0.95, None, 0, flips=1000)
+    clear = row["p_sign"] <= 0.05
+    assert clear == (row["verdict"] in ("better", "worse"))
+    middles = {"": 0.0}
+    if row["win_rate"] is not None:
+        middles["win_"] = 0.5
+    for name, middle in middles.items():
+        low, high = row[f"{name}low"], row[f"{name}high"]
+        assert not low < middle < high if clear else low <= middle <= high
+    assert row["low"] <= row["preference"] <= row["high"]
+    if row["win_rate"] is not None:
+        assert 0 <= row["win_low"] <= row["win_rate"] <= row["win_high"] <= 1
 
 
 def test_clusters_and_files(tmp_path: Path) -> None:

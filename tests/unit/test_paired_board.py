@@ -377,3 +377,11 @@ def test_a_page_says_what_was_noticed(tmp_path: Path) -> None:
     rankstone.report(found, tmp_path / "board.html")
     page = (tmp_path / "board.html").read_text(encoding="utf-8")
     assert html.escape(found.notes[0]) in page
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_head_of_intervals_is_their_confidence(lang: str) -> None:
+    """A board at 80 % does not say 95 %."""
+    board = paired_board(battles(), confidence=0.8, lang=lang)
+    assert "80 %" in board.text()
+    assert "95" not in board.text().splitlines()[2]

@@ -394,7 +394,7 @@ class PairedBoard(RankedSystems):
             columns=", ".join(self.clusters),
             count=f"{self.resamples:,}",
         )
-        yield self.say("paired_columns", level=f"{100 * self.confidence:g} %")
+        yield self.say("paired_columns", level=self.level)
 
 
 def _moderated(

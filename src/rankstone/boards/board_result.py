@@ -437,11 +437,7 @@ class Board(RankedSystems):
             yield self.say("crossed", order=f"{reliable:.2f}", share=share)
             return
         low, high = found.interval(self.confidence)
-        numbers = {
-            "low": f"{low:.2f}",
-            "high": f"{high:.2f}",
-            "level": f"{100 * self.confidence:g} %",
-        }
+        numbers = {"low": f"{low:.2f}", "high": f"{high:.2f}", "level": self.level}
         order = f"{found.coefficient():.2f}"
         scores = f"{found.coefficient(absolute=True):.2f}"
         yield self.say("reliable", order=order, scores=scores, **numbers)
@@ -540,7 +536,7 @@ class Board(RankedSystems):
     def method_lines(self) -> Iterator[str]:
         """Yield what is resampled, the estimate, and what columns mean."""
         yield from map(self.say, (f"about_{self.resample}", f"is_{self.rule.estimate}"))
-        yield self.say("columns", level=f"{100 * self.confidence:g} %")
+        yield self.say("columns", level=self.level)
 
 
 def _tau(one: Ints, other: Ints) -> float:

@@ -153,7 +153,7 @@ class RankedSystems(Findings):
             shown = shown.head(_SHOWN)
         cells = (self.cells(row, digits) for row in shown.iter_rows(named=True))
         rows = tuple(tuple(of[name] for name in columns) for of in cells)
-        names = tuple(map(self.say, columns))
+        names = tuple(self.say(name, level=self.level) for name in columns)
         return [Table("", names, rows, tuple(columns.values()))]
 
     def sheet(self, digits: int | None = None, *, verbose: bool = False) -> Sheet:
@@ -169,7 +169,7 @@ class RankedSystems(Findings):
     def leading(self) -> Iterator[str]:
         """Yield who leads, and how many neighbours are clearly different."""
         order = self.order
-        level = f"{100 * self.confidence:g} %"
+        level = self.level
         names = [printable(self.systems[at], 40) for at in self.winners]
         if len(names) > 1:
             listed = some(names, 5)
@@ -190,6 +190,11 @@ class RankedSystems(Findings):
         (comparisons with the best: Hsu, Annals of Statistics 9, 1981).
         """
         return [at for at in self.order.tolist() if self.intervals.one_low[at] == 1]
+
+    @property
+    def level(self) -> str:
+        """The confidence in percent."""
+        return f"{100 * self.confidence:g} %"
 
     @property
     def apart(self) -> int:

@@ -158,7 +158,7 @@ _STATISTICS: Final = {
     "variant": _O("COLUMN", "the column of variants", shown="variant", keyword="by"),
     "shares": _O("VARIANT=SHARE,…", "intended shares of the variants", list, shown="equally"),
     "sequential": _O("", "intervals and p-values that stay valid under repeated looks", bool),
-    "planned": _O("N", "planned number of units: warns before that number is reached", int),
+    "planned": _O("N|DATE", "planned number of units, or last day: warns before it is reached"),
 }  # fmt: skip
 _USERS_OVER_TIME: Final = {
     "period": _O("day|week|month", "what is counted in", keyword="unit"),

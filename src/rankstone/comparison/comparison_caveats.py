@@ -21,6 +21,7 @@ from rankstone.comparison.verdict import CLEAR, JUDGED, disagrees, judged_share_
 from rankstone.errors import printable
 from rankstone.stats.automatic_intervals import FEW_CLUSTERS, difference_estimate
 from rankstone.stats.bounded_means import unseen_share
+from rankstone.stats.inverted_tests import OF_MEDIANS
 from rankstone.tables.sheet import Table
 
 if TYPE_CHECKING:
@@ -114,10 +115,9 @@ def caveats_of(comparison: ComparedSystems, say: Say, digits: int) -> Iterator[s
     if correction in PROCEDURES and first["low"].is_null().all():
         yield say("too_few", units=f"{first['units'][0]:,}", correction=correction)
     for row in comparison.table.iter_rows(named=True):
-        moved = comparison.settings.interval == "test" and 0.0 in (
-            row["low"],
-            row["high"],
-        )
+        own = comparison.settings.interval == "test"
+        ends = (row["low"], row["high"])
+        moved = own and comparison.settings.test not in OF_MEDIANS and 0.0 in ends
         if disagrees(row, comparison.settings) or (moved and row["difference"]):
             yield say(
                 "limit_moved" if moved else "borderline",
@@ -239,7 +239,9 @@ def _interval_methods(comparison: ComparedSystems, say: Say) -> Iterator[str]:
         shares = dict.fromkeys(map(percent, comparison.table["confidence"]))
         levels = ", ".join(shares)
         if own:
-            yield say("interval_test", levels=levels)
+            of_medians = settings.test in OF_MEDIANS
+            name = "interval_of_medians" if of_medians else "interval_test"
+            yield say(name, levels=levels)
         else:
             method = say(f"method_{settings.interval}")
             yield say("interval_method", method=method, levels=levels)

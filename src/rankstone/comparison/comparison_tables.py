@@ -27,6 +27,7 @@ from rankstone.comparison.repeated_runs import repeated_sentences
 from rankstone.comparison.score_sources import fact_of
 from rankstone.comparison.verdict import CLEAR, fewest_differing
 from rankstone.errors import printable
+from rankstone.stats.inverted_tests import OF_MEDIANS
 from rankstone.tables.results import data_notes
 from rankstone.tables.sheet import Details, Sheet, Table
 
@@ -230,6 +231,8 @@ def _excluded(
     if comparison.settings.interval != "test" or row["verdict"] == "identical":
         return ""
     guarded = comparison.settings.margin is not None
+    if comparison.settings.test in OF_MEDIANS and not guarded:
+        return ""
     direction = fact_of(row["measure"], "direction", "higher")
     name = "high" if direction == "lower" else "low"
     limit = row[f"{name}_guarded" if guarded else name]

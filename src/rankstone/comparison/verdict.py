@@ -424,7 +424,7 @@ def fewest_differing(
     """
     least = int(least_signs(settings.alpha))
     differing = row["wins"] + row["losses"]
-    open_ = settings.test == "randomisation" and row["verdict"] == "inconclusive"
+    open_ = settings.test != "t" and row["verdict"] == "inconclusive"
     return least if open_ and 0 < differing < least else None
 
 

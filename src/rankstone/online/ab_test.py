@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import math
+import time
+from dataclasses import replace
+from datetime import date
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
 
 from rankstone._basics import counted, noted, some
-from rankstone.errors import BadOption, UsageError, above_0, between_0_and_1, printable
+from rankstone.errors import (
+    BadOption,
+    InputError,
+    MissingColumn,
+    UsageError,
+    above_0,
+    between_0_and_1,
+    printable,
+)
 from rankstone.io.columns import with_csv
 from rankstone.online.ab_metrics import (
     Arm,
@@ -20,6 +31,7 @@ from rankstone.online.ab_metrics import (
     metric_ratios,
     repeated_metrics,
 )
+from rankstone.online.local_times import DAY, Clock, read_times
 from rankstone.online.log_tables import (
     Log,
     LogAudit,
@@ -33,6 +45,7 @@ from rankstone.online.log_tables import (
     refuse_duplicates,
     rows_to_frame,
 )
+from rankstone.online.retention_audit import as_date, as_day
 from rankstone.stats.proportions import sample_ratio
 from rankstone.stats.sequential import TUNED_TO, always_valid_ratio
 
@@ -67,15 +80,57 @@ def make_remarks(repeats: Mapping[str, str], *, sequential: bool) -> dict[str, s
     return remarks
 
 
-def size_warnings(
-    units: int, planned: int | None, *, sequential: bool
-) -> Iterator[str]:
-    """Yield a warning if the experiment has not reached its planned size and is not sequential."""
-    if planned is not None and units < planned and not sequential:
+def running_warnings(log: Log, units: int, planned: int | str | date) -> Iterator[str]:
+    """Yield a warning if an experiment has not reached its planned units or last day."""
+    if isinstance(planned, int):
+        reached, state = units >= planned, f"{units:,} of {counted(planned, 'unit')}"
+    else:
+        due = as_day("planned", planned)
+        ends = _last(log)
+        if ends is None:
+            raise MissingColumn(
+                "planned is a day, and no column says when rows were written",
+                where=log.source,
+                expected="time",
+                fix="add columns={'timestamp': 'time'} (--columns timestamp=time) with its name, "
+                "or give the number of units",
+            )
+        reached = due is None or ends[0] >= due
+        state = f"rows up to {as_date(ends[0])} of those up to {planned}"
+    if not reached:
         yield (
-            f"the experiment is still running, with {units:,} of {counted(planned, 'unit')}: {_PEEKING}; "
+            f"the experiment is still running, with {state}: {_PEEKING}; "
             "use sequential=True (--sequential), or wait until it ends"
         )
+
+
+def fresh_warnings(log: Log, now: float) -> Iterator[str]:
+    """Yield a warning if rows are less than a day old, since the experiment may be running.
+
+    ``now`` is in seconds since 1970.
+    """
+    try:
+        ends = _last(log)
+    except InputError:  # nothing else needs the times of rows
+        return
+    if ends is not None and abs(now * 1e6 - ends[1]) < DAY:
+        yield (
+            f"the last row is less than a day old ({as_date(ends[0])}): if the experiment is still running, "
+            f"{_PEEKING}; use sequential=True (--sequential), or say how many units or which last day "
+            "are planned (planned=, --planned)"
+        )
+
+
+def _last(log: Log) -> tuple[int, int] | None:
+    """Return the last day, in days since 1970, and instant, in microseconds; ``None`` without times."""
+    if not log.has("time"):
+        return None
+    events = replace(log.events, frame=log.frame.lazy(), parts=())
+    reading = read_times(events, Clock())
+    day, instant = events.collect(
+        events.frame.select(reading.day.max(), reading.instant.max().alias("instant"))
+    ).row(0)
+    return None if day is None else (day, instant)
 
 
 def no_spread_warnings(
@@ -184,7 +239,7 @@ def ab(
     correction: str = "holm",
     confidence: float = 0.95,
     sequential: bool = False,
-    planned: int | None = None,
+    planned: int | str | date | None = None,
     invalid: str = "error",
     columns: Mapping[str, str] | None = None,
     format_in: str | None = None,
@@ -222,7 +277,9 @@ def ab(
         of :mod:`rankstone.stats.sequential`), at the price of wider intervals.  Otherwise they are valid for
         one look, at an end fixed in advance.
     planned
-        The number of units at which the experiment ends; with fewer there is a warning unless ``sequential``.
+        The number of units at which the experiment ends, or its last day, for which the log needs a column
+        ``time``; before that there is a warning unless ``sequential``.  Without it there is one where the
+        last ``time`` is less than a day old.
     invalid
         Whether rows with a missing or unreadable value are an ``error``, or left out and counted (``drop``).
     columns, format_in, csv_separator, decimal, progress
@@ -249,7 +306,10 @@ def ab(
     """
     columns = with_csv(columns, csv_separator, decimal)
     _check_count("k", k, "cutoff")
-    _check_count("planned", planned, "number of units")
+    if isinstance(planned, str) and planned.lstrip("-").isdigit():
+        planned = int(planned)
+    if not isinstance(planned, str | date):
+        _check_count("planned", planned, "number of units or a day")
     between_0_and_1("confidence", confidence)
     above_0("margin", margin)
     settings = ClaimSettings(margin, correction, confidence, sequential)
@@ -263,6 +323,8 @@ def ab(
     read = read_log(
         log,
         needed,
+        ("time",),
+        blank=("time",),
         columns=columns,
         format_in=format_in,
         invalid=invalid,
@@ -288,9 +350,13 @@ def ab(
     )
     rows = differences(arms, repeats, labels, code, metric_directions(k), settings)
     distinct = {measure: of for measure, of in arms.items() if measure not in repeats}
+    if planned is None:
+        running = fresh_warnings(read, time.time())
+    else:
+        running = running_warnings(read, int(unit.max()) + 1, planned)
     warnings = [
         *ratio_notes,
-        *size_warnings(int(unit.max()) + 1, planned, sequential=sequential),
+        *([] if sequential else running),
         *no_spread_warnings(distinct, labels),
     ]
     return Experiment(
@@ -320,7 +386,7 @@ def ab(
             "correction": correction,
             "confidence": confidence,
             "sequential": sequential,
-            "planned": planned,
+            "planned": planned if isinstance(planned, int | None) else str(planned),
             "invalid": invalid,
         },
         inputs={"log": read.source},

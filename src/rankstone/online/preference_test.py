@@ -32,10 +32,10 @@ from rankstone.online.log_tables import (
     rows_to_frame,
     with_error_bound,
 )
-from rankstone.stats.automatic_intervals import verdict
+from rankstone.stats.inverted_tests import FlipKeywords, agreeing, inverted
 from rankstone.stats.mean_intervals import estimates
 from rankstone.stats.paired_tests import sign_test
-from rankstone.stats.proportions import wilson
+from rankstone.stats.proportions import clopper_pearson
 from rankstone.stats.randomisation_test import sign_flips
 from rankstone.stats.sampling_units import Units
 
@@ -260,8 +260,9 @@ class Preference(OnlineResult):
 
         ``wins``, ``ties``, ``losses`` of a over ``impressions``; ``win_rate`` of those that are decided, with
         ``win_low`` and ``win_high``; ``preference``, ``(wins + ties / 2) / impressions - 1/2``, with ``low``
-        and ``high``; ``credit``, the mean difference of credits; ``p_sign`` and ``p_randomisation``; and the
-        ``verdict`` on a that the interval of the preference gives.
+        and ``high``; with a margin ``low_guarded`` and ``high_guarded``, which decide whether it is equivalent;
+        ``credit``, the mean difference of credits; ``p_sign`` that wins and losses are equally likely, which
+        the ``verdict`` on a and the intervals follow; ``p_randomisation`` that credits do not differ.
         """
         return self.tables["preference"]
 
@@ -283,6 +284,8 @@ _SCHEMA: Final = (
             "preference",
             "low",
             "high",
+            "low_guarded",
+            "high_guarded",
             "credit",
             "p_sign",
             "p_randomisation",
@@ -329,10 +332,10 @@ def interleaving_preference(
     margin
         Preferences up to this size do not matter; with it the verdict can be ``equivalent``.
     confidence
-        The confidence level of intervals: t for the preference, Wilson's for the win rate (with clusters t of
-        a ratio); by the rule of three if all impressions agree.
+        The confidence level of intervals, which are what the test of wins and losses does not reject: Clopper
+        and Pearson's of the win rate; with clusters those of the randomisation test.
     seed
-        The random seed of the randomisation test.
+        The random seed of randomisation tests.
     columns, format_in, csv_separator, decimal, progress
         As for :func:`rankstone.evaluate`; names of columns are those of the clicks.
 
@@ -400,49 +403,86 @@ def preference_row(
     wins = int((sign > 0).sum())
     losses = int((sign < 0).sum())
     n = len(sign)
-    preference = with_error_bound(
-        estimates(Units.of(sign[:, None] / 2, cluster=cluster))[0], -0.5, 0.5
-    )
-    low, high = preference.interval(confidence)
-    win_low, win_high = _win_rate(sign, cluster, confidence)
+    units = Units.of(sign[:, None], cluster=cluster)
+    drawing: FlipKeywords = {"flips": _affordable(flips, units.total), "seed": seed}
+    p = sign_test(units)
+    if cluster is not None:
+        p = sign_flips(units.total, **drawing)[0].p
+    rejected = p <= 1 - confidence
+    value = math.fsum(sign) / n / 2
+    guarded = _guarded(sign, cluster, confidence)
+    low, high = _limits(sign, cluster, confidence, drawing)
+    low, high = agreeing((low, high), value, rejected=rejected)
+    win_low, win_high = _win_rate(sign, cluster, confidence, drawing)
+    ends = agreeing((win_low - 0.5, win_high - 0.5), value, rejected=rejected)
     total = Units.of(difference[:, None], cluster=cluster).total
     nonzero = total[total[:, 0] != 0]
-    flips = min(flips, max(_MIN_FLIPS, _MAX_SIGNS // max(len(nonzero), 1)))
-    test = sign_flips(nonzero, flips=flips, seed=seed)[0]
+    test = sign_flips(nonzero, flips=_affordable(flips, nonzero), seed=seed)[0]
+    word = "inconclusive"
+    if margin is not None and -margin < guarded[0] and guarded[1] < margin:
+        word = "equivalent"
+    elif rejected:
+        word = "better" if value > 0 else "worse"
     row = {
         "impressions": n,
         "wins": wins,
         "ties": n - wins - losses,
         "losses": losses,
         "win_rate": wins / (wins + losses) if wins + losses else None,
-        "win_low": win_low,
-        "win_high": win_high,
-        "preference": preference.value,
+        "win_low": ends[0] + 0.5,
+        "win_high": ends[1] + 0.5,
+        "preference": value,
         "low": low,
         "high": high,
+        "low_guarded": None if margin is None else guarded[0],
+        "high_guarded": None if margin is None else guarded[1],
         "credit": math.fsum(difference) / n,
-        "p_sign": sign_test(Units.of(sign[:, None], cluster=cluster)),
+        "p_sign": p,
         "p_randomisation": test.p,
-        "verdict": verdict((low, high), "higher", margin),
+        "verdict": word,
     }
     return row, test.flips
 
 
+def _affordable(flips: int, units: Floats) -> int:
+    return min(flips, max(_MIN_FLIPS, _MAX_SIGNS // max(len(units), 1)))
+
+
+def _limits(
+    sign: Floats, cluster: Ints | None, confidence: float, drawing: FlipKeywords
+) -> tuple[float, float]:
+    """Return the preferences that flips of signs do not reject."""
+    units = Units.of(sign[:, None] / 2, cluster=cluster)
+    [ends] = inverted("randomisation", units, 1 - confidence, **drawing)
+    low, high = max(ends[0], -0.5), min(ends[1], 0.5)
+    # where all are of one mind, or undecided, flips show no spread
+    return (low, high) if low < high else _guarded(sign, cluster, confidence)
+
+
 def _win_rate(
-    sign: Floats, cluster: Ints | None, confidence: float
+    sign: Floats, cluster: Ints | None, confidence: float, drawing: FlipKeywords
 ) -> tuple[float, float]:
     """Return the interval of the win rate: wins over wins and losses."""
     decided = sign != 0
     if not decided.any():
         return math.nan, math.nan
     if cluster is None:
-        low, high = wilson((sign > 0).sum(), decided.sum(), confidence)
+        low, high = clopper_pearson((sign > 0).sum(), decided.sum(), confidence)
         return float(low), float(high)
-    kept = np.unique(cluster[decided], return_inverse=True)[1].astype(np.int64)
-    wins = (sign[decided] > 0).astype(np.float64)
-    return with_error_bound(
-        estimates(Units.of(wins[:, None], cluster=kept))[0], 0, 1
-    ).interval(confidence)
+    _, kept = np.unique(cluster[decided], return_inverse=True)
+    ends = _limits(sign[decided], kept.astype(np.int64), confidence, drawing)
+    return ends[0] + 0.5, ends[1] + 0.5
+
+
+def _guarded(
+    sign: Floats, cluster: Ints | None, confidence: float
+) -> tuple[float, float]:
+    """Return Student's interval of the preference, never a point (Clopper and Pearson 1934)."""
+    units = Units.of(sign[:, None] / 2, cluster=cluster)
+    estimate = with_error_bound(estimates(units)[0], -0.5, 0.5)
+    low, high = estimate.interval(confidence)
+    # of one unit they are NaN, and nothing is excluded
+    return float(np.fmax(low, -0.5)), float(np.fmin(high, 0.5))
 
 
 def _make_audit(credited: ImpressionCredits, name: str | None) -> LogAudit:

@@ -1,8 +1,8 @@
 """Intervals of paired differences that agree with their tests: the shifts that a test does not reject.
 
 A test and its interval say the same: 0 is outside the limits exactly where p is at most alpha.  They can
-part where the test leaves out differences of 0, which at any other shift count: p then decides, and
-:func:`agreeing` moves the limit to 0.
+part where the randomisation test has no sign for differences of 0, which at any other shift count, and where
+limits are sampled: p then decides, and :func:`agreeing` moves the limit to 0.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ class FlipKeywords(TypedDict, total=False):
     progress: Callable[[int], None] | None
 
 
+#: tests whose intervals are of medians
+OF_MEDIANS: Final = ("wilcoxon", "sign")
 #: up to so many units the signed ranks' distribution is exact, as SciPy's is
 _EXACT_RANKS: Final = 50
 #: halvings of the range in which an average of two differences is looked for
@@ -58,8 +60,8 @@ def inverted(
     -------
     list
         Both ends of each column; infinite where so few units reject no shift, NaN where one unit has no
-        spread.  ``wilcoxon`` is about the median of averages of two differences, ``sign`` about their
-        median; the others about the mean.
+        spread.  ``wilcoxon`` is about the median of averages of two differences, ``sign`` about the median,
+        both of the differences other than 0, as their p; the others are about the mean.
 
     Examples
     --------
@@ -68,14 +70,18 @@ def inverted(
     >>> inverted("randomisation", six, 0.05), inverted("sign", six, 0.05)
     ([(0.1, 0.6)], [(0.1, 0.6)])
     """
-    if test == "randomisation":
+    # on differences of -1, 0 and 1 McNemar's exact test is that of all sign flips
+    if test in ("randomisation", "mcnemar"):
         low, high = flip_limits(units, alpha, **drawing)
         return list(zip(low.tolist(), high.tolist(), strict=True))
     if test == "t":
         return [estimate.interval(1 - alpha) for estimate in estimates(units)]
-    columns = units.total.shape[1]
-    several = (per_unit(units, column) for column in range(columns))
-    return [_LIMITS[test](differences, alpha) for differences in several]
+    ends: list[Ends] = []
+    for column in range(units.total.shape[1]):
+        differences = per_unit(units, column)
+        moved = differences[differences != 0]
+        ends.append(_LIMITS[test](moved, alpha) if len(moved) else (0.0, 0.0))
+    return ends
 
 
 def _of_medians(differences: Floats, alpha: float) -> Ends:
@@ -130,25 +136,9 @@ def _average(ordered: Floats, rank: int) -> float:
     return high
 
 
-def _of_proportions(differences: Floats, alpha: float) -> Ends:
-    """Invert McNemar's test: the share of wins among queries that differ (Clopper and Pearson 1934)."""
-    from scipy import special
-
-    wins = int((differences > 0).sum())
-    losses = int((differences < 0).sum())
-    both = wins + losses
-    if not both:
-        return 0.0, 0.0
-    low = special.betaincinv(wins, losses + 1, alpha / 2) if wins else 0.0
-    high = special.betaincinv(wins + 1, losses, 1 - alpha / 2) if losses else 1.0
-    share = both / len(differences)
-    return (2 * float(low) - 1) * share, (2 * float(high) - 1) * share
-
-
 _LIMITS: Final[dict[str, Callable[[Floats, float], Ends]]] = {
     "sign": _of_medians,
     "wilcoxon": _of_signed_ranks,
-    "mcnemar": _of_proportions,
 }
 
 

@@ -54,6 +54,41 @@ def wilson(
     return np.where(none, np.nan, low), np.where(none, np.nan, high)
 
 
+def clopper_pearson(
+    successes: ArrayLike, n: ArrayLike, confidence: float = 0.95
+) -> tuple[Floats, Floats]:
+    """Return both ends of Clopper and Pearson's exact interval (1934) of ``successes / n``.
+
+    Parameters
+    ----------
+    successes, n
+        Counts, of any shape; effective ones need not be whole.
+    confidence
+        Between 0 and 1.
+
+    Returns
+    -------
+    tuple
+        Both ends, in [0, 1]: the shares that neither tail of the binomial test rejects.
+
+    Examples
+    --------
+    >>> low, high = clopper_pearson([0, 9], [10, 11])
+    >>> low.round(4).tolist(), high.round(4).tolist()
+    ([0.0, 0.4822], [0.3085, 0.9772])
+    """
+    from scipy import special
+
+    between_0_and_1("confidence", confidence)
+    tail = (1 - confidence) / 2
+    hit = np.asarray(successes, np.float64)
+    miss = np.asarray(n, np.float64) - hit
+    with np.errstate(invalid="ignore"):
+        low = np.where(hit > 0, special.betaincinv(hit, miss + 1, tail), 0.0)
+        high = np.where(miss > 0, special.betaincinv(hit + 1, miss, 1 - tail), 1.0)
+    return low, high
+
+
 def quantile_interval(
     values: ArrayLike, share: float, confidence: float = 0.95
 ) -> tuple[float, float]:

@@ -81,15 +81,21 @@ def test_columns_and_threads_change_no_bit() -> None:
     assert [side[2] for side in together] == [side[0] for side in alone]
 
 
-def test_mcnemar_is_about_the_queries_that_differ() -> None:
-    """Nine wins and two losses of 31 queries: Clopper and Pearson's limits of 9 in 11, as a difference."""
-    differences = np.array([1.0] * 9 + [-1.0] * 2 + [0.0] * 20)[:, None]
-    [ends] = inverted("mcnemar", Units.of(differences), 0.05)
-    share = 11 / 31
-
-    # 0.4822 and 0.9772 are the limits of 9 in 11
-    expected = [(2 * limit - 1) * share for limit in (0.482244, 0.977166)]
-    assert ends == pytest.approx(expected, abs=1e-5)
+@pytest.mark.parametrize(
+    ("n", "share", "wins"),
+    [(50, 0.5, 0.9), (30, 0.3, 0.95), (200, 0.05, 0.8), (100, 0.5, 0.5)],
+)
+def test_mcnemars_interval_covers_clear_differences(
+    n: int, share: float, wins: float
+) -> None:
+    """How many queries differ is random, too: limits for those that do would cover .57 of the second world."""
+    shares = [share * wins, 1 - share, share * (1 - wins)]
+    draw = np.random.default_rng(4)
+    differences = draw.choice([1.0, 0.0, -1.0], (n, 400), p=shares)
+    ends = np.array(inverted("mcnemar", Units.of(differences), 0.05, flips=2000))
+    truth = shares[0] - shares[2]
+    covered = (ends[:, 0] <= truth) & (truth <= ends[:, 1])
+    assert covered.mean() >= 0.92
 
 
 @pytest.mark.parametrize(
@@ -111,3 +117,15 @@ def test_limits_agree_with_p(
 ) -> None:
     """P decides; a limit on the other side of 0 becomes 0."""
     assert agreeing(ends, value, rejected=rejected) == expected
+
+
+@pytest.mark.parametrize("test", ["wilcoxon", "sign"])
+def test_medians_are_of_the_queries_that_differ(test: str) -> None:
+    """Differences of 0 are left out of p, and of the interval: many of them would make it a point at 0."""
+    draw = np.random.default_rng(3)
+    moved = draw.normal(0.1, 0.2, (12, 1))
+    equal = np.zeros((30, 1))
+    both = Units.of(np.concatenate([moved, equal]))
+    assert inverted(test, both, 0.05) == inverted(test, Units.of(moved), 0.05)
+    assert PAIRED[test](both) == PAIRED[test](Units.of(moved))
+    assert inverted(test, Units.of(equal), 0.05) == [(0.0, 0.0)]

@@ -14,6 +14,7 @@ import numpy as np
 from rankstone._basics import Record
 from rankstone.hits.hits import Hits
 from rankstone.hits.list_arrays import Ideal
+from rankstone.stats.proportions import clopper_pearson
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -308,16 +309,9 @@ def _limits(inside: Bools, cluster: Ints | None, error: float) -> tuple[Floats, 
     Clopper and Pearson (1934); where documents share users, with the effective number of documents (Korn and
     Graubard, 1998).
     """
-    from scipy.special import betaincinv
-
     share = inside.mean(axis=0)
     n = _effective(inside, cluster, error)
-    hit = share * n
-    miss = (1 - share) * n
-    with np.errstate(invalid="ignore"):
-        low = np.where(hit > 0, betaincinv(hit, miss + 1, error / 2), 0.0)
-        high = np.where(miss > 0, betaincinv(hit + 1, miss, 1 - error / 2), 1.0)
-    return low, high
+    return clopper_pearson(share * n, n, 1 - error)
 
 
 def _effective(inside: Bools, cluster: Ints | None, error: float) -> Floats:
