@@ -134,7 +134,7 @@ def worlds(
 ) -> Iterator[tuple[str, Floats, Floats]]:
     """Yield hard worlds: a name, differences ``[n, count]`` and the true mean of each column."""
     tables, chance = matrices(), draw.random((n, count))
-    for share in (0.02, 0.05):
+    for share in (0.02, 0.05, 0.1):
         yield (
             f"losses only, 0 and 1, drop {share}",
             -1.0 * (chance < share),
@@ -170,7 +170,7 @@ def worlds(
 
 def gate(count: int) -> None:
     """Print how often a candidate that is worse by the margin passes."""
-    sizes = (10, 20, 50, 100, 200)
+    sizes = (10, 20, 50, 100, 200, 400)
     print(
         f"\n| false pass, {count:,} samples: this gate (Student's t) | "
         + " | ".join(map(str, sizes))

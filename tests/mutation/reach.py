@@ -61,12 +61,13 @@ class Reach:
     def __init__(self, folder: Path = FOLDER) -> None:
         self.seconds: dict[str, float] = {}
         self._data = []
-        for path in sorted(folder.glob("reach*.coverage")):
+        # seconds are written last
+        for times in sorted(folder.glob("reach*.json")):
+            path = times.with_suffix(".coverage")
             data = coverage.CoverageData(basename=str(path))
             data.read()
             self._data.append(data)
-            times = path.with_suffix(".json").read_text(encoding="utf-8")
-            self.seconds |= json.loads(times)
+            self.seconds |= json.loads(times.read_text(encoding="utf-8"))
 
     def tests(self, path: str, first: int, last: int) -> list[str]:
         """Return the tests that reach a line from ``first`` to ``last``, the shortest first."""

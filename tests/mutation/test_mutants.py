@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import json
 from itertools import chain
+from typing import TYPE_CHECKING
 
+import coverage
 import pytest
 from tests.mutation.mutants import (
     KINDS,
@@ -16,7 +19,11 @@ from tests.mutation.mutants import (
     named,
     reasons,
 )
+from tests.mutation.reach import Reach
 from tests.quick import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SOURCE = '''
 """A text of 3 words."""
@@ -118,3 +125,23 @@ def test_listed_changes_are_there() -> None:
     for key, why in reasons().items():
         assert key in {mutant.key for mutant in mutants_of_file(key[0])}, key
         assert len(why.split()) > 5
+
+
+def test_tests_that_reach_a_line_run_the_shortest_first(tmp_path: Path) -> None:
+    """Tests that failed are not asked; of a statement on several lines the first counts."""
+    data = coverage.CoverageData(basename=str(tmp_path / "reach-x.coverage"))
+    for test, lines in (("slow", [3, 4]), ("fast", [4]), ("failed", [4]), ("", [1])):
+        data.set_context(test and f"tests/{test}.py::test")
+        data.add_lines({"/home/src/rankstone/a.py": lines})
+    data.write()
+    seconds = {"tests/slow.py::test": 2.0, "tests/fast.py::test": 1.0}
+    (tmp_path / "reach-x.json").write_text(json.dumps(seconds), encoding="utf-8")
+
+    reach = Reach(tmp_path)
+    fast, slow = "tests/fast.py::test", "tests/slow.py::test"
+    assert reach.tests("src/rankstone/a.py", 4, 4) == [fast, slow]
+    assert reach.tests("src/rankstone/a.py", 3, 3) == [slow]
+    assert reach.tests("src/rankstone/a.py", 6, 7) == [fast, slow]
+    assert reach.tests("src/rankstone/b.py", 4, 4) == []
+    assert reach.tests("src/rankstone/a.py", 1, 1) == []
+    assert Reach(tmp_path / "none").tests("src/rankstone/a.py", 4, 4) == []
