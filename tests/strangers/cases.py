@@ -216,8 +216,12 @@ def _require_words(place: str, command: str) -> None:
 
 
 def _require_used(place: str, names: list[str], runs: tuple[Run, ...]) -> None:
-    """Refuse a file that no run names, by its folder at least: it is a slip of the pen."""
+    """Refuse a file that no run names: it is a slip of the pen.
+
+    Its folder is enough, or the file that it lies beside, as ``test.txt.query`` does.
+    """
     texts = " ".join(run.text for run in runs)
     for name in names:
-        if name not in texts and name.split("/")[0] not in texts:
+        is_beside = name.rpartition(".")[0] in names
+        if name not in texts and name.split("/")[0] not in texts and not is_beside:
             raise BadCase(f"{place}: no run names the file {name}")

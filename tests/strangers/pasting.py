@@ -157,10 +157,15 @@ def _without(command: str, name: str, declared: click.Option | None) -> str:
 def _literal_arguments(text: str) -> list[ast.keyword]:
     """Return the first ``name=value`` of a text whose value is a literal, with those behind it.
 
+    What stands in the parentheses of another call belongs there.
+
     >>> [argument.arg for argument in _literal_arguments("say decimal=',' and be done")]
     ['decimal']
     """
     for start in re.finditer(r"(?<![\w.])[a-z_]+=(?=[^=\s])", text):
+        before = text[: start.start()]
+        if before.count("(") > before.count(")"):
+            continue
         for end in range(len(text), start.end(), -1):
             arguments = _arguments(text[start.start() : end])
             if arguments:

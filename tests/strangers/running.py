@@ -21,12 +21,14 @@ import click
 import numpy as np
 import polars as pl
 from click.testing import CliRunner
+from scipy import sparse
 from tests.command_line import exit_code
 from tests.strangers.pasting import command_name, options_of
 
 import rankstone
 from rankstone.cli.ending import BUG
 from rankstone.errors import RankstoneError
+from rankstone.integrations import arrays
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,8 +42,10 @@ __all__ = ["Ending", "attempt"]
 _ENVIRONMENT: Final = {"COLUMNS": "2000", "LC_ALL": "C.UTF-8", "LANGUAGE": "en"}
 _NAMES: Final[dict[str, ModuleType]] = {
     "rankstone": rankstone,
+    "arrays": arrays,
     "pl": pl,
     "np": np,
+    "sparse": sparse,
     "json": json,
     "math": math,
     "io": io,

@@ -136,6 +136,9 @@ def test_fixes_in_python() -> None:
     assert pasted_call("f(x)", "fix: read them with run_column=tag") is None
     assert pasted_call("f(x)", "fix: columns={'THEIRS': 'left'}") is None
     assert pasted_call("f(x)", "fix: convert them to text: str(id)") is None
+    assert pasted_call("f(x)", "fix: a frame: frame(rows, orient='row')") is None
+    in_words = "fix: name them (frames have names): order='input'"
+    assert pasted_call("f(x)", in_words) == "f(x, order='input')"
     assert pasted_command("eval q r", "fix: columns={'a': 'b'}") is None
 
 
@@ -281,6 +284,13 @@ def test_bad_cases(what: str, tmp_path: Path) -> None:
         read_case(path)
 
 
+def test_files_beside_another(tmp_path: Path) -> None:
+    """Groups lie in a file beside the data that no command names."""
+    path = tmp_path / "r_a1_words.toml"
+    path.write_text(GOOD.replace("[[runs]]", '"q.query" = "1"\n[[runs]]'))
+    assert list(read_case(path).files) == ["q", "q.query"]
+
+
 def test_names_of_cases(tmp_path: Path) -> None:
     """A file under another kind of name would be overlooked: it is refused."""
     for name in ("s_a1.toml", "S_a1_words.toml", "s_a1_words.txt"):
@@ -312,6 +322,9 @@ def test_commands_and_calls_are_run() -> None:
     assert followed(case_of(in_python), in_python).outcome == "right"
     assert followed(case_of(refusal), refusal).outcome == "right"
     assert attempt(case_of(found), found, found.text).kind == "refusal"
+    arrays = "arrays.evaluate([2, 1], [0, 1], 'RR')"
+    of_arrays = Run(arrays, is_call=True, values={"RR": 0.5})
+    assert followed(case_of(of_arrays), of_arrays).outcome == "right"
     broken = Run("1 / 0", is_call=True, values={"RR": 0.5})
     assert followed(case_of(broken), broken).outcome == "crash"
 
