@@ -115,9 +115,9 @@ def fresh_warnings(log: Log, now: float) -> Iterator[str]:
         return
     if ends is not None and abs(now * 1e6 - ends[1]) < DAY:
         yield (
-            f"the last row is less than a day old ({as_date(ends[0])}): if the experiment is still running, "
-            f"{_PEEKING}; use sequential=True (--sequential), or say how many units or which last day "
-            "are planned (planned=, --planned)"
+            f"the last row is less than a day old ({as_date(ends[0])}); if the experiment is still running, "
+            f"this is not its only look ({_PEEKING}): use sequential=True (--sequential), or name the "
+            "number of units or the last day that is planned (planned=, --planned)"
         )
 
 
