@@ -16,7 +16,7 @@ from tests.strangers.cases import all_cases
 from tests.strangers.outcomes import followed, recorded, table, write
 
 #: lines of each text that are shown
-_SHOWN: Final = 30
+_SHOWN: Final = 12
 
 
 def main(words: list[str]) -> None:

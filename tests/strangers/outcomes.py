@@ -86,18 +86,18 @@ def decided(run: Run, end_of: Callable[[str], Ending]) -> Trail:
 def _is_right(run: Run, endings: Sequence[Ending], *, has_fix: bool) -> bool:
     """Return whether this is the right end.
 
-    Where no value can be right, the end is a refusal that offers no fix to paste; where a refusal and values are
-    expected, the first message has the words, and its fix leads to the values.
+    A refusal that is right has the words and offers nothing to paste; where values are known, too, it may offer what
+    leads to them.
     """
     first, last = endings[0], endings[-1]
     if not _has(last.text, run.says) or _has_any(last.text, run.hides):
         return False
     if run.refused is None:
         return last.kind == "result" and _has_values(run, last)
-    if run.values is None:
-        return last.kind == "refusal" and not has_fix and _has(last.text, run.refused)
-    refused_first = first.kind == "refusal" and _has(first.text, run.refused)
-    return refused_first and last.kind == "result" and _has_values(run, last)
+    if last.kind == "refusal":
+        return not has_fix and _has(last.text, run.refused)
+    was_refused = first.kind == "refusal" and _has(first.text, run.refused)
+    return was_refused and run.values is not None and _has_values(run, last)
 
 
 def _has(text: str, words: Iterable[str]) -> bool:

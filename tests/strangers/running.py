@@ -7,6 +7,7 @@ import io
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 import warnings
@@ -145,7 +146,7 @@ def _command(text: str, *, as_json: bool) -> Ending:
 def _takes_json(text: str, name: str) -> bool:
     options = options_of(name)
     form = options.get("--format")
-    if form is None or "--format" in text:
+    if form is None or re.search(r"--format(?![\w-])", text):
         return False
     return not isinstance(form.type, click.Choice) or "json" in form.type.choices
 

@@ -172,7 +172,8 @@ DECIDED: Final[list[tuple[Run, list[Ending], str]]] = [
     (BOTH, [FIXED, VALUE], "fixed"),
     (BOTH, [FIXED, OTHER], "dead end"),
     (BOTH, [VALUE], "wrong"),
-    (BOTH, [PLAIN], "refused"),
+    (BOTH, [PLAIN], "right"),
+    (BOTH, [Ending("refusal", "error: no")], "refused"),
     (Run("eval q r", says=("HALF",)), [VALUE], "right"),
     (Run("eval q r", says=("half",)), [OTHER], "wrong"),
     (Run("eval q r", hides=("half",)), [VALUE], "wrong"),
@@ -313,6 +314,7 @@ def test_commands_and_calls_are_run() -> None:
     }
     call = "rankstone.evaluate(here / 'q.txt', here / 'r.txt', 'RR')"
     refusal = Run("eval q.txt none.txt", refused=("none.txt",))
+    format_in = Run("eval q.txt r.txt -m RR --format-in trec", values={"RR": 0.5})
     found = Run("check r.txt q.txt", says=("r.txt",))
 
     assert followed(case_of(value), value).outcome == "right"
@@ -321,6 +323,7 @@ def test_commands_and_calls_are_run() -> None:
     in_python = Run(call, is_call=True, values={"RR": 0.5})
     assert followed(case_of(in_python), in_python).outcome == "right"
     assert followed(case_of(refusal), refusal).outcome == "right"
+    assert followed(case_of(format_in), format_in).outcome == "right"
     assert attempt(case_of(found), found, found.text).kind == "refusal"
     arrays = "arrays.evaluate([2, 1], [0, 1], 'RR')"
     of_arrays = Run(arrays, is_call=True, values={"RR": 0.5})
