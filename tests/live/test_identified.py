@@ -51,6 +51,8 @@ def test_numbers_are_traced_to_their_library() -> None:
                     f"{name} {measure} {_printed(number)}: group {[at + 1 for at in places]}"
                 )
     total = len(lost) + first
+    if not total and os.environ.get("RANKSTONE_LIVE"):
+        pytest.skip("none of these libraries scores a collection of queries")
     told = (
         f"seed {SEED}: {total} numbers, {found} found, {first} in the first group\n"
         + "\n".join(lost)
