@@ -15,7 +15,8 @@ from tests.rows import each
 
 import rankstone
 from rankstone import compare, compare_scores, demo, intervals, power
-from rankstone.comparison.score_matrix import systems_of
+from rankstone.comparison.pairwise_tests import _together
+from rankstone.comparison.score_matrix import Matrix, systems_of
 from rankstone.errors import (
     BadOption,
     DuplicateRows,
@@ -222,6 +223,41 @@ def test_few_queries_are_said_to_be_too_few() -> None:
 
     assert found.table["low"].is_null().all()
     assert "too few for" in found.text()
+    # one pair cannot be fewer pairs
+    alone = compare_scores(scores({"a": 0.0, "b": 0.5}, queries=4))
+    assert "fewer pairs" not in alone.text()
+
+
+def test_what_no_query_could_show_is_said() -> None:
+    """A detectable difference above the range of the measure is none: of three queries, not of thirty."""
+    few, many = (
+        compare_scores(scores({"a": 0.0, "b": 0.1}, queries=n)).text() for n in (3, 60)
+    )
+    assert "no difference that the measure can have is detectable" in few
+    assert "no difference that the measure can have" not in many
+    assert "smallest difference detectable with 80 % power" in many
+
+
+def _matrix(measure: str, queries: list[str], values: list[list[float]]) -> Matrix:
+    weight = np.ones(len(queries))
+    names = pl.Series("query_id", queries)
+    return Matrix(measure, "higher", ("a", "b"), names, np.array(values), weight)
+
+
+def test_measures_tested_together_have_their_queries_in_one_order() -> None:
+    """Queries of another order, or fewer, are put in the order of the first measure's."""
+    first = _matrix("RR", ["q1", "q2", "q3"], [[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]])
+    turned = _matrix("AP", ["q2", "q3", "q1"], [[0.3, 0.4], [0.5, 0.6], [0.1, 0.2]])
+    fewer = _matrix("P", ["q3", "q1"], [[0.5, 0.6], [0.1, 0.2]])
+
+    both = _together([first, turned])
+    assert both["RR"] is first
+    assert both["AP"].queries.to_list() == ["q1", "q2", "q3"]
+    assert both["AP"].values.tolist() == first.values.tolist()
+    three = _together([first, turned, fewer])
+    for matrix in three.values():
+        assert matrix.queries.to_list() == ["q1", "q3"]
+        assert matrix.values.tolist() == [[0.1, 0.2], [0.5, 0.6]]
 
 
 def test_identical_scores_are_called_identical() -> None:

@@ -191,6 +191,12 @@ def test_scores_of_arrays_are_a_result() -> None:
         "ArrayScores of 3 queries",
         "1 query not in the mean of RR, AP: no relevant document (empty=undefined)",
     ]
+    lists = {"q": ["a"], "p": ["a"]}
+    scores = rankstone.evaluate(
+        {"q": {"a": 1}, "p": {"a": 0}}, lists, "RR", empty="drop"
+    )
+    dropped = scores.audit.to_dict()["runs"]["run"]["dropped"]
+    assert dropped == {"RR": {"no relevant document (empty=drop)": 1}}
     nothing = arrays.evaluate([1.0], [0], "RR", empty="undefined")
     report = nothing.report()
     assert (report["queries"], report["means"]) == (1, {"RR": None})

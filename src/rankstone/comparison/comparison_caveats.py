@@ -112,7 +112,8 @@ def caveats_of(comparison: ComparedSystems, say: Say, digits: int) -> Iterator[s
     yield from _rare_losses(comparison, say, short)
     correction = comparison.families[0].correction
     first = comparison.table.filter(role="primary")
-    if correction in PROCEDURES and first["low"].is_null().all():
+    several = correction in PROCEDURES and len(first) > 1
+    if several and first["low"].is_null().all():
         yield say("too_few", units=f"{first['units'][0]:,}", correction=correction)
     for row in comparison.table.iter_rows(named=True):
         own = comparison.settings.interval == "test"
