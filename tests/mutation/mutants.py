@@ -25,6 +25,7 @@ import time
 import tomllib
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import chain, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -34,7 +35,7 @@ from tests.mutation.reach import MARKED, Reach
 from tests.quick import ELSEWHERE, ROOT, Imports
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 #: path, function, old and new text, and how many equal changes come before
 Key: TypeAlias = tuple[str, str, str, str, int]
@@ -412,7 +413,8 @@ class Copy:
         """Return tests in the order in which they run, and the seconds of work of each part."""
         text = (self.folder / mutant.path).read_bytes()[: mutant.end]
         last = text.count(b"\n") + 1
-        reaching = self._reach.tests(mutant.path, mutant.line, last)
+        mentions = self._mentions(mutant)
+        reaching = self._reach.tests(mutant.path, mutant.line, last, mentions)
         if reaching and not mutant.test:
             return [(reaching, REACHING)]
         files = self.tests(mutant)
@@ -431,6 +433,14 @@ class Copy:
             if Path(path).parts[1] not in ELSEWHERE
             and not path.startswith(ABOUT_SOURCES)
         ]
+        nearest = sorted(near, key=self._mentions(mutant))
+        always = OF_NUMBERS if mutant.path.split("/")[2] in ("hits", "measures") else ()
+        first = [mutant.test] if mutant.test else []
+        files = [*first, mutant.path, *always, *nearest]
+        return list(dict.fromkeys(files))[: sum(count for count, _ in BATCHES)]
+
+    def _mentions(self, mutant: Mutant) -> Callable[[str], int]:
+        """Return what counts, below 0, how many names around a change a file of tests has."""
         names = [*mutant.inside.split("."), Path(mutant.path).stem]
         words = [
             re.compile(rf"\b_*{word}\b")
@@ -438,15 +448,12 @@ class Copy:
             if len(word := name.strip("_")) >= WORD
         ]
 
-        def mentions(path: str) -> int:
+        @cache
+        def count(path: str) -> int:
             text = (self.folder / path).read_text(encoding="utf-8")
             return -sum(bool(word.search(text)) for word in words)
 
-        nearest = sorted(near, key=mentions)
-        always = OF_NUMBERS if mutant.path.split("/")[2] in ("hits", "measures") else ()
-        first = [mutant.test] if mutant.test else []
-        files = [*first, mutant.path, *always, *nearest]
-        return list(dict.fromkeys(files))[: sum(count for count, _ in BATCHES)]
+        return count
 
     def outcome(self, mutant: Mutant) -> tuple[str, str]:
         """Return `killed`, `timed out` or `survived`, and the test that failed or the tests that did not."""

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pytest
 
 import coverage
@@ -69,8 +71,10 @@ class Reach:
             self._data.append(data)
             self.seconds |= json.loads(times.read_text(encoding="utf-8"))
 
-    def tests(self, path: str, first: int, last: int) -> list[str]:
-        """Return the tests that reach a line from ``first`` to ``last``, the shortest first."""
+    def tests(
+        self, path: str, first: int, last: int, order: Callable[[str], int]
+    ) -> list[str]:
+        """Return the tests that reach a line from ``first`` to ``last``, by file and the shortest first."""
         contexts: dict[int, set[str]] = defaultdict(set)
         for data in self._data:
             for measured in data.measured_files():
@@ -84,8 +88,10 @@ class Reach:
             if reaching:
                 break
         tests, files, spent = [], set[str](), 0.0
-        for test in sorted(reaching, key=self.seconds.__getitem__):
-            file = test.partition("::")[0]
+        known = {test: test.partition("::")[0] for test in reaching}
+        known = {t: file for t, file in known.items() if (ROOT / file).is_file()}
+        for test in sorted(known, key=lambda t: (order(known[t]), self.seconds[t])):
+            file = known[test]
             if len(files | {file}) > _FILES:
                 continue
             files.add(file)

@@ -127,21 +127,26 @@ def test_listed_changes_are_there() -> None:
         assert len(why.split()) > 5
 
 
+FAST, SLOW = "tests/rows.py::test", "tests/spine.py::test"
+
+
 def test_tests_that_reach_a_line_run_the_shortest_first(tmp_path: Path) -> None:
     """Tests that failed are not asked; of a statement on several lines the first counts."""
     data = coverage.CoverageData(basename=str(tmp_path / "reach-x.coverage"))
-    for test, lines in (("slow", [3, 4]), ("fast", [4]), ("failed", [4]), ("", [1])):
-        data.set_context(test and f"tests/{test}.py::test")
+    failed = "tests/quick.py::failed"
+    for test, lines in ((SLOW, [3, 4]), (FAST, [4]), (failed, [4]), ("", [1])):
+        data.set_context(test)
         data.add_lines({"/home/src/rankstone/a.py": lines})
     data.write()
-    seconds = {"tests/slow.py::test": 2.0, "tests/fast.py::test": 1.0}
+    seconds = {SLOW: 2.0, FAST: 1.0}
     (tmp_path / "reach-x.json").write_text(json.dumps(seconds), encoding="utf-8")
 
     reach = Reach(tmp_path)
-    fast, slow = "tests/fast.py::test", "tests/slow.py::test"
-    assert reach.tests("src/rankstone/a.py", 4, 4) == [fast, slow]
-    assert reach.tests("src/rankstone/a.py", 3, 3) == [slow]
-    assert reach.tests("src/rankstone/a.py", 6, 7) == [fast, slow]
-    assert reach.tests("src/rankstone/b.py", 4, 4) == []
-    assert reach.tests("src/rankstone/a.py", 1, 1) == []
-    assert Reach(tmp_path / "none").tests("src/rankstone/a.py", 4, 4) == []
+    path = "src/rankstone/a.py"
+    assert reach.tests(path, 4, 4, order=len) == [FAST, SLOW]
+    assert reach.tests(path, 4, 4, order=lambda file: file == FAST[:-6]) == [SLOW, FAST]
+    assert reach.tests(path, 3, 3, order=len) == [SLOW]
+    assert reach.tests(path, 6, 7, order=len) == [FAST, SLOW]
+    assert reach.tests("src/rankstone/b.py", 4, 4, order=len) == []
+    assert reach.tests(path, 1, 1, order=len) == []
+    assert Reach(tmp_path / "none").tests(path, 4, 4, order=len) == []
