@@ -13,7 +13,7 @@ from typing import Final
 import click
 import tests.conftest  # noqa: F401 - old versions of click are as new ones
 from tests.strangers.cases import all_cases
-from tests.strangers.outcomes import followed, recorded, table, write
+from tests.strangers.outcomes import OUTCOMES, followed, recorded, table, write
 
 #: lines of each text that are shown
 _SHOWN: Final = 12
@@ -39,7 +39,13 @@ def main(words: list[str]) -> None:
                     lines = ending.text.strip().splitlines()
                     click.echo(indent("\n".join(lines[:_SHOWN]), "    "))
             elif name in before and before[name] != trail.outcome:
-                click.echo(f"{name}: {before[name]} → {trail.outcome}")
+                way = (before[name], trail.outcome)
+                step = (
+                    "worse"
+                    if way == tuple(sorted(way, key=OUTCOMES.index))
+                    else "better"
+                )
+                click.echo(f"{step}: {name}: {' → '.join(way)}")
     click.echo(table(cases, outcomes))
     if not words:
         write(outcomes)
