@@ -26,6 +26,7 @@ from rankstone.errors import (
     MixedIds,
 )
 from rankstone.io import read_attributes, read_judgments, read_run
+from rankstone.io.file_formats import format_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -198,6 +199,15 @@ def test_tables_by_suffix(tmp_path: Path) -> None:
     FRAME.write_ipc_stream(tmp_path / "b.arrow")
 
     for path in sorted(tmp_path.iterdir()):
+        assert rr(path) == EXPECTED, path.name
+
+
+def test_binary_tables_are_known_by_their_first_bytes(tmp_path: Path) -> None:
+    """Parquet and Arrow say what they are, whatever the file is called."""
+    FRAME.write_parquet(tmp_path / "parquet.csv")
+    FRAME.write_ipc(tmp_path / "arrow.run")
+    for path in tmp_path.iterdir():
+        assert format_of(path) == path.stem
         assert rr(path) == EXPECTED, path.name
 
 

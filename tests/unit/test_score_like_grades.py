@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 import rankstone
 from rankstone import demo
+from rankstone.hits.judgments import GradeCounts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,6 +37,13 @@ def table(
         doc_id=pl.format("d{}", "doc"),
         relevance=grades.cast(pl.Float64),
     )
+
+
+def test_counts_of_nothing_are_zero() -> None:
+    """No judgments have no grades, and no doubts."""
+    assert set(asdict(GradeCounts()).values()) == {0}
+    assert GradeCounts() == GradeCounts.summed({})
+    assert GradeCounts().doubts() == ()
 
 
 def warned(qrels: Any) -> list[str]:

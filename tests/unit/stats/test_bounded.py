@@ -185,6 +185,14 @@ def test_clusters_of_unequal_size_have_cr2() -> None:
     assert units.robust_error()[0][0] == pytest.approx(math.sqrt(square), rel=1e-12)
 
 
+def test_units_without_weight_show_no_spread() -> None:
+    """One unit that counts has no error, however many others are listed."""
+    units = Units(np.array([[3.0], [0.0], [0.0]]), np.array([5.0, 0.0, 0.0]))
+    error, df = units.robust_error()
+    assert np.isnan(error).all()
+    assert df == 0
+
+
 def korn_and_graubard(
     totals: list[float], sizes: list[float], alpha: float
 ) -> tuple[float, float]:
