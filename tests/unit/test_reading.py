@@ -590,6 +590,16 @@ def test_mixed_ids_are_refused() -> None:
         rankstone.evaluate({"q1": {"d1": 1}}, {"q1": {1: 0.5}}, "RR")
 
 
+def test_an_id_that_is_none_is_no_text() -> None:
+    """Written as text it would be a document called None: no such advice."""
+    with pytest.raises(MixedIds, match="holds nothing and text") as caught:
+        rankstone.evaluate(QRELS, {"q1": ["d1", None]}, "RR")
+    assert "str(id)" not in str(caught.value)
+    with pytest.raises(MixedIds, match="holds float and text") as caught:
+        rankstone.evaluate(QRELS, {"q1": ["d1", 1.5]}, "RR")
+    assert "str(id)" in str(caught.value)
+
+
 def test_numbers_in_text_files_match_whole_numbers(tmp_path: Path) -> None:
     """Ids in text files have no type: 7 in a TREC file is the 7 of a Parquet column."""
     qrels = write(tmp_path / "q.txt", "1 0 7 1\n")

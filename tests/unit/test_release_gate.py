@@ -126,6 +126,14 @@ def test_equal_scores_are_no_certainty() -> None:
     assert found.numbers["needed"] == math.ceil(math.log(0.025) / math.log(1 - 0.001))
 
 
+def test_a_margin_that_no_number_of_queries_shows_has_no_plan() -> None:
+    """More than a thousand million queries are no plan."""
+    rule = {"measure": "map", "margin": 1e-7}
+    [outcome] = gated(OLD, scores(0.5, seed=1), rule).outcomes
+    assert outcome.numbers["needed"] is None
+    assert outcome.verdict == "inconclusive"
+
+
 def test_two_queries_with_one_difference_are_no_certainty() -> None:
     """Whatever the margin, two queries that gain .1 each show neither a gain nor that nothing is lost."""
     old, new = ({"a": {"map": 0.1 + s}, "b": {"map": 0.2 + s}} for s in (0.0, 0.1))

@@ -112,7 +112,7 @@ def ids_of(ids: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401
             f"{printable(repr(v), 40)} ({kind})" for kind, v in examples.items()
         ),
         expected="ids of one type: texts, or whole numbers",
-        fix="convert them to text: str(id)",
+        fix=None if "nothing" in kinds else "convert them to text: str(id)",
     )
 
 
