@@ -197,6 +197,11 @@ def test_scores_of_arrays_are_a_result() -> None:
     )
     dropped = scores.audit.to_dict()["runs"]["run"]["dropped"]
     assert dropped == {"RR": {"no relevant document (empty=drop)": 1}}
+    for measures, names in (("RR AP R", "RR, AP, R:"), ("RR AP R P@1", "RR, AP, R …:")):
+        lines = rankstone.evaluate(
+            {"q": {"a": 1}, "p": {"a": 0}}, lists, measures, empty="undefined"
+        ).text(verbose=True)
+        assert f"1 query not in the mean of {names}" in " ".join(lines.split())
     nothing = arrays.evaluate([1.0], [0], "RR", empty="undefined")
     report = nothing.report()
     assert (report["queries"], report["means"]) == (1, {"RR": None})

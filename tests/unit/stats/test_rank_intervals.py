@@ -13,6 +13,7 @@ from rankstone.stats.anova_and_friedman import two_way
 from rankstone.stats.rank_intervals import (
     DrawnErrors,
     MeanErrors,
+    independent_directions,
     moderated_variances,
     rank_intervals,
 )
@@ -225,3 +226,11 @@ def test_shares_of_alpha_hold_together() -> None:
         false += bool(found.better.any())
 
     assert false / boards < 0.09
+
+
+def test_directions_are_corrected_for_noise() -> None:
+    """Two errors of correlation .8, ten degrees of freedom: 2² over (3.28 − 2²/10) · 10² / (9 · 12)."""
+    square = np.array([[1.0, 0.8], [0.8, 1.0]])
+    unbiased = (3.28 - 4 / 10) * 100 / (9 * 12)
+    assert independent_directions(square, 10) == pytest.approx(4 / unbiased)
+    assert independent_directions(square, 1) == 1.0
