@@ -24,7 +24,7 @@ from tests.command_line import commands
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["fixes", "options_of", "pasted_call", "pasted_command"]
+__all__ = ["command_name", "fixes", "options_of", "pasted_call", "pasted_command"]
 
 _FIX: Final = re.compile(r"^[ \t]*fix:[ \t]*(.+)$", re.MULTILINE)
 _IN_PYTHON: Final = re.compile(r",? ?\(in Python (?:[^()]|\([^()]*\))*\)")
@@ -133,9 +133,6 @@ def _offered(match: re.Match[str], declared: click.Option | None) -> str | None:
     if value[0] not in "'\"":
         value = value.rstrip(",;.:?!)`") or value
     if value in _PROSE or _PLACEHOLDER.fullmatch(value.strip("'\"")):
-        return None
-    kind = None if declared is None else declared.type
-    if isinstance(kind, click.Choice) and value.strip("'\"") not in kind.choices:
         return None
     return f"{match[0][: len(name) + 1]}{value}"
 

@@ -16,7 +16,13 @@ from tests.strangers.outcomes import (
     table,
     write,
 )
-from tests.strangers.pasting import fixes, pasted_call, pasted_command
+from tests.strangers.pasting import (
+    command_name,
+    fixes,
+    options_of,
+    pasted_call,
+    pasted_command,
+)
 from tests.strangers.running import Ending, attempt
 
 if TYPE_CHECKING:
@@ -72,6 +78,7 @@ PASTED: Final = {
     "--format-in gives the format where the suffix does not": None,
     "ranks give the order; --order score uses the scores": "--order score",
     "use --order input": "--order input",
+    "use --order sideways, or --order rank": "--order sideways",
     "add --columns a=score --order input": "--columns a=score --order input",
     "add --columns a=score and --order input; or --order rank": "--columns a=score --order input",
     "choose its value: --no-results missing, zero, …": "--no-results missing",
@@ -117,6 +124,8 @@ def test_options_that_are_there() -> None:
     assert pasted_command(command, add) == f"{command} --columns b=query_id"
     replaced = "eval q r -m 'RR P@1' --columns b=doc_id"
     assert pasted_command(command, instead) == replaced
+    with_sign = "eval q r --columns=a=doc_id"
+    assert pasted_command(with_sign, instead) == "eval q r --columns b=doc_id"
     remove = "  fix:  TREC text has no column names: remove --columns"
     assert pasted_command(command, remove) == "eval q r -m 'RR P@1'"
     assert pasted_command(
@@ -131,6 +140,17 @@ def test_whole_commands() -> None:
         assert pasted_command("eval q r", message) == "board --pairs a.csv"
 
 
+def test_commands_of_two_words() -> None:
+    """Options are those of the command, whether one word names it or two; of another there are none."""
+    assert command_name("online ab log.csv") == "online ab"
+    assert command_name("eval online ab") == "eval"
+    assert command_name("nothing q r") == "nothing"
+    assert options_of("nothing") == {}
+    flag = "fix: take it as it is: --quiet, please"
+    assert pasted_command("online ab log.csv", flag) == "online ab log.csv --quiet"
+    assert pasted_command("nothing q", flag) is None
+
+
 def test_fixes_in_python() -> None:
     """An argument with a literal value is added, replaced, or merged with the dict that is there."""
     both = "fix: add --columns a=b (in Python columns={'a': 'b'}), so"
@@ -141,6 +161,11 @@ def test_fixes_in_python() -> None:
     assert (
         pasted_call("f(x, order='rank')", "fix: order='input'") == "f(x, order='input')"
     )
+    order = "fix: order='input'"
+    assert pasted_call("f(x, k=2, order='rank')", order) == "f(x, k=2, order='input')"
+    assert pasted_call("f(x, k={}, order='rank')", order) == "f(x, k={}, order='input')"
+    assert pasted_call("f(x, columns=None)", both) == "f(x, columns={'a': 'b'})"
+    assert pasted_call("x + 1", order) is None
     assert pasted_call("f(x)", "fix: read them with run_column=tag") is None
     assert pasted_call("f(x)", "fix: columns={'THEIRS': 'left'}") is None
     assert pasted_call("f(x)", "fix: convert them to text: str(id)") is None
