@@ -238,7 +238,7 @@ def test_files_and_folders_are_quoted(
     ("qrels", "fix"),
     [
         ("query_id,doc_id,target_id\nq1,d1,7\n", "THEIRS=relevance"),
-        ("query_id,doc_id,label\nq1,d1,good\n", "THEIRS=relevance"),
+        ("query_id,doc_id,verdict\nq1,d1,good\n", "THEIRS=relevance"),
         ("query_id,doc_id,a,b\nq1,d1,1,2\n", "THEIRS=relevance"),
         ("query_id,doc_id\nq1,d1\n", "add a column relevance with 1 in every row"),
         (

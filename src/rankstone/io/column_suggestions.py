@@ -32,41 +32,73 @@ _OF_LISTS: Final[dict[Kind | None, Kind]] = {
 #: common names, folded
 _SYNONYMS: Final = {
     "query_id": (
-        "qid", "queryid", "questionid", "topicid", "id", "query", "queryids", "question", "topic",
-        "searchterm", "searchquery", "userinput", "user", "userid", "uid", "customerid", "sessionid",
+        "qid", "queryid", "questionid", "topicid", "id", "query",
+        "queryids", "question", "topic", "searchterm",
+        "searchquery", "userinput", "user", "userid", "uid",
+        "customerid", "sessionid",
     ),
     "doc_id": (
-        "docid", "docno", "documentid", "passageid", "chunkid", "contextid", "itemid", "productid", "doc",
-        "document", "corpusid", "pid", "passage", "chunk", "context", "item", "iid", "items", "docs",
-        "documents", "product", "asin", "movieid", "articleid", "itemids", "docids", "recommendations",
+        "docid", "docno", "documentid", "passageid", "chunkid",
+        "contextid", "itemid", "productid", "doc", "document",
+        "corpusid", "pid", "passage", "chunk", "context", "item",
+        "iid", "items", "docs", "documents", "product", "asin",
+        "movieid", "articleid", "itemids", "docids",
+        "recommendations",
     ),
     "relevance": (
-        "rel", "label", "grade", "rating", "relevancelabel", "relevancegrade", "qrel", "target", "click",
-        "judgment", "judgement", "gain", "stars",
+        "rel", "label", "grade", "rating", "relevancelabel",
+        "relevancegrade", "qrel", "target", "click", "judgment",
+        "judgement", "gain", "stars", "relevancescore",
+        "isrelevant",
     ),
     "score": (
-        "sim", "prediction", "pred", "similarity", "scores", "rsv", "probability", "prob", "confidence",
-        "relevancescore", "predictedrating", "predicted", "bm25", "rating",
+        "sim", "prediction", "pred", "similarity", "scores",
+        "rsv", "probability", "prob", "confidence",
+        "relevancescore", "predictedrating", "predicted", "bm25",
+        "rating",
     ),
     "rank": ("position", "pos", "rankposition"),
-    "start": ("startchar", "startindex", "startoffset", "begin", "charstart"),
+    "start": (
+        "startchar", "startindex", "startoffset", "begin",
+        "charstart",
+    ),
     "end": ("endchar", "endindex", "endoffset", "stop", "charend"),
     "tokens": ("ntokens", "numtokens", "tokencount", "tokenlength"),
-    "ms": ("latencyms", "latency", "durationms", "elapsedms", "timems"),
-    "subtopic": ("subtopicid", "intent", "aspect", "nugget", "iteration", "group", "judgmentgroup"),
+    "ms": (
+        "latencyms", "latency", "durationms", "elapsedms",
+        "timems",
+    ),
+    "subtopic": (
+        "subtopicid", "intent", "aspect", "nugget", "iteration",
+        "group", "judgmentgroup",
+    ),
     "subgroup": ("judgmentsubgroup", "jsg"),
     "propensity": ("p", "prop", "propensityscore", "pscore"),
     "weight": ("w", "frequency", "count"),
     "session": ("sessionid", "sid"),
     "position": ("place", "turn", "rank", "pos", "slot"),
-    "clicked": ("click", "clicks", "isclick", "isclicked", "satisfaction", "label"),
-    "reward": ("click", "clicked", "satisfaction", "satisfied", "conversion"),
-    "impression_id": ("impression", "serpid", "requestid", "searchid", "pageid"),
-    "variant": ("arm", "bucket", "treatment", "experimentgroup", "group"),
-    "user_id": ("user", "uid", "userid", "visitorid", "customerid", "accountid", "memberid", "id"),
+    "clicked": (
+        "click", "clicks", "isclick", "isclicked", "satisfaction",
+        "label",
+    ),
+    "reward": (
+        "click", "clicked", "satisfaction", "satisfied",
+        "conversion",
+    ),
+    "impression_id": (
+        "impression", "serpid", "requestid", "searchid", "pageid",
+    ),
+    "variant": (
+        "arm", "bucket", "treatment", "experimentgroup", "group",
+    ),
+    "user_id": (
+        "user", "uid", "userid", "visitorid", "customerid",
+        "accountid", "memberid", "id",
+    ),
     "time": (
-        "timestamp", "ts", "eventtime", "eventtimestamp", "datetime", "date", "day", "createdat",
-        "occurredat", "registeredat", "signuptime", "signupdate",
+        "timestamp", "ts", "eventtime", "eventtimestamp",
+        "datetime", "date", "day", "createdat", "occurredat",
+        "registeredat", "signuptime", "signupdate",
     ),
 }  # fmt: skip
 #: how the names of lists of documents begin that one row may have: the retrieved and the relevant ones
@@ -96,6 +128,9 @@ _NO_IDS: Final = re.compile("(text|score|content|answer|distance|rank)s?$")
 _NO_NUMBER: Final = re.compile(
     "rank|rang$|^pos|position|order|place|^idx|index|dist|loss|perplex|time|date|price|length|count"
 )
+_NEAREST: Final = "of distances, as of ranks, the smallest is the best; "
+#: names of numbers that are smaller for better documents
+_DISTANCE: Final = re.compile("dist(ance)?s?$")
 #: how many words a line of TREC text has: judgments, runs without and with a tag
 _TREC: Final = (4, 5, 6)
 #: the least similarity of a misspelt name
@@ -138,7 +173,7 @@ def kind_of_type(dtype: pl.DataType) -> Kind | None:
 
 
 def kinds_of_texts(frame: pl.LazyFrame, rows: int = 1000) -> dict[str, Kind | None]:
-    """Return the content of text columns, judged by the first rows."""
+    """Return the content of columns of texts or of lists of texts, judged by the first rows."""
     try:
         head = frame.head(rows).collect()
     except (
@@ -152,11 +187,33 @@ def kinds_of_texts(frame: pl.LazyFrame, rows: int = 1000) -> dict[str, Kind | No
 
 
 def _kind_of_texts(cells: pl.Series) -> Kind | None:
+    if isinstance(cells.dtype, pl.List):
+        return _OF_LISTS.get(_kind_of_texts(cells.explode().drop_nulls()))
     if not len(cells):
         return None
     if not cells.cast(pl.Int64, strict=False).null_count():
         return "whole"
     return "text" if cells.cast(pl.Float64, strict=False).null_count() else "number"
+
+
+def is_common_name(name: str, ours: Iterable[str]) -> bool:
+    """Return True for one of our columns, or a common name of it; of a path only the end counts.
+
+    >>> is_common_name("item.Rating", ["relevance"]), is_common_name("distance", ["score"])
+    (True, True)
+    """
+    word = _folded(name.rpartition(".")[2])
+    known = any(word in (_folded(one), *_SYNONYMS.get(one, ())) for one in ours)
+    return known or ("score" in ours and _DISTANCE.search(word) is not None)
+
+
+def begins_as_list(name: str, table: str) -> bool:
+    """Return True for names that begin as those of lists of a table.
+
+    >>> begins_as_list("retrieved_scores", "run"), begins_as_list("scores", "run")
+    (True, False)
+    """
+    return _folded(name).startswith(_LISTS.get(table, "."))
 
 
 def escaped(name: str) -> str:
@@ -180,6 +237,8 @@ class Missing:
         The content of columns, as far as it is known.
     given
         The requested {their name: our name}.
+    unused
+        Lists of numbers beside those of the documents.
     """
 
     ours: Sequence[str]
@@ -187,6 +246,7 @@ class Missing:
     reserved: AbstractSet[str]
     kinds: Mapping[str, Kind | None] = field(default_factory=dict)
     given: Mapping[str, str] = field(default_factory=dict)
+    unused: Sequence[str] = ()
 
     def fix(self) -> str | None:
         """Return a fix that can be pasted; ``None`` where no column is left to rename."""
@@ -196,8 +256,10 @@ class Missing:
         guesses = self.guesses()
         if other in self.names and not guesses:
             return self._swapped_tables(str(other))
+        if self.unused and len(self.ours) == 1:
+            return self._of_unused()
         renames = self.renames()
-        lists = any(
+        lists = bool(self.unused) or any(
             str(self._kind(name)).endswith("s")
             for name, ours in guesses.items()
             if ours == "doc_id"
@@ -209,25 +271,58 @@ class Missing:
             and not (lists and ours in ("relevance", "score"))
         ]
         if unknown == ["score"]:
-            return (
-                f"{rename_option(renames)}; there is no score: {_IN_ORDER}"
-                if renames
-                else _IN_ORDER
-            )
+            return self._without_scores(renames)
         if not unknown:
             more = f"; or {_IN_ORDER}" if [*self.ours] == ["score"] else ""
             return rename_option(renames) + (
                 more
                 or (_TWICE if "doc_id" in self._both_lists(guesses).values() else "")
             )
-        if all(name in guesses for name in self._unreserved()):
-            return (
-                _ALL_RELEVANT
-                if unknown == ["relevance"] and self._table == "qrels"
-                else None
-            )
-        theirs = {**renames, "THEIRS": unknown[0]}
-        return f"{rename_option(theirs)}, with the name of the column for THEIRS"
+        return self._of_unknown(unknown, guesses)
+
+    def _of_unknown(
+        self, unknown: Sequence[str], guesses: Mapping[str, str]
+    ) -> str | None:
+        """Return a fix where nothing looks like a column that is missing."""
+        if any(name not in guesses for name in self._unreserved()):
+            theirs = {**self.renames(), "THEIRS": unknown[0]}
+            return f"{rename_option(theirs)}, with the name of the column for THEIRS"
+        is_judged = [*unknown] == ["relevance"] and self._table == "qrels"
+        return _ALL_RELEVANT if is_judged else None
+
+    def _without_scores(self, renames: Mapping[str, str]) -> str:
+        """Return a fix for a run without a column that looks like scores."""
+        nearest = self._distances()
+        if nearest:
+            return _NEAREST + rename_option({**renames, self._theirs(nearest): "rank"})
+        in_order = f"{rename_option(renames)}; there is no score: " if renames else ""
+        return in_order + _IN_ORDER
+
+    def _of_unused(self) -> str:
+        """Return a fix for lists of numbers beside the documents: one is meant, or none is."""
+        ours = self.ours[0]
+        by_name = [name for name in self._by_name(ours) if name in self.unused]
+        likely = by_name or [
+            name for name in self.unused if self._is_candidate(ours, name)
+        ]
+        meant = rename_option({self._theirs(name): ours for name in likely[:1]})
+        if ours == "score":
+            if by_name:
+                return f"{meant}; or {_IN_ORDER}"
+            if self._distances():
+                return f"{self._without_scores({})}; or {_IN_ORDER}"
+            return f"{_IN_ORDER}; or {meant}" if likely else _IN_ORDER
+        none = ",".join(f"{escaped(self._theirs(one))}=unused" for one in self.unused)
+        unused = f"if all documents of the lists are relevant, --columns {quoted(none)}"
+        return f"{meant}; {unused}" if likely else unused
+
+    def _distances(self) -> str | None:
+        """Return a column of distances, the smallest of which is the best."""
+        for name in self.unused or self.names:
+            is_distance = _DISTANCE.search(_folded(name))
+            if is_distance and name.isprintable() and self._fits("score", name):
+                return name
+        return None
 
     def renames(self) -> dict[str, str]:
         """Return {their name: our name} of the columns that are probably meant, for all tables."""
@@ -293,6 +388,12 @@ class Missing:
         fits = [name for name in fits if name not in _CORE]
         words = (_folded(ours), *_SYNONYMS.get(ours, ()))
         known = [name for word in words for name in fits if _folded(name) == word]
+        known += [
+            name
+            for name in self.unused
+            if name in fits and is_common_name(name, [ours])
+            if not _DISTANCE.search(_folded(name))
+        ]
         if ours == "doc_id":
             lists = self._lists()
             known = [
@@ -303,7 +404,7 @@ class Missing:
         folded = {
             _folded(name): name
             for name in others
-            if ours not in _NUMBERS or not _is_id(name)
+            if ours not in _NUMBERS or not is_id(name)
         }
         close = get_close_matches(_folded(ours), folded, n=1, cutoff=_ALIKE)
         return [*known, *(folded[word] for word in close)]
@@ -336,7 +437,7 @@ class Missing:
 
     def _is_candidate(self, ours: str, name: str) -> bool:
         """Return True if a column's content fits, and its name is not that of an id for a number."""
-        other = ours in _NUMBERS and (_is_id(name) or _NO_NUMBER.search(_folded(name)))
+        other = ours in _NUMBERS and (is_id(name) or _NO_NUMBER.search(_folded(name)))
         return self._fits(ours, name) and not other
 
     def _swapped_tables(self, other: str) -> str:
@@ -370,7 +471,7 @@ class Missing:
             if name.isprintable() and str(self._kind(name)).endswith("s")
         ]
         best = sorted(
-            usable, key=lambda name: (not _is_id(name), len(name)), reverse=True
+            usable, key=lambda name: (not is_id(name), len(name)), reverse=True
         )
         lists = {
             _folded(name): name for name in best if not _NO_IDS.search(_folded(name))
@@ -393,7 +494,7 @@ def rename_option(names: Mapping[str, str]) -> str:
     return f"rename {what}: add --columns {quoted(option)} (in Python columns={dict(names)!r})"
 
 
-def _is_id(name: str) -> bool:
+def is_id(name: str) -> bool:
     """Return True for names of ids, which may be whole numbers and are not grades."""
     known = {word for ours in (*_IDS, "user_id", "session") for word in _SYNONYMS[ours]}
     suffix = re.search(r"(?i:(^|[\W_])(id|ids|no|nr|key|code))$|[a-z]I[dD]s?$", name)

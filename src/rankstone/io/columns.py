@@ -15,10 +15,10 @@ from rankstone.errors import (
     did_you_mean,
     printable,
 )
-from rankstone.io.column_suggestions import Kind, Missing, escaped
+from rankstone.io.column_suggestions import Kind, Missing, escaped, is_common_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
 
 CANONICAL: Final = ("query_id", "doc_id", "relevance", "score", "rank")
@@ -54,8 +54,12 @@ RETRIEVED: Final = {
 }
 #: names in logs → our names
 _ALIASES: Final = {"click": "clicked"}
+#: the name of columns that are not to be read
+UNUSED: Final = "unused"
 #: names that a column can be renamed to
-_OURS: Final = (*CANONICAL, *FURTHER, *_ALIASES, "system", "dataset", "value")
+_OURS: Final = (
+    *CANONICAL, *FURTHER, *_ALIASES, "system", "dataset", "value", UNUSED,
+)  # fmt: skip
 _TEXTS: Final = (
     "query_id",
     "doc_id",
@@ -353,6 +357,8 @@ def renames(
     }  # blanks around a name
     chosen = {
         own[theirs]: _ALIASES.get(ours, ours)
+        if ours != UNUSED
+        else f"{UNUSED} {theirs}"
         for theirs, ours in columns.items()
         if theirs in own
     }
@@ -367,9 +373,13 @@ def renames(
             if (
                 not ours_too
                 and {*header} <= {*names}
-                and chosen.items() <= header.items()
+                and all(
+                    header.get(theirs) == ours
+                    for theirs, ours in chosen.items()
+                    if theirs in header or ours in header.values()
+                )
             ):
-                columns.known_header, chosen = what, dict(header)
+                columns.known_header, chosen = what, {**chosen, **header}
                 if (
                     columns.table == "qrels" and "relevance" not in header.values()
                 ):  # of what was retrieved
@@ -380,6 +390,8 @@ def renames(
                     }
         if columns.table == "run" and ranks_by_position(names, chosen):
             chosen["position"] = "rank"
+        if columns.table == "qrels" and _graded_by_label(names, chosen):
+            chosen["label"] = "relevance"
     if (
         "label" in chosen and chosen["label"] in names
     ):  # two columns for one thing: ours is read
@@ -424,6 +436,16 @@ def ranks_by_position(names: Iterable[str], chosen: Mapping[str, str]) -> bool:
     )
 
 
+def _graded_by_label(names: Iterable[str], chosen: Mapping[str, str]) -> bool:
+    """Return True if only ``label`` grades the documents of judgments."""
+    grades = {name for name in names if is_common_name(name, ["relevance"])}
+    return (
+        grades == {"label"}
+        and chosen.keys().isdisjoint(grades)
+        and ("relevance" not in chosen.values())
+    )
+
+
 def hidden(present: Iterable[str], chosen: Mapping[str, str]) -> list[str]:
     """Return the columns that are replaced by renamed ones."""
     return [name for name in present if name in chosen.values() and name not in chosen]
@@ -436,6 +458,7 @@ def require(
     present: Iterable[str],
     kinds: Callable[[], Mapping[str, Kind | None]] = dict,
     given: Mapping[str, str] | None = None,
+    unused: Sequence[str] = (),
 ) -> None:
     """Refuse a table that lacks a column, and suggest which of those ``present`` to rename.
 
@@ -451,17 +474,20 @@ def require(
         Returns what columns contain.
     given
         The requested {their name: our name}.
+    unused
+        Lists of numbers beside those of the documents, which may be what is missing.
     """
     missing = [column for column in needed if column not in known]
     if not missing:
         return
     names = list(present)
     shown = ", ".join(printable(name, 40) for name in names[:12]) or "none"
+    reserved = {*CANONICAL, *FURTHER}
     guessed = Missing(
-        missing, names, {*CANONICAL, *FURTHER}, kinds(), {} if given is None else given
+        missing, names, reserved, kinds(), {} if given is None else given, unused
     )
     error = MissingColumn(
-        f"there is no column {' and no column '.join(missing)}",
+        f"there is no column {' and no column '.join(missing)}{_beside(unused)}",
         where=source,
         given=f"columns {shown}{' …' if len(names) > 12 else ''}",  # noqa: PLR2004 - what fits a line
         expected=", ".join(needed),
@@ -469,6 +495,12 @@ def require(
     )
     error.missing, error.renames = tuple(missing), guessed.renames()
     raise error
+
+
+def _beside(unused: Sequence[str]) -> str:
+    """Return what a message says of lists of numbers that nobody uses."""
+    names = ", ".join(printable(name, 40) for name in unused[:5])
+    return f", but numbers beside each doc_id: {names}" if names else ""
 
 
 def lacking(column: str, part: str, present: Iterable[str]) -> MissingColumn:

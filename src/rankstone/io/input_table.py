@@ -78,6 +78,8 @@ class Table(Record):
         Once the stream has been read, the queries whose retrieval failed → why.
     unanswerable
         Once the stream has been read, the queries whose column ``answerable`` is false.
+    unused
+        Lists of numbers beside those of the documents, in which grades or scores may be.
     """
 
     source: str
@@ -95,6 +97,7 @@ class Table(Record):
     kinds: Callable[[], Mapping[str, Kind | None]] = dict
     failed: Mapping[str, str] = field(default_factory=dict)
     unanswerable: Collection[str] = frozenset()
+    unused: tuple[str, ...] = ()
 
     @property
     def columns(self) -> frozenset[str]:
@@ -283,7 +286,9 @@ class Table(Record):
             if name in self.unusable:
                 raise self.unusable[name]
         names = self.present or tuple(self.schema)
-        require(self.schema, columns, self.source, names, self.kinds, given)
+        require(
+            self.schema, columns, self.source, names, self.kinds, given, self.unused
+        )
         return self
 
     def whole(self) -> Table:

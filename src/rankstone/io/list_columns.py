@@ -65,7 +65,7 @@ def unfolded(table: Table) -> Table:
         schema=schema,
         start=unfolding,
         where=unfolding.where,
-        listed=not {*schema, *table.unusable} & set(_NUMBERS),
+        listed=not table.unused and not {*schema, *table.unusable} & set(_NUMBERS),
         empty=unfolding.unanswered,
         extent=unfolding.extent,
     )

@@ -232,12 +232,14 @@ _WRITTEN: Final = r"^\s*[+-]?(\d+)(?:\.(\d*))?\s*$"
 def wide(dtype: pl.DataType) -> bool:
     """Return True for types of numbers that a float64 cannot always hold.
 
+    Texts of numbers are among them.
+
     >>> wide(pl.Int64()), wide(pl.Int32()), wide(pl.Decimal(38, 2)), wide(pl.Float32())
     (True, False, True, False)
     """
     if isinstance(dtype, (pl.List, pl.Array)):
         return wide(dtype.inner)  # type: ignore[arg-type]
-    return dtype in (pl.Int64, pl.UInt64, pl.Int128, pl.UInt128) or (
+    return dtype in (pl.Int64, pl.UInt64, pl.Int128, pl.UInt128, pl.String) or (
         isinstance(dtype, pl.Decimal) and dtype.precision > DIGITS
     )
 
@@ -325,11 +327,22 @@ def refuse_inexact(given: pl.Series, name: str, where: Locate, before: int = 0) 
             .filter(pl.col("number").list.len() > 0)
             .explode("number")
         )
-    bad = inexact(table["number"])
+    numbers = table["number"]
+    bad = inexact(numbers)
+    is_text = numbers.dtype == pl.String
+    if is_text:
+        bad |= numbers.is_not_null() & numbers.cast(pl.Float64, strict=False).is_null()
     if bad.any():
         at = first_true(bad)
         row = int(table["row"][at]) if "row" in table.columns else at
-        raise too_long(name, str(table["number"][at]), where(before + row))
+        place, number = where(before + row), str(numbers[at])
+        if is_text and pl.Series([number]).cast(pl.Float64, strict=False).has_nulls():
+            raise BadValue(
+                f"the {name} {printable(number, 40)!r} is not a number",
+                where=place,
+                expected="a number",
+            )
+        raise too_long(name, number, place)
 
 
 def too_long(name: str, number: str, where: str | None) -> BadValue:

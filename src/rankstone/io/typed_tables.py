@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
 from rankstone._basics import Record
 from rankstone.errors import InputError, MixedIds, blaming, printable
-from rankstone.io.column_suggestions import kind_of_type
+from rankstone.io.column_suggestions import is_common_name, kind_of_type, kinds_of_texts
 from rankstone.io.columns import (
     CANONICAL,
     hidden,
@@ -22,15 +23,21 @@ from rankstone.io.columns import (
 from rankstone.io.input_table import ROWS, Table, damaged, reading, roots_of
 from rankstone.io.list_columns import LISTS, unfolded
 from rankstone.io.number_columns import refuse_inexact, wide
+from rankstone.io.unused_lists import numbers_beside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from rankstone._basics import Locate
+    from rankstone.io.column_suggestions import Kind
 
 
 #: whole numbers that may not fit into 64 bits with a sign; as ids they become decimal text
 _WIDE: Final = (pl.UInt64, pl.Int128, pl.UInt128)
+#: numbers that may be texts in lists, as in JSON
+_LISTED_NUMBERS: Final = ("relevance", "score", "rank")
+#: rows that show what columns contain
+_HEAD: Final = 1000
 
 
 class BrokenOff(InputError):
@@ -101,6 +108,11 @@ class _Column(Record):
     dtype: pl.DataType
     value: pl.Expr
 
+    def read_as(self, dtype: pl.DataType) -> pl.Expr:
+        """Return the values in a type; texts that are no numbers are null, and refused as they were given."""
+        is_text = _item(self.dtype) == pl.String
+        return self.value.cast(dtype, strict=not is_text)
+
 
 def of_frame(
     frame: pl.LazyFrame,
@@ -151,17 +163,18 @@ def of_parts(
     for part in parts:
         with reading(part.title):
             named.append(_named(part.frame.collect_schema(), columns, part.title))
+    lists = _lists(named[0], lambda _roots: parts[0].frame)
+    kinds = cache(lambda: _kinds(named[0], lists))
     kept, unusable = _usable(
         [(p.title, columns_of) for p, columns_of in zip(parts, named, strict=True)],
         further,
     )
+    unused, foreign = numbers_beside(kinds(), lists, columns)
+    kept = {name: dtype for name, dtype in kept.items() if name not in foreign}
     exact = _exact(kept, named)
     frames = [
         part.frame.select(
-            *(
-                known[name].value.cast(dtype).alias(name)
-                for name, dtype in kept.items()
-            ),
+            *(known[name].read_as(dtype).alias(name) for name, dtype in kept.items()),
             *(
                 known[name].value.cast(dtype).alias(_given(name))
                 for name, dtype in exact.items()
@@ -189,9 +202,8 @@ def of_parts(
             present=tuple(dict.fromkeys(name for known in named for name in known)),
             unusable=unusable,
             extent=extent,
-            kinds=lambda: {
-                name: kind_of_type(column.dtype) for name, column in named[0].items()
-            },
+            kinds=kinds,
+            unused=unused,
         )
     )
 
@@ -310,12 +322,16 @@ def of_batches(
         Columns to read besides the usual ones.
     """
     named = _named(schema, columns, source)
+    lists = _lists(named, lambda roots: next(read(roots), pl.DataFrame()).lazy())
+    kinds = cache(lambda: _kinds(named, lists))
     kept, unusable = _usable([(source, named)], further)
+    unused, foreign = numbers_beside(kinds(), lists, columns)
+    kept = {name: dtype for name, dtype in kept.items() if name not in foreign}
 
     def start(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
         roots = roots_of(wanted)
         names = [name for name in kept if name in roots]
-        as_ours = [named[name].value.cast(kept[name]).alias(name) for name in names]
+        as_ours = [named[name].read_as(kept[name]).alias(name) for name in names]
         checked = [name for name in names if name in exact]
         done = 0
         for piece in read(list(dict.fromkeys(named[name].root for name in names))):
@@ -331,11 +347,37 @@ def of_batches(
     table = Table(
         source, kept, start, where, bare, present=tuple(named), unusable=unusable
     )
-    return unfolded(
-        replace(
-            table, kinds=lambda: {n: kind_of_type(c.dtype) for n, c in named.items()}
-        )
-    )
+    return unfolded(replace(table, kinds=kinds, unused=unused))
+
+
+def _lists(
+    named: Mapping[str, _Column], rows: Callable[[list[str]], pl.LazyFrame]
+) -> Callable[[], pl.LazyFrame]:
+    """Return a function that reads the first of the ``rows``, which have the requested roots, as lists."""
+    lists = {
+        name: column
+        for name, column in named.items()
+        if isinstance(column.dtype, (pl.List, pl.Array))
+    }
+    roots = list({column.root: None for column in lists.values()})
+    values = [
+        column.value.cast(pl.List(_item(column.dtype))).alias(name)
+        for name, column in lists.items()
+    ]
+    return lambda: rows(roots).head(_HEAD).select(values)
+
+
+def _kinds(
+    named: Mapping[str, _Column], lists: Callable[[], pl.LazyFrame]
+) -> dict[str, Kind | None]:
+    """Return what columns contain; lists of texts by the names of numbers are judged by their first rows."""
+    kinds = {name: kind_of_type(column.dtype) for name, column in named.items()}
+    texts = [
+        name
+        for name, kind in kinds.items()
+        if kind == "texts" and is_common_name(name, _LISTED_NUMBERS)
+    ]
+    return kinds | (kinds_of_texts(lists().select(texts)) if texts else {})
 
 
 def _named(
@@ -372,14 +414,10 @@ def _named(
     listed = any(
         isinstance(column.dtype, (pl.List, pl.Array)) for column in theirs.values()
     )
-    if (
-        listed
-        and "position" not in columns
-        and not isinstance(schema.get("position"), (pl.List, pl.Array))
-    ):
-        chosen.pop(
-            "position", None
-        )  # one position for a whole list does not order its documents
+    for name in {"position", "label"} & chosen.keys() - columns.keys():
+        # one for a whole list does not order or grade its documents
+        if listed and not isinstance(theirs[name].dtype, (pl.List, pl.Array)):
+            del chosen[name]
     docs = next(
         (theirs[name].root for name in theirs if chosen.get(name, name) == "doc_id"),
         None,
@@ -508,6 +546,8 @@ def _is_whole(dtype: pl.DataType) -> bool:
 
 def _dtype(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
     """Return the type a column is read as."""
+    if dtype == pl.List(pl.String) and name in _LISTED_NUMBERS:
+        return pl.List(pl.Float64())
     if isinstance(dtype, (pl.List, pl.Array)) and name != "query_id":
         return pl.List(_item_dtype(name, _item(dtype), source))
     return _item_dtype(name, dtype, source)

@@ -1,0 +1,95 @@
+"""Lists of numbers beside the documents of a row that have no name of ours: perhaps grades, perhaps scores.
+
+Judgments without grades are all relevant, and a run without scores has the order of its lists, but only where
+nothing else is said.  So a list of numbers as long as that of the documents needs a name.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from rankstone.io.column_suggestions import begins_as_list, is_common_name, is_id
+from rankstone.io.columns import COSTS, UNUSED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from rankstone.io.column_suggestions import Kind
+
+
+#: a table → our numbers that it is read for, and the table that its other lists may belong to
+_SIDES: Final = {"qrels": (("relevance",), "run"), "run": (("score", "rank"), "qrels")}
+#: our columns that are neither grades nor scores
+_OTHERS: Final = (
+    *COSTS, "start", "end", "subtopic", "subgroup", "propensity", "session", "time",
+)  # fmt: skip
+_NUMBERS: Final = ("wholes", "numbers")
+#: objects in which tools keep what they know about a document
+_ABOUT: Final = ("metadata.", "meta.")
+
+
+def numbers_beside(
+    kinds: Mapping[str, Kind | None],
+    lists: Callable[[], pl.LazyFrame],
+    columns: Mapping[str, str],
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the lists of numbers of a table that has no grades, or no scores, by our names.
+
+    Parameters
+    ----------
+    kinds
+        What columns contain, by their current names.
+    lists
+        Returns the first rows of columns of lists.
+    columns
+        {their name: our name}, with the table that is read.
+
+    Returns
+    -------
+    tuple
+        Those that are as long as the lists of documents, and those that belong to other lists.
+    """
+    ours, other = _SIDES.get(getattr(columns, "table", ""), ((), ""))
+    known = {name for name, kind in kinds.items() if kind in ("texts", *_NUMBERS)}
+    if not ours or "doc_id" not in known or not kinds.keys().isdisjoint(ours):
+        return (), ()
+    numbers = [
+        name
+        for name, kind in kinds.items()
+        if kind in _NUMBERS and _may_be_meant(name, ours)
+    ]
+    elsewhere = [
+        name
+        for name in known.difference(numbers)
+        if begins_as_list(name, other) or columns.get(f"{other}.{name}") == "doc_id"
+    ]
+    if not numbers:
+        return (), ()
+    try:
+        every = pl.col("doc_id", *numbers, *elsewhere)
+        lengths = lists().select(every.list.len()).collect()
+    except pl.exceptions.PolarsError:
+        # a broken row is reported where the table is read
+        return (), ()
+
+    def is_beside(name: str) -> bool:
+        if begins_as_list(name, other):
+            return False
+        owners = ["doc_id"]
+        if not is_common_name(name, ours):
+            owners = [*elsewhere, *owners]
+        length = lengths[name]
+        owner = next((docs for docs in owners if length.equals(lengths[docs])), None)
+        return owner == "doc_id"
+
+    unused = tuple(filter(is_beside, numbers))
+    return unused, tuple(name for name in numbers if name not in unused)
+
+
+def _may_be_meant(name: str, ours: Sequence[str]) -> bool:
+    """Return True for names of numbers that may be grades, scores or ranks."""
+    others = is_id(name) or is_common_name(name, _OTHERS)
+    others |= name.startswith((UNUSED, *_ABOUT)) or name == "doc_id"
+    return is_common_name(name, ours) or not others
