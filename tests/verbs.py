@@ -29,6 +29,7 @@ SHORT: Final = {
     "fuzz": ["ARGS=--measures 500 --files 500 --same 20"],
     "hooks": ["ARGS=-k sklearn"],
     "live": ["LIBRARIES=sklearn"],
+    "mutants": ["ARGS=--number 0"],
     "nightly": ["MINUTES=1"],
     "oldest": ["ARGS=-k reading"],
     "package": ["ARGS=--short"],
