@@ -228,6 +228,21 @@ def test_few_queries_are_said_to_be_too_few() -> None:
     assert "fewer pairs" not in alone.text()
 
 
+def test_queries_without_any_weight_have_no_mean() -> None:
+    """Weights of 0 leave nothing to compare; one query with a weight does."""
+    judged = {"q": {"x": 1}, "p": {"x": 1}}
+    runs = {"a": {"q": ["x"], "p": ["y"]}, "b": {"q": ["y"], "p": ["x"]}}
+    for weight in (0.0, 2.0):
+        weights = {"q": {"weight": 0.0}, "p": {"weight": weight}}
+        measure = "RR(agg=weighted)"
+        if weight:
+            found = compare(judged, runs, measure, queries=weights)
+            assert found.table["difference"].to_list() == [1.0]
+            continue
+        with pytest.raises(NotComparable, match="all queries have weight 0"):
+            compare(judged, runs, measure, queries=weights)
+
+
 def test_what_no_query_could_show_is_said() -> None:
     """A detectable difference above the range of the measure is none: of three queries, not of thirty."""
     few, many = (

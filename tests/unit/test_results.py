@@ -202,6 +202,11 @@ def test_scores_of_arrays_are_a_result() -> None:
             {"q": {"a": 1}, "p": {"a": 0}}, lists, measures, empty="undefined"
         ).text(verbose=True)
         assert f"1 query not in the mean of {names}" in " ".join(lines.split())
+    judged = {"q": {f"d{rank}": 1 for rank in range(5)}}
+    deep = {"q": {f"d{rank}": 40.0 - rank for rank in range(20)}}
+    for ties in ("expected", "docid_desc"):
+        audit = rankstone.evaluate(judged, deep, "nDCG@10", ties=ties).audit.to_dict()
+        assert audit["runs"]["run"]["unjudged"] == {"@10": 0.5}
     nothing = arrays.evaluate([1.0], [0], "RR", empty="undefined")
     report = nothing.report()
     assert (report["queries"], report["means"]) == (1, {"RR": None})

@@ -125,6 +125,12 @@ def test_equal_scores_say_nothing_and_stop_nothing() -> None:
         assert found.p[0, 1, 0] == 1.0
         assert found.p[0, 2, 0] == found.p[1, 2, 0] < 0.5
         assert np.isfinite(found.p).all()
+    # scores that rounding moved are the same, also where another score is 0
+    table[0] = 0.0
+    moved = np.stack([table[:, 0], np.nextafter(table[:, 0], np.inf)], axis=1)
+    moved[0] = 0.0
+    for found in (flipped_max_t(moved), resampled_max_t(moved, resamples=99)):
+        assert found.p[0, 1, 0] == 1.0
 
 
 def test_unequal_spreads_break_tukey_and_not_both_together() -> None:
