@@ -191,27 +191,31 @@ def test_scores_of_arrays_are_a_result() -> None:
         "ArrayScores of 3 queries",
         "1 query not in the mean of RR, AP: no relevant document (empty=undefined)",
     ]
-    lists = {"q": ["a"], "p": ["a"]}
-    scores = rankstone.evaluate(
-        {"q": {"a": 1}, "p": {"a": 0}}, lists, "RR", empty="drop"
-    )
-    dropped = scores.audit.to_dict()["runs"]["run"]["dropped"]
-    assert dropped == {"RR": {"no relevant document (empty=drop)": 1}}
-    for measures, names in (("RR AP R", "RR, AP, R:"), ("RR AP R P@1", "RR, AP, R …:")):
-        lines = rankstone.evaluate(
-            {"q": {"a": 1}, "p": {"a": 0}}, lists, measures, empty="undefined"
-        ).text(verbose=True)
-        assert f"1 query not in the mean of {names}" in " ".join(lines.split())
-    judged = {"q": {f"d{rank}": 1 for rank in range(5)}}
-    deep = {"q": {f"d{rank}": 40.0 - rank for rank in range(20)}}
-    for ties in ("expected", "docid_desc"):
-        audit = rankstone.evaluate(judged, deep, "nDCG@10", ties=ties).audit.to_dict()
-        assert audit["runs"]["run"]["unjudged"] == {"@10": 0.5}
     nothing = arrays.evaluate([1.0], [0], "RR", empty="undefined")
     report = nothing.report()
     assert (report["queries"], report["means"]) == (1, {"RR": None})
     assert report["undefined"] == {"RR": {"no relevant document (empty=undefined)": 1}}
     assert "–" in nothing.to_markdown()
+
+
+def test_what_is_outside_means_is_counted_with_its_reason() -> None:
+    """Queries without a relevant document, by name of the measures; unjudged documents of tied lists."""
+    judged = {"q": {"a": 1}, "p": {"a": 0}}
+    lists = {"q": ["a"], "p": ["a"]}
+    found = rankstone.evaluate(judged, lists, "RR", empty="drop")
+    dropped = found.audit.to_dict()["runs"]["run"]["dropped"]
+    assert dropped == {"RR": {"no relevant document (empty=drop)": 1}}
+    for measures, names in (("RR AP R", "RR, AP, R:"), ("RR AP R P@1", "RR, AP, R …:")):
+        text = rankstone.evaluate(judged, lists, measures, empty="undefined").text(
+            verbose=True
+        )
+        assert f"1 query not in the mean of {names}" in " ".join(text.split())
+
+    judged = {"q": {f"d{rank}": 1 for rank in range(5)}}
+    deep = {"q": {f"d{rank}": 40.0 - rank for rank in range(20)}}
+    for ties in ("expected", "docid_desc"):
+        audit = rankstone.evaluate(judged, deep, "nDCG@10", ties=ties).audit.to_dict()
+        assert audit["runs"]["run"]["unjudged"] == {"@10": 0.5}
 
 
 def test_every_public_result_is_tried() -> None:
