@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -179,6 +181,9 @@ VALUE: Final = Ending("result", "half", {"runs": {"r": {"RR": 0.5}}})
 OTHER: Final = Ending("result", "whole", {"runs": {"r": {"RR": 1.0}}})
 PLAIN: Final = Ending("refusal", "error: no grade in line 2\n  fix: look at it")
 FIXED: Final = Ending("refusal", "error: no grade in line 2\n  fix: add --columns a=b")
+#: a fix without the words, and a result with them
+OTHER_FIX: Final = Ending("refusal", "error: no\n  fix: add --columns a=b")
+SAID: Final = Ending("result", "no grade", {"runs": {"r": {"RR": 0.5}}})
 CRASH: Final = Ending("crash", "internal error")
 PASTE: Final = " --columns a=b"
 HALF: Final = Run("eval q r", values={"RR": 0.5})
@@ -205,6 +210,8 @@ DECIDED: Final[list[tuple[Run, list[Ending], str]]] = [
     (BOTH, [FIXED, VALUE], "fixed"),
     (BOTH, [FIXED, OTHER], "dead end"),
     (BOTH, [VALUE], "wrong"),
+    (BOTH, [SAID], "wrong"),
+    (BOTH, [OTHER_FIX, VALUE], "dead end"),
     (BOTH, [PLAIN], "right"),
     (BOTH, [Ending("refusal", "error: no")], "refused"),
     (Run("eval q r", says=("HALF",)), [VALUE], "right"),
@@ -225,6 +232,38 @@ def test_decisions(run: Run, endings: list[Ending], outcome: str) -> None:
     assert trail.steps == tuple(zip(texts, endings, strict=True))
 
 
+def test_calls_are_decided() -> None:
+    """A call gets the fix in Python."""
+    message = "no column\n  fix: add --columns a=b (in Python columns={'a': 'b'})"
+    endings = {"f(x)": Ending("refusal", message), "f(x, columns={'a': 'b'})": VALUE}
+    trail = decided(replace(HALF, text="f(x)", is_call=True), endings.__getitem__)
+
+    assert trail.outcome == "fixed"
+    fix_in_a_result = Ending("result", message, VALUE.document)
+    assert decided(HALF, {HALF.text: fix_in_a_result}.__getitem__).outcome == "right"
+
+
+def test_numbers_are_the_same_or_not() -> None:
+    """Nine digits count; what is no number is null or NaN; neither texts nor yes and no are numbers."""
+    pairs = [
+        (0.5, 0.5 * (1 + 1e-10), "right"),
+        (0.5, 0.5 * (1 + 1e-8), "wrong"),
+        (0.0, 1e-13, "right"),
+        (0.0, 1e-11, "wrong"),
+        (1.0, True, "wrong"),
+        (1.0, "1.0", "wrong"),
+        (1.0, None, "wrong"),
+        (math.nan, None, "right"),
+        (math.nan, math.nan, "right"),
+        (math.nan, 0.5, "wrong"),
+        (math.nan, "nan", "wrong"),
+    ]
+    for expected, number, outcome in pairs:
+        run = Run("eval q r", values={"RR": expected})
+        ending = Ending("result", "", {"RR": number})
+        assert decided(run, {run.text: ending}.__getitem__).outcome == outcome
+
+
 def test_places_of_values() -> None:
     """A measure of the only run, of a run by name, or a path into the document."""
     one = {"runs": {"a": {"RR": 0.5}}, "audit": {"rows": [{"n": 2}]}}
@@ -234,6 +273,7 @@ def test_places_of_values() -> None:
     assert looked_up(one, "audit.rows.0.n") == 2
     assert looked_up(two, "b.c.RR") == 1.0
     assert looked_up(two, 'b.c.RR(rel=">1.5")') == 0.0
+    assert looked_up({"a": {"x": 1}, "a.b": {"c": 2}}, "a.b.c") == 2
     assert looked_up(two, "RR") == looked_up(None, "RR") == "nowhere"
 
 
