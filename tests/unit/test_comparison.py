@@ -243,6 +243,22 @@ def test_queries_without_any_weight_have_no_mean() -> None:
             compare(judged, runs, measure, queries=weights)
 
 
+def test_judged_shares_have_a_cutoff_where_no_measure_has_one() -> None:
+    """Shares of judged documents are those of the first ten where only AP is compared."""
+    runs = {"a": {"q": ["x"], "p": ["y"]}, "b": {"q": ["y"], "p": ["x"]}}
+    found = compare({"q": {"x": 1}, "p": {"x": 1}}, runs, "AP")
+    assert "Judged@10" in found.text()
+
+
+@pytest.mark.parametrize("correction", ["hsd", "max_t", "tukey"])
+def test_simultaneous_intervals_have_a_detectable_difference(correction: str) -> None:
+    """It is that of t at the level that intervals of this width have."""
+    data = scores({"a": 0.0, "b": 0.1, "c": 0.2}, queries=20)
+    found = compare_scores(data, correction=correction, permutations=200, resamples=200)
+    assert found.table["detectable"].is_not_null().all()
+    assert (found.table["detectable"] > 0).all()
+
+
 def test_what_no_query_could_show_is_said() -> None:
     """A detectable difference above the range of the measure is none: of three queries, not of thirty."""
     few, many = (

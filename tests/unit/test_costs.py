@@ -11,6 +11,8 @@ import pytest
 
 import rankstone
 from rankstone import InputError, UsageError
+from rankstone.errors import BadParameter
+from rankstone.measures import parse_measures
 from rankstone.stats import quantile_interval
 
 RUN = pl.DataFrame(
@@ -229,3 +231,11 @@ def test_what_is_repeated_in_rows_is_not_added_for_units() -> None:
         {"q": {"a": 1}}, run, measures, unit="document"
     ).to_dict()["run"]
     assert list(found.values()) == [1.0, 50.0, 21.0, 7.0]
+
+
+def test_lists_without_costs_have_no_budget() -> None:
+    """Hits made for other measures are refused by a measure of costs, not misread."""
+    hits = rankstone.Prepared({"q": {"a": 1}}, "RR").hits({"q": ["a"]})
+    [budgeted] = parse_measures(["R@tokens(10)"])
+    with pytest.raises(BadParameter, match="these lists have none"):
+        budgeted.score(hits)

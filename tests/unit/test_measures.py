@@ -10,6 +10,7 @@ from pkgutil import iter_modules
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from tests.rows import each
 
@@ -356,3 +357,17 @@ def test_a_threshold_is_a_grade() -> None:
         IA(of="AP")  # type: ignore[arg-type]
     with pytest.raises(UnknownMeasure, match="None is not a measure"):
         parse_measures(None)  # type: ignore[arg-type]
+
+
+def test_a_rarer_document_counts_more_than_a_better_one() -> None:
+    """So moving a better document up may lower propensity-scored measures: (1 / .9) / (1 / .1) = 1/9."""
+    rows = {"query_id": ["q", "q"], "doc_id": ["a", "b"], "relevance": [2, 1]}
+    judged = pl.DataFrame(rows | {"propensity": [0.9, 0.1]})
+    for text in ("PSP@1", "PSnDCG@1"):
+        [measure] = parse_measures([text])
+        assert not measure.claims.promotion_helps
+        above, below = (
+            rankstone.evaluate(judged, {"q": order}, text).to_dict()["run"][text]
+            for order in (["a", "b"], ["b", "a"])
+        )
+        assert (above, below) == (pytest.approx(1 / 9), 1.0)

@@ -65,6 +65,14 @@ def test_a_catalogue_holds_what_is_known(text: str) -> None:
         one(text, {"q": ["a", "b", "c"]}, qrels, candidates=5)
 
 
+def test_the_query_with_too_many_documents_is_named() -> None:
+    """Two queries, the second of which has more documents than the catalogue."""
+    runs = {"p": ["a"], "q": ["a", "b", "c"]}
+    judged = {"p": {"a": 1}, "q": {"a": 1, "x": 1}}
+    with pytest.raises(rankstone.UsageError, match="2 relevant documents and 2 others"):
+        rankstone.evaluate(judged, runs, "AUC(negatives=catalogue)", candidates=3)
+
+
 def test_ranks_must_count_documents() -> None:
     """condensed_keep_rank leaves gaps, so candidates cannot be counted by rank; judged ones can."""
     with pytest.raises(rankstone.UsageError, match="leaves gaps"):

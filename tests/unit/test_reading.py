@@ -590,6 +590,13 @@ def test_mixed_ids_are_refused() -> None:
         rankstone.evaluate({"q1": {"d1": 1}}, {"q1": {1: 0.5}}, "RR")
 
 
+def test_grades_beyond_what_is_exact_are_refused() -> None:
+    """Above and below zero."""
+    for grade in (1e300, -1e300, 2.0**53 + 2, float("nan")):
+        with pytest.raises(BadValue, match="a judgment's grade is"):
+            rankstone.evaluate({"q1": {"d1": grade, "d2": 1}}, RUN, "RR")
+
+
 def test_an_id_that_is_none_is_no_text() -> None:
     """Written as text it would be a document called None: no such advice."""
     with pytest.raises(MixedIds, match="holds nothing and text") as caught:
