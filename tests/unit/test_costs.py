@@ -236,6 +236,7 @@ def test_what_is_repeated_in_rows_is_not_added_for_units() -> None:
 def test_lists_without_costs_have_no_budget() -> None:
     """Hits made for other measures are refused by a measure of costs, not misread."""
     hits = rankstone.Prepared({"q": {"a": 1}}, "RR").hits({"q": ["a"]})
+    budgeted: Any
     [budgeted] = parse_measures(["R@tokens(10)"])
     with pytest.raises(BadParameter, match="these lists have none"):
         budgeted.score(hits)
