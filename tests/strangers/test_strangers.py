@@ -302,6 +302,10 @@ BAD: Final[dict[str, tuple[Callable[[str], str], str]]] = {
         lambda text: text.partition("[[runs]]")[0],
         r"one or more \[\[runs\]\]",
     ),
+    "runs of no tables": (
+        lambda text: 'runs = "eval"\n' + text.partition("[files]")[0],
+        r"one or more \[\[runs\]\]",
+    ),
     "a key of no run": (lambda text: text + "value = 1", "run 1: value is not one of"),
     "two texts": (
         lambda text: text + "call = 'f()'",
