@@ -98,6 +98,19 @@ def test_words_and_names_of_columns(
     assert paired_board(table).to_frame().equals(paired_board(battles()).to_frame())
 
 
+def test_a_zero_of_two_meanings() -> None:
+    """Of 1 and 2 a 0 is a tie; of 1 alone it may be that the right side won."""
+    sides = pl.DataFrame({"left": ["A"] * 4, "right": ["B"] * 4})
+    with pytest.raises(BadValue, match="without a winner 2, 0 may be a tie or the"):
+        paired_board(sides.with_columns(outcome=pl.Series(["1", "0", "1", "1"])))
+    coded = sides.with_columns(outcome=pl.Series(["1", "0", "2", "1"]))
+    named = sides.with_columns(winner=pl.Series(["A", "tie", "B", "A"]))
+    assert paired_board(coded).to_frame().equals(paired_board(named).to_frame())
+    zero = pl.DataFrame({"left": ["0"] * 2, "right": ["1"] * 2, "winner": ["0", "1"]})
+    won = paired_board(zero, model="bradley_terry").to_frame()
+    assert won["win_rate"].to_list() == [1 / 2, 1 / 2]
+
+
 def test_the_name_of_the_winner() -> None:
     """The winner may be named; a name that is neither of the two is refused with its row."""
     named = battles().with_columns(

@@ -225,6 +225,12 @@ def _outcomes(winner: pl.Series, left: pl.Series, right: pl.Series, where: str) 
     ).to_series()
     # systems may be called a and b: their names go first where they explain every row
     found = by_name if not by_name.null_count() else by_word.fill_null(by_name)
+    if by_name.null_count() and words.is_in(["0"]).any() and "2" not in words:
+        raise BadValue(
+            "without a winner 2, 0 may be a tie or the right side",
+            where=where,
+            expected="left, right, tie, or the name of one of them",
+        )
     if found.null_count():
         at = first_true(found.is_null())
         raise BadValue(

@@ -44,6 +44,7 @@ from rankstone.io.file_formats import (
     stem,
 )
 from rankstone.io.file_roles import note_input, refuse_inputs, separate_files
+from rankstone.io.implausible_columns import refuse_implausible
 from rankstone.io.input_table import Table, unreadable
 from rankstone.io.json_objects import holds_json, is_quepid, read_json, read_quepid
 from rankstone.io.list_columns import Unfolding
@@ -136,7 +137,9 @@ def read_judgments(
         *table.present,
     }
     table = table.with_number("relevance", 1.0) if table.listed or spans else table
-    return table.requires("query_id", "doc_id", "relevance", *further, given=columns)
+    table.requires("query_id", "doc_id", "relevance", *further, given=columns)
+    refuse_implausible(table, columns, "relevance")
+    return table
 
 
 def _refuse_written_lists(table: Table, renames: Renames) -> None:
@@ -204,9 +207,11 @@ def read_run(
             format_in,
             lambda part: _open(part, RUN, name, columns, format_in),
         )
-    return table.requires(
-        "query_id", "doc_id", *_order_column(table, order), given=columns
-    )
+    by = _order_column(table, order)
+    table.requires("query_id", "doc_id", *by, given=columns)
+    if "score" in by:
+        refuse_implausible(table, columns, "score")
+    return table
 
 
 def is_data_set(source: str) -> bool:

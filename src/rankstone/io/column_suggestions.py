@@ -33,7 +33,7 @@ _OF_LISTS: Final[dict[Kind | None, Kind]] = {
 _SYNONYMS: Final = {
     "query_id": (
         "qid", "queryid", "questionid", "topicid", "id", "query",
-        "queryids", "question", "topic", "searchterm",
+        "queries", "queryids", "question", "questions", "topic", "searchterm",
         "searchquery", "userinput", "user", "userid", "uid",
         "customerid", "sessionid",
     ),
@@ -106,6 +106,7 @@ _LISTS: Final = {
     "run": ("retrieved", "results", "recommended"),
     "qrels": ("relevant", "expected", "reference", "groundtruth", "gold"),
 }
+_ANSWERS: Final = (*_LISTS["run"], *_LISTS["qrels"], "answer", "response", "source")
 _IDS: Final = ("query_id", "doc_id")
 _NUMBERS: Final = ("relevance", "score", "rank")
 #: our columns that can be guessed by content
@@ -143,18 +144,22 @@ def _folded(name: str) -> str:
 
 
 def looks_like_columns(names: Iterable[str]) -> bool:
-    """Return True for common names of columns of queries, documents and a number.
+    """Return True for common names of columns of queries, beside ids of documents, answers, or both and numbers.
 
-    >>> looks_like_columns(["qid", "docno", "score"]), looks_like_columns(["q1", "q2"])
-    (True, False)
+    >>> looks_like_columns(["user", "item_id"]), looks_like_columns(["Questions", "answers"])
+    (True, True)
+    >>> looks_like_columns(["q1", "q2"]), looks_like_columns(["query", "doc"])
+    (False, False)
     """
-    folded = {_folded(name) for name in names}
-    matched = {
-        ours
-        for ours, theirs in _SYNONYMS.items()
-        if not folded.isdisjoint((_folded(ours), *theirs))
-    }
-    return {"query_id", "doc_id"} <= matched and not matched.isdisjoint(_NUMBERS)
+    known = [*names]
+
+    def named(*ours: str) -> list[str]:
+        return [_folded(name) for name in known if is_common_name(name, ours)]
+
+    ids = [name for name in named("doc_id") if name.endswith(("id", "ids"))]
+    answers = [name for name in known if _folded(name).startswith(_ANSWERS)]
+    rows = named("doc_id") and named(*_NUMBERS)
+    return bool(named("query_id") and (ids or answers or rows))
 
 
 def kind_of_type(dtype: pl.DataType) -> Kind | None:
@@ -204,7 +209,12 @@ def is_common_name(name: str, ours: Iterable[str]) -> bool:
     """
     word = _folded(name.rpartition(".")[2])
     known = any(word in (_folded(one), *_SYNONYMS.get(one, ())) for one in ours)
-    return known or ("score" in ours and _DISTANCE.search(word) is not None)
+    return known or ("score" in ours and is_distance(name))
+
+
+def is_distance(name: str) -> bool:
+    """Return True for names of numbers that are smaller for better documents."""
+    return _DISTANCE.search(_folded(name)) is not None
 
 
 def begins_as_list(name: str, table: str) -> bool:
@@ -213,7 +223,7 @@ def begins_as_list(name: str, table: str) -> bool:
     >>> begins_as_list("retrieved_scores", "run"), begins_as_list("scores", "run")
     (True, False)
     """
-    return _folded(name).startswith(_LISTS.get(table, "."))
+    return _folded(name).startswith(_LISTS[table])
 
 
 def escaped(name: str) -> str:
@@ -256,10 +266,10 @@ class Missing:
         guesses = self.guesses()
         if other in self.names and not guesses:
             return self._swapped_tables(str(other))
-        if self.unused and len(self.ours) == 1:
-            return self._of_unused()
         renames = self.renames()
-        lists = bool(self.unused) or any(
+        if self.unused and [*self.ours] == ["relevance"]:
+            return self._without_grades(renames)
+        lists = (len(self.ours) > 1 and bool(self.unused)) or any(
             str(self._kind(name)).endswith("s")
             for name, ours in guesses.items()
             if ours == "doc_id"
@@ -298,29 +308,16 @@ class Missing:
         in_order = f"{rename_option(renames)}; there is no score: " if renames else ""
         return in_order + _IN_ORDER
 
-    def _of_unused(self) -> str:
-        """Return a fix for lists of numbers beside the documents: one is meant, or none is."""
-        ours = self.ours[0]
-        by_name = [name for name in self._by_name(ours) if name in self.unused]
-        likely = by_name or [
-            name for name in self.unused if self._is_candidate(ours, name)
-        ]
-        meant = rename_option({self._theirs(name): ours for name in likely[:1]})
-        if ours == "score":
-            if by_name:
-                return f"{meant}; or {_IN_ORDER}"
-            if self._distances():
-                return f"{self._without_scores({})}; or {_IN_ORDER}"
-            return f"{_IN_ORDER}; or {meant}" if likely else _IN_ORDER
+    def _without_grades(self, renames: Mapping[str, str]) -> str:
+        """Return a fix for lists of documents beside lists of numbers, which may be grades."""
         none = ",".join(f"{escaped(self._theirs(one))}=unused" for one in self.unused)
         unused = f"if all documents of the lists are relevant, --columns {quoted(none)}"
-        return f"{meant}; {unused}" if likely else unused
+        return f"{rename_option(renames or {'THEIRS': 'relevance'})}; {unused}"
 
     def _distances(self) -> str | None:
         """Return a column of distances, the smallest of which is the best."""
         for name in self.unused or self.names:
-            is_distance = _DISTANCE.search(_folded(name))
-            if is_distance and name.isprintable() and self._fits("score", name):
+            if is_distance(name) and name.isprintable() and self._fits("score", name):
                 return name
         return None
 
@@ -392,7 +389,7 @@ class Missing:
             name
             for name in self.unused
             if name in fits and is_common_name(name, [ours])
-            if not _DISTANCE.search(_folded(name))
+            if not is_distance(name)
         ]
         if ours == "doc_id":
             lists = self._lists()
@@ -413,7 +410,9 @@ class Missing:
         """Return the remaining columns where only one assignment to the remaining names is possible."""
         ours = [one for one in self.ours if one not in found.values()]
         left = [name for name in self._unreserved() if name not in found]
-        if not ours or not {*ours} <= {*_BY_CONTENT} or not all(map(self._kind, left)):
+        if self.unused or not ours or not {*ours} <= {*_BY_CONTENT}:
+            return []
+        if not all(map(self._kind, left)):
             return []
         if len(ours) == len(left) and not {"relevance", "score"} <= {*ours}:
             # the order is always query, document, number

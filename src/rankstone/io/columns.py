@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from rankstone._basics import quoted
+from rankstone._basics import quoted, some
 from rankstone.errors import (
     BadOption,
     MissingColumn,
@@ -390,8 +390,8 @@ def renames(
                     }
         if columns.table == "run" and ranks_by_position(names, chosen):
             chosen["position"] = "rank"
-        if columns.table == "qrels" and _graded_by_label(names, chosen):
-            chosen["label"] = "relevance"
+        if columns.table == "qrels" and "relevance" not in chosen.values():
+            chosen = {**_graded_by_label(names), **chosen}
     if (
         "label" in chosen and chosen["label"] in names
     ):  # two columns for one thing: ours is read
@@ -436,14 +436,10 @@ def ranks_by_position(names: Iterable[str], chosen: Mapping[str, str]) -> bool:
     )
 
 
-def _graded_by_label(names: Iterable[str], chosen: Mapping[str, str]) -> bool:
-    """Return True if only ``label`` grades the documents of judgments."""
+def _graded_by_label(names: Iterable[str]) -> dict[str, str]:
+    """Return the rename of ``label`` where no other column grades the documents of judgments."""
     grades = {name for name in names if is_common_name(name, ["relevance"])}
-    return (
-        grades == {"label"}
-        and chosen.keys().isdisjoint(grades)
-        and ("relevance" not in chosen.values())
-    )
+    return {"label": "relevance"} if grades == {"label"} else {}
 
 
 def hidden(present: Iterable[str], chosen: Mapping[str, str]) -> list[str]:
@@ -481,26 +477,25 @@ def require(
     if not missing:
         return
     names = list(present)
-    shown = ", ".join(printable(name, 40) for name in names[:12]) or "none"
     reserved = {*CANONICAL, *FURTHER}
     guessed = Missing(
         missing, names, reserved, kinds(), {} if given is None else given, unused
     )
+    beside = f", but numbers beside each doc_id: {some(unused)}" if unused else ""
+    absent = "".join(
+        f", no {printable(theirs, 40)}"
+        for theirs, ours in (given or {}).items()
+        if ours in missing
+    )
     error = MissingColumn(
-        f"there is no column {' and no column '.join(missing)}{_beside(unused)}",
+        f"there is no column {' and no column '.join(missing)}{beside}",
         where=source,
-        given=f"columns {shown}{' …' if len(names) > 12 else ''}",  # noqa: PLR2004 - what fits a line
+        given=f"columns {some(names, 12) or 'none'}{absent}",
         expected=", ".join(needed),
         fix=_separator_fix(names) or guessed.fix(),
     )
     error.missing, error.renames = tuple(missing), guessed.renames()
     raise error
-
-
-def _beside(unused: Sequence[str]) -> str:
-    """Return what a message says of lists of numbers that nobody uses."""
-    names = ", ".join(printable(name, 40) for name in unused[:5])
-    return f", but numbers beside each doc_id: {names}" if names else ""
 
 
 def lacking(column: str, part: str, present: Iterable[str]) -> MissingColumn:

@@ -328,21 +328,17 @@ def refuse_inexact(given: pl.Series, name: str, where: Locate, before: int = 0) 
             .explode("number")
         )
     numbers = table["number"]
+
+    def place(at: int) -> str:
+        row = int(table["row"][at]) if "row" in table.columns else at
+        return where(before + row)
+
+    if numbers.dtype == pl.String:
+        numbers_in(numbers.alias(name), place)
     bad = inexact(numbers)
-    is_text = numbers.dtype == pl.String
-    if is_text:
-        bad |= numbers.is_not_null() & numbers.cast(pl.Float64, strict=False).is_null()
     if bad.any():
         at = first_true(bad)
-        row = int(table["row"][at]) if "row" in table.columns else at
-        place, number = where(before + row), str(numbers[at])
-        if is_text and pl.Series([number]).cast(pl.Float64, strict=False).has_nulls():
-            raise BadValue(
-                f"the {name} {printable(number, 40)!r} is not a number",
-                where=place,
-                expected="a number",
-            )
-        raise too_long(name, number, place)
+        raise too_long(name, str(numbers[at]), place(at))
 
 
 def too_long(name: str, number: str, where: str | None) -> BadValue:

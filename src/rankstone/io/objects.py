@@ -13,7 +13,7 @@ from typing import Any, TypeGuard
 import numpy as np
 import polars as pl
 
-from rankstone.errors import EmptyInput, InputError
+from rankstone.errors import BadValue, EmptyInput, InputError, printable
 from rankstone.io.arrow_batches import batches_of_relation, is_relation
 from rankstone.io.input_table import Table, reading
 from rankstone.io.python_rows import (
@@ -23,6 +23,7 @@ from rankstone.io.python_rows import (
     holds_columns,
     ids_of,
     ids_of_documents,
+    is_number,
     is_pandas,
     numbers_of,
 )
@@ -115,28 +116,52 @@ def _from_mapping(value: Mapping[Any, Any], number: str, source: str) -> Table:
         numbers = [n for each in inner for n in each.values()]
         if numbers and all(isinstance(n, Mapping) for n in numbers):
             return _from_subtopics(dict(zip(value, inner, strict=True)), number, source)
-        frame = {
-            "doc_id": ids_of(docs, "doc_id", source),
-            number: numbers_of(numbers, number, source),
-        }
+        try:
+            read = numbers_of(numbers, number, source)
+        except BadValue as error:
+            raise _misfit(value, number, error) from None
+        frame = {"doc_id": ids_of(docs, "doc_id", source), number: read}
     elif not any(isinstance(docs, (Mapping, str, bytes)) for docs in inner):
         docs = ids_of_documents(
             [doc for each in inner for doc in _documents(each, source)], source
         )
         frame = {"doc_id": ids_of(docs, "doc_id", source)}
     else:
-        raise InputError(
-            "the values of the dict have different types",
-            where=source,
-            expected=f"{{query: {{doc: {number}}}}} or {{query: [doc, …]}} throughout",
-        )
+        what = "the values of the dict have different types"
+        raise _misfit(value, number, InputError(what, where=source))
     lengths = [len(docs) for docs in inner]
     queries = ids_of(list(value), "query_id", source).gather(
         np.repeat(np.arange(len(inner)), lengths)
     )
     table = pl.DataFrame({"query_id": queries, **frame})
-    read = of_frame(table.lazy(), source, {}, further=(number,))
-    return replace(_declaring_empty(read, value, lengths), listed=number not in frame)
+    opened = of_frame(table.lazy(), source, {}, further=(number,))
+    return replace(_declaring_empty(opened, value, lengths), listed=number not in frame)
+
+
+def _misfit(value: Mapping[Any, Any], number: str, error: InputError) -> InputError:
+    """Return an error that names the first entry which is no query."""
+    objects = sum(isinstance(docs, Mapping) for docs in value.values())
+    kind = Mapping if 2 * objects >= len(value) else (list, tuple)
+    for key, docs in value.items():
+        numbers = docs.values() if isinstance(docs, Mapping) else ()
+        if isinstance(docs, kind) and all(map(is_number, numbers)):
+            continue
+        inside = [
+            printable(name, 40)
+            for name, one in value.items()
+            if isinstance(one, Mapping) and one
+            if all(isinstance(each, (Mapping, list)) for each in one.values())
+        ]
+        return type(error)(
+            error.what,
+            where=error.where,
+            given=f"{printable(key, 40)}: {printable(repr(docs), 40)}",
+            expected=f"{{query: {{doc: {number}}}}} or {{query: [doc, …]}} throughout",
+            fix=f"if {inside[0]} holds them, write it to a file of its own"
+            if inside
+            else None,
+        )
+    return error
 
 
 def _filled_in(inner: list[Any]) -> list[Any]:

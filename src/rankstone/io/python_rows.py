@@ -129,7 +129,7 @@ def numbers_of(numbers: Any, name: str, source: str) -> pl.Series:  # noqa: ANN4
     try:
         read = np.asarray(numbers, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        bad = next((v for v in numbers if not _is_number(v)), None)
+        bad = next((v for v in numbers if not is_number(v)), None)
         raise BadValue(
             f"the {name} {printable(repr(bad), 40)} is not a number",
             where=source,
@@ -149,7 +149,8 @@ def numbers_of(numbers: Any, name: str, source: str) -> pl.Series:  # noqa: ANN4
     return pl.Series(read)
 
 
-def _is_number(value: object) -> bool:
+def is_number(value: object) -> bool:
+    """Return True for a number, also as text."""
     try:
         float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
@@ -305,8 +306,8 @@ def holds_columns(value: object, columns: Mapping[str, str] | None = None) -> bo
     """Return True for a dict of columns, False for ``{query: [doc, …]}``.
 
     Queries may have any id, so a dict holds columns only if our names are among its keys (``query_id`` and
-    another one, perhaps after renaming with ``columns``), or if common names of queries, documents and a
-    number are the keys of columns of one length.
+    another one, perhaps after renaming with ``columns``), or if common names of queries and of documents,
+    numbers or answers are the keys of columns of one length.
 
     >>> holds_columns({"query_id": ["q1"], "doc_id": ["d1"], "score": [0.5]})
     True

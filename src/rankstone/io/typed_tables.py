@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from rankstone._basics import Locate
-    from rankstone.io.column_suggestions import Kind
 
 
 #: whole numbers that may not fit into 64 bits with a sign; as ids they become decimal text
@@ -108,11 +106,6 @@ class _Column(Record):
     dtype: pl.DataType
     value: pl.Expr
 
-    def read_as(self, dtype: pl.DataType) -> pl.Expr:
-        """Return the values in a type; texts that are no numbers are null, and refused as they were given."""
-        is_text = _item(self.dtype) == pl.String
-        return self.value.cast(dtype, strict=not is_text)
-
 
 def of_frame(
     frame: pl.LazyFrame,
@@ -163,18 +156,18 @@ def of_parts(
     for part in parts:
         with reading(part.title):
             named.append(_named(part.frame.collect_schema(), columns, part.title))
-    lists = _lists(named[0], lambda _roots: parts[0].frame)
-    kinds = cache(lambda: _kinds(named[0], lists))
     kept, unusable = _usable(
         [(p.title, columns_of) for p, columns_of in zip(parts, named, strict=True)],
         further,
     )
-    unused, foreign = numbers_beside(kinds(), lists, columns)
-    kept = {name: dtype for name, dtype in kept.items() if name not in foreign}
+    kept, about = _about(named[0], kept, lambda _roots: parts[0].frame, columns)
     exact = _exact(kept, named)
     frames = [
         part.frame.select(
-            *(known[name].read_as(dtype).alias(name) for name, dtype in kept.items()),
+            *(
+                known[name].value.cast(dtype, strict=False).alias(name)
+                for name, dtype in kept.items()
+            ),
             *(
                 known[name].value.cast(dtype).alias(_given(name))
                 for name, dtype in exact.items()
@@ -202,8 +195,7 @@ def of_parts(
             present=tuple(dict.fromkeys(name for known in named for name in known)),
             unusable=unusable,
             extent=extent,
-            kinds=kinds,
-            unused=unused,
+            **about,
         )
     )
 
@@ -322,16 +314,20 @@ def of_batches(
         Columns to read besides the usual ones.
     """
     named = _named(schema, columns, source)
-    lists = _lists(named, lambda roots: next(read(roots), pl.DataFrame()).lazy())
-    kinds = cache(lambda: _kinds(named, lists))
+
+    def rows(roots: list[str]) -> pl.LazyFrame:
+        return next(read(roots), pl.DataFrame()).lazy()
+
     kept, unusable = _usable([(source, named)], further)
-    unused, foreign = numbers_beside(kinds(), lists, columns)
-    kept = {name: dtype for name, dtype in kept.items() if name not in foreign}
+    kept, about = _about(named, kept, rows, columns)
 
     def start(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
         roots = roots_of(wanted)
         names = [name for name in kept if name in roots]
-        as_ours = [named[name].read_as(kept[name]).alias(name) for name in names]
+        as_ours = [
+            named[name].value.cast(kept[name], strict=False).alias(name)
+            for name in names
+        ]
         checked = [name for name in names if name in exact]
         done = 0
         for piece in read(list(dict.fromkeys(named[name].root for name in names))):
@@ -347,37 +343,44 @@ def of_batches(
     table = Table(
         source, kept, start, where, bare, present=tuple(named), unusable=unusable
     )
-    return unfolded(replace(table, kinds=kinds, unused=unused))
+    return unfolded(replace(table, **about))
 
 
-def _lists(
-    named: Mapping[str, _Column], rows: Callable[[list[str]], pl.LazyFrame]
-) -> Callable[[], pl.LazyFrame]:
-    """Return a function that reads the first of the ``rows``, which have the requested roots, as lists."""
+def _about(
+    named: Mapping[str, _Column],
+    kept: Mapping[str, pl.DataType],
+    rows: Callable[[list[str]], pl.LazyFrame],
+    columns: Mapping[str, str],
+) -> tuple[dict[str, pl.DataType], dict[str, Any]]:
+    """Return the columns that belong to the documents, and what a table knows of its own columns.
+
+    ``rows`` returns rows of the requested columns, the first of which show what lists contain.
+    """
     lists = {
         name: column
         for name, column in named.items()
         if isinstance(column.dtype, (pl.List, pl.Array))
     }
-    roots = list({column.root: None for column in lists.values()})
     values = [
         column.value.cast(pl.List(_item(column.dtype))).alias(name)
         for name, column in lists.items()
     ]
-    return lambda: rows(roots).head(_HEAD).select(values)
 
+    def head() -> pl.LazyFrame:
+        roots = dict.fromkeys(column.root for column in lists.values())
+        return rows(list(roots)).head(_HEAD).select(values)
 
-def _kinds(
-    named: Mapping[str, _Column], lists: Callable[[], pl.LazyFrame]
-) -> dict[str, Kind | None]:
-    """Return what columns contain; lists of texts by the names of numbers are judged by their first rows."""
     kinds = {name: kind_of_type(column.dtype) for name, column in named.items()}
     texts = [
         name
         for name, kind in kinds.items()
         if kind == "texts" and is_common_name(name, _LISTED_NUMBERS)
     ]
-    return kinds | (kinds_of_texts(lists().select(texts)) if texts else {})
+    if texts:
+        kinds |= kinds_of_texts(head().select(texts))
+    unused, foreign = numbers_beside(kinds, head, columns)
+    kept = {name: dtype for name, dtype in kept.items() if name not in foreign}
+    return kept, {"kinds": lambda: kinds, "unused": unused}
 
 
 def _named(

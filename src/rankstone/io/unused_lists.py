@@ -34,7 +34,7 @@ def numbers_beside(
     kinds: Mapping[str, Kind | None],
     lists: Callable[[], pl.LazyFrame],
     columns: Mapping[str, str],
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
+) -> tuple[tuple[str, ...], set[str]]:
     """Return the lists of numbers of a table that has no grades, or no scores, by our names.
 
     Parameters
@@ -54,7 +54,7 @@ def numbers_beside(
     ours, other = _SIDES.get(getattr(columns, "table", ""), ((), ""))
     known = {name for name, kind in kinds.items() if kind in ("texts", *_NUMBERS)}
     if not ours or "doc_id" not in known or not kinds.keys().isdisjoint(ours):
-        return (), ()
+        return (), set()
     numbers = [
         name
         for name, kind in kinds.items()
@@ -66,30 +66,27 @@ def numbers_beside(
         if begins_as_list(name, other) or columns.get(f"{other}.{name}") == "doc_id"
     ]
     if not numbers:
-        return (), ()
+        return (), set()
     try:
         every = pl.col("doc_id", *numbers, *elsewhere)
         lengths = lists().select(every.list.len()).collect()
     except pl.exceptions.PolarsError:
         # a broken row is reported where the table is read
-        return (), ()
+        return (), set()
 
     def is_beside(name: str) -> bool:
-        if begins_as_list(name, other):
-            return False
-        owners = ["doc_id"]
-        if not is_common_name(name, ours):
-            owners = [*elsewhere, *owners]
-        length = lengths[name]
-        owner = next((docs for docs in owners if length.equals(lengths[docs])), None)
-        return owner == "doc_id"
+        owners = [] if is_common_name(name, ours) else elsewhere
+        alike = [
+            docs for docs in (*owners, "doc_id") if lengths[name].equals(lengths[docs])
+        ]
+        return alike[:1] == ["doc_id"] and not begins_as_list(name, other)
 
     unused = tuple(filter(is_beside, numbers))
-    return unused, tuple(name for name in numbers if name not in unused)
+    return unused, {*numbers}.difference(unused)
 
 
 def _may_be_meant(name: str, ours: Sequence[str]) -> bool:
     """Return True for names of numbers that may be grades, scores or ranks."""
     others = is_id(name) or is_common_name(name, _OTHERS)
-    others |= name.startswith((UNUSED, *_ABOUT)) or name == "doc_id"
+    others |= name.startswith((UNUSED, *_ABOUT))
     return is_common_name(name, ours) or not others

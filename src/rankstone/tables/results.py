@@ -485,7 +485,8 @@ def conventions_lines(
             name.rpartition(".")[2]: value
             for name, value in conventions["defaults"].items()
         }
-        usual = [f"{name}={defaults[name]}" for name in _USUAL if name in defaults]
+        defaults = {**defaults, **dict.fromkeys(conventions["alignment"])}
+        usual = [f"{name}={defaults[name]}" for name in _USUAL if defaults.get(name)]
         usual += [
             one
             for one in shown
