@@ -415,7 +415,8 @@ class Copy:
         last = text.count(b"\n") + 1
         mentions = self._mentions(mutant)
         reaching = self._reach.tests(mutant.path, mutant.line, last, mentions)
-        if reaching and not mutant.test:
+        # constants of a module are reached by whoever imports it first
+        if reaching and mutant.inside and not mutant.test:
             return [(reaching, REACHING)]
         files = self.tests(mutant)
         near, far = BATCHES

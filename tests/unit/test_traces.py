@@ -149,8 +149,8 @@ def test_ids_that_are_only_in_the_output() -> None:
 
 
 def test_genai_attributes() -> None:
-    """A list in JSON; without a query the trace is its own."""
-    given = [{"id": "a", "score": 2.0, "content": "1"}, {"id": "b", "score": 1}]
+    """A list in JSON, of which only objects are documents; without a query the trace is its own."""
+    given = [{"id": "a", "score": 2.0, "content": "1"}, "2", {"id": "b", "score": 1}]
     attributes = {
         "gen_ai.operation.name": "retrieval",
         "gen_ai.conversation.id": "s2",

@@ -44,8 +44,8 @@ def percent(confidence: float) -> str:
 def p_value(value: float) -> str:
     """Return a p-value.
 
-    >>> p_value(0.031), p_value(0.00001)
-    ('0.031', '<0.0001')
+    >>> p_value(0.031), p_value(0.00001), p_value(0.1), p_value(0.104)
+    ('0.031', '<0.0001', '0.10', '0.10')
     """
     return (
         f"<{_LEAST}"

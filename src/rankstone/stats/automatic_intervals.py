@@ -321,6 +321,8 @@ def verdict(ends: tuple[float, float], direction: str, margin: float | None) -> 
 
     >>> verdict((0.01, 0.05), "higher", None), verdict((-0.01, 0.01), "lower", 0.02)
     ('better', 'equivalent')
+    >>> verdict((-0.01, 0.02), "higher", 0.02), verdict((-0.02, 0.01), "higher", 0.02)
+    ('inconclusive', 'inconclusive')
     """
     low, high = ends
     if margin is not None and -margin < low and high < margin:

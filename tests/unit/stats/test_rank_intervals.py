@@ -234,3 +234,14 @@ def test_directions_are_corrected_for_noise() -> None:
     unbiased = (3.28 - 4 / 10) * 100 / (9 * 12)
     assert independent_directions(square, 10) == pytest.approx(4 / unbiased)
     assert independent_directions(square, 1) == 1.0
+
+
+@pytest.mark.parametrize("df", [3.0, 5.0, 30.0])
+def test_drawn_errors_are_students(df: float) -> None:
+    """Where variances are estimated, half of the draws lie within the quartiles of t, .9 within its tails."""
+    errors = MeanErrors(np.ones(4), np.full(4, df), np.zeros((4, 0))).drawn
+    size = np.abs(errors).ravel()
+    for inside in (0.25, 0.5, 0.9, 0.99):
+        limit = stats.t.ppf((1 + inside) / 2, df)
+        within = 4 * (inside * (1 - inside) / len(size)) ** 0.5
+        assert (size < limit).mean() == pytest.approx(inside, abs=within)
