@@ -455,6 +455,26 @@ def test_arrays_in_columns(spark: Any, *, scored: bool) -> None:
     assert rows(found) == rows(here)
 
 
+def test_arrays_of_numbers_need_a_name(spark: Any) -> None:
+    """Grades and scores in arrays under other names are asked for; costs are known."""
+    numbers = pl.DataFrame(
+        {"query_id": ["a"], "doc_id": [["x", "y"]], "rating": [[0, 3]]}
+    )
+    frame = spark.createDataFrame(numbers.to_arrow())
+    ids = numbers.drop("rating").with_columns(tokens=pl.Series([[5, 6]]))
+    plain = spark.createDataFrame(ids.to_arrow())
+    graded = {"rating": "relevance"}
+    for qrels, run, columns in ((frame, plain, {}), (frame, frame, graded)):
+        with pytest.raises(MissingColumn, match=r"no column (relevance, but|score)"):
+            rankstone.spark.evaluate(qrels, run, "RR", columns=columns)
+    with pytest.raises(MissingColumn, match=r"score, but numbers .* doc_id: rating"):
+        rankstone.spark.evaluate(
+            frame.withColumnRenamed("rating", "relevance"), frame, "RR"
+        )
+    found = rankstone.spark.evaluate(frame, plain, "RR", columns=graded)
+    assert rows(found) == rows(rankstone.evaluate(numbers, ids, "RR", columns=graded))
+
+
 def test_arrays_that_do_not_fit(spark: Any) -> None:
     """An array beside single values, a missing one, and one that is shorter."""
     qrels = spark.createDataFrame(

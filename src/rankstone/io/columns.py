@@ -26,12 +26,33 @@ CANONICAL: Final = ("query_id", "doc_id", "relevance", "score", "rank")
 COSTS: Final = ("tokens", "characters", "cost", "ms", "turn", "call")
 #: further columns that some measures read, and that can be renamed
 FURTHER: Final = (
-    "subtopic", "subgroup", "propensity", "weight", "session", "position", "user_id", "time", "segment",
+    "subtopic",
+    "subgroup",
+    "propensity",
+    "weight",
+    "session",
+    "position",
+    "user_id",
+    "time",
+    "segment",
     "clicked",
-    "impression_id", "reward", "examination", "prediction", "variant", "draw",
-    "target_propensity", "target_position", "target_prediction",
-    *COSTS, "error", "answerable", "start", "end", "nugget", "document",
-)  # fmt: skip
+    "impression_id",
+    "reward",
+    "examination",
+    "prediction",
+    "variant",
+    "draw",
+    "target_propensity",
+    "target_position",
+    "target_prediction",
+    *COSTS,
+    "error",
+    "answerable",
+    "start",
+    "end",
+    "nugget",
+    "document",
+)
 #: tool → the columns of its data sets: questions, relevant documents, what was retrieved
 DATA_SETS: Final = {
     "Ragas": ("user_input", "reference_context_ids", "retrieved_context_ids"),
@@ -57,9 +78,7 @@ _ALIASES: Final = {"click": "clicked"}
 #: the name of columns that are not to be read
 UNUSED: Final = "unused"
 #: names that a column can be renamed to
-_OURS: Final = (
-    *CANONICAL, *FURTHER, *_ALIASES, "system", "dataset", "value", UNUSED,
-)  # fmt: skip
+_OURS: Final = (*CANONICAL, *FURTHER, *_ALIASES, "system", "dataset", "value", UNUSED)
 _TEXTS: Final = (
     "query_id",
     "doc_id",

@@ -47,9 +47,7 @@ def holds_json(source: StrPath, format_in: str | None = None) -> bool:
         return format_in == "json"
     if is_stream(source):
         return format_of_stream(os.fspath(source), "trec") == "json"
-    return not is_database(source) and all(
-        format_of(part) == "json" for part in parts_of(os.fspath(source))
-    )
+    return all(format_of(part) == "json" for part in parts_of(os.fspath(source)))
 
 
 def read_json(path: StrPath, *, steps: bool = False) -> Any:  # noqa: ANN401 - see below

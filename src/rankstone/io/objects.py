@@ -140,11 +140,10 @@ def _from_mapping(value: Mapping[Any, Any], number: str, source: str) -> Table:
 
 def _misfit(value: Mapping[Any, Any], number: str, error: InputError) -> InputError:
     """Return an error that names the first entry which is no query."""
-    objects = sum(isinstance(docs, Mapping) for docs in value.values())
-    kind = Mapping if 2 * objects >= len(value) else (list, tuple)
     for key, docs in value.items():
         numbers = docs.values() if isinstance(docs, Mapping) else ()
-        if isinstance(docs, kind) and all(map(is_number, numbers)):
+        is_query = _is_sized(docs) and not isinstance(docs, str)
+        if is_query and all(map(is_number, numbers)):
             continue
         inside = [
             printable(name, 40)

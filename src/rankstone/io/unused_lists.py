@@ -58,17 +58,13 @@ def numbers_beside(
     numbers = [
         name
         for name, kind in kinds.items()
-        if kind in _NUMBERS and _may_be_meant(name, ours)
+        if kind in _NUMBERS and may_be_meant(name, ours)
     ]
-    elsewhere = [
-        name
-        for name in known.difference(numbers)
-        if begins_as_list(name, other) or columns.get(f"{other}.{name}") == "doc_id"
-    ]
+    elsewhere = [name for name in known if begins_as_list(name, other)]
     if not numbers:
         return (), set()
     try:
-        every = pl.col("doc_id", *numbers, *elsewhere)
+        every = pl.col({"doc_id", *numbers, *elsewhere})
         lengths = lists().select(every.list.len()).collect()
     except pl.exceptions.PolarsError:
         # a broken row is reported where the table is read
@@ -85,7 +81,7 @@ def numbers_beside(
     return unused, {*numbers}.difference(unused)
 
 
-def _may_be_meant(name: str, ours: Sequence[str]) -> bool:
+def may_be_meant(name: str, ours: Sequence[str]) -> bool:
     """Return True for names of numbers that may be grades, scores or ranks."""
     others = is_id(name) or is_common_name(name, _OTHERS)
     others |= name.startswith((UNUSED, *_ABOUT))

@@ -22,6 +22,7 @@ from rankstone.io.columns import CsvOptions, Renames, hidden, renames, require
 from rankstone.io.csv_dialect import SEPARATORS
 from rankstone.io.file_formats import parts_of
 from rankstone.io.trec_text import QRELS, RUN
+from rankstone.io.unused_lists import may_be_meant
 from rankstone.spark.executor_task import (
     EXCLUDED,
     JUDGMENT,
@@ -223,6 +224,7 @@ def unfolded(frame: Any, types: Mapping[str, str], name: str) -> Any:  # noqa: A
 
 _WHOLE: Final = ("tinyint", "smallint", "int", "bigint")
 _NUMBERS: Final = (*_WHOLE, "float", "double")
+_ARRAYS_OF_NUMBERS: Final = [f"{_ARRAY}{kind}>" for kind in _NUMBERS]
 #: values of options that need the order of rows, which a cluster does not keep
 _BY_ORDER: Final = {
     "order": ("input",),
@@ -274,9 +276,18 @@ class Rows:
         if arrays:
             self.frame = unfolded(self.frame, self.types, name)
             self.types = dict(self.frame.dtypes)
+        #: arrays of numbers beside the documents, which may be grades or scores
+        self.unused = [
+            other
+            for other, kind in self.types.items()
+            if arrays == ["doc_id"] and kind in _ARRAYS_OF_NUMBERS
+            if may_be_meant(other, ("score", "rank"))
+        ]
         #: True if the rows are arrays of documents alone, whose order is the ranking
-        self.listed = arrays == ["doc_id"] and not {"score", "rank", "relevance"} & set(
-            self.types
+        self.listed = (
+            arrays == ["doc_id"]
+            and not self.unused
+            and not {"score", "rank", "relevance"} & set(self.types)
         )
 
     def ordered_by(self, order: Order) -> Order:
@@ -291,7 +302,7 @@ class Rows:
 
     def require(self, *names: str) -> Rows:
         """Return the rows after checking that these columns exist and have valid types."""
-        require(self.types, names, self.name, self.frame.columns)
+        require(self.types, names, self.name, self.frame.columns, unused=self.unused)
         for name in names:
             kinds = ("string", *_WHOLE) if name in ("query_id", "doc_id") else _NUMBERS
             kind = self.types[name]
