@@ -43,7 +43,12 @@ WRITE: dict[str, Callable[[Path], object]] = {
     "r.csv": RUN.write_csv,
     "r.jsonl": RUN.write_ndjson,
     "r.run": lambda path: RUN.select(
-        "query_id", pl.lit("Q0").alias("q0"), "doc_id", pl.lit(1).alias("rank"), "score"
+        "query_id",
+        pl.lit("Q0").alias("q0"),
+        "doc_id",
+        pl.lit(1).alias("rank"),
+        "score",
+        tag=pl.lit("r"),
     ).write_csv(path, separator=" ", include_header=False),
     "l.parquet": lambda path: (
         RUN.group_by("query_id", maintain_order=True)

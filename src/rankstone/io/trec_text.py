@@ -12,6 +12,7 @@ import mmap
 import re
 import zlib
 from dataclasses import dataclass, field, replace
+from io import BytesIO
 from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
@@ -20,7 +21,8 @@ import polars as pl
 from rankstone._basics import Record, first_true
 from rankstone.errors import BadLine, InputError, printable
 from rankstone.io.columns import is_text
-from rankstone.io.damaged_files import refuse_endless
+from rankstone.io.damaged_files import PACKED, refuse_endless
+from rankstone.io.foreign_text import foreign
 from rankstone.io.input_table import ROWS, Table, reading
 from rankstone.io.number_columns import LARGEST, inexact, too_long
 from rankstone.io.sources import as_utf8
@@ -32,8 +34,12 @@ if TYPE_CHECKING:
 
 #: a number as programs write it
 _NUMBER: Final = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
-#: the column of the tag while rows are read
-_TAG: Final = "tag"
+#: the columns of the tag and of what is behind all columns, while rows are read
+_TAG, _REST = "tag", "rest"
+#: the first lines, which show what a text is, and as many bytes of them
+_LINES, _HEAD = 1000, 1 << 16
+#: what stands between blanks and tabs; another space is part of an id
+_WORD: Final = re.compile(r"[^ \t\r\n\ufeff]+")
 #: bytes compared at a time
 _STEP: Final = 1 << 20
 #: the most bytes that a compressed file is unpacked to in memory
@@ -55,6 +61,22 @@ class Layout(Record):
     number: str
     expected: str
     tag: Tag = "unread"
+
+    @property
+    def is_run(self) -> bool:
+        """Whether a tag stands behind the fields."""
+        return self.number == "score"
+
+    @property
+    def has_any_width(self) -> bool:
+        """Whether further columns may follow: pairs are read from judgments and from runs."""
+        return self.number not in self.fields
+
+    @property
+    def names(self) -> list[str]:
+        """A name for each column of a row."""
+        names = [name or f"skipped {at}" for at, name in enumerate(self.fields)]
+        return [*names, _TAG] if self.is_run else names
 
     @property
     def row(self) -> str:
@@ -184,8 +206,9 @@ class _TrecFile:
         self.rows, self.comments, self.tidy, self.tag = 0, 0, True, None
         content = _unpacked(self.source)
         refuse_endless(content, self.title)
-        self._refuse_run()
-        separator = _separator(content)
+        separator, count = None, 0
+        if self._begins_tidily(content):
+            separator, count = _separator(content)
         self.tidy = separator is not None
         for piece in self._tidy_pieces(content, separator) if separator else ():
             if not self._is_tidy(piece):
@@ -193,6 +216,8 @@ class _TrecFile:
                 break
             self.rows += piece.height
             yield self._by_tag(piece)
+        if self.tidy and count != self.rows * (len(self.layout.names) - 1):
+            self._check_lines()
         if not self.tidy:
             done, self.rows = self.rows, 0
             for piece in self._careful_pieces():
@@ -212,32 +237,54 @@ class _TrecFile:
             self.tag = str(known[0])
         other = tags.ne(self.tag or "")
         if other.any():
+            self._check_lines()
             at = first_true(other)
+            tag = str(tags[at])
+            where = f"{self.title}:{self.line_of(self.rows - piece.height + at)}"
+            if at == piece.height - 1 and str(self.tag).startswith(tag):
+                raise BadLine(
+                    "the last line is cut: its tag is the beginning of the other one",
+                    where=where,
+                    given=printable(tag, 40),
+                    expected=printable(self.tag, 40),
+                )
             raise InputError(
                 "a second tag in column 6: the file holds several runs",
-                where=f"{self.title}:{self.line_of(self.rows - piece.height + at)}",
-                given=f"{printable(tags[at], 40)} after {printable(self.tag, 40)}",
+                where=where,
+                given=f"{printable(tag, 40)} after {printable(self.tag, 40)}",
                 expected="one run, with one tag in all rows",
                 fix="eval, compare and report read each tag as a run with run_column=tag",
             )
         return piece.drop(_TAG)
 
-    def _refuse_run(self) -> None:
-        """Refuse a run in place of judgments: its ranks would be read as grades."""
-        if self.layout.number != "relevance":
-            return
-        head = pl.scan_lines(self.source, name="text", n_rows=1, glob=False).collect()[
-            "text"
-        ]
-        words = head[0].split() if len(head) else []
-        if len(words) >= len(RUN.fields) + 1 and words[1].upper() == "Q0":
+    def _begins_tidily(self, content: Path | bytes) -> bool:
+        """Return whether each of the first lines has all columns and no more.
+
+        Lines that show that the text is something else, which might be read all the same, are refused.
+        """
+        layout = self.layout
+        lines = _first_rows(content)
+        if layout.fields[1] or not lines:
+            return True
+        rows = list(lines.values())
+        known = foreign(rows, layout.number)
+        if known is not None:
             raise BadLine(
-                "these judgments look like a run",
-                where=f"{self.title}:1",
-                given=printable(head[0]),
-                expected=self.layout.expected,
-                fix="are judgments and run in the right order? QRELS comes first",
+                known.what,
+                where=f"{self.title}:{next(iter(lines))}",
+                given=printable(" ".join(rows[0])),
+                expected="; here ".join(filter(None, [layout.expected, known.instead])),
+                fix=known.fix,
             )
+        if layout.is_run and not all(row[3:4] and row[3].isdecimal() for row in rows):
+            return False
+        return layout.has_any_width or {*map(len, rows)} == {len(layout.names)}
+
+    def _check_lines(self) -> None:
+        """Refuse rows that have more columns than were read, but for comments and tags of several words."""
+        if not self.layout.has_any_width:
+            for _ in self._careful_pieces():
+                pass
 
     def line_of(self, row: int) -> int:
         """Return the line number of a row, from 1."""
@@ -252,13 +299,12 @@ class _TrecFile:
     def _tidy_pieces(
         self, content: Path | bytes, separator: str
     ) -> Iterator[pl.DataFrame]:
-        names = [f or f"skipped {i}" for i, f in enumerate(self.layout.fields)]
-        tag = [] if self.layout.tag == "unread" else [_TAG]
+        tag = [_TAG] if self.layout.is_run else []
         frame = pl.scan_csv(
             content,
             separator=separator,
             has_header=False,
-            schema={n: self._dtype(n) for n in (*names, *tag)},
+            schema={name: self._dtype(name) for name in self.layout.names},
             ignore_errors=True,  # what is not a number becomes null, and then the careful reader takes over
             quote_char=None,
             extra_columns="ignore",
@@ -283,6 +329,11 @@ class _TrecFile:
             return False
         if any((piece[f].abs() >= LARGEST).any() for f in self.numbers):
             return False  # numbers whose digits have to be checked
+        if self.layout.is_run:
+            if piece[_TAG].null_count():
+                return False
+        elif "doc_id" in piece and (piece["doc_id"] == "#").any():
+            return False
         queries = piece["query_id"].rle().struct.field("value")
         return not queries.str.starts_with("#").any()
 
@@ -316,21 +367,21 @@ class _TrecFile:
             )
 
     def _split_lines(self, content: pl.DataFrame) -> pl.DataFrame:
-        count = len(self.layout.fields)
-        parts = (
-            content["text"].str.replace_all(r"[ \t]+", " ").str.splitn(" ", count + 1)
+        names = self.layout.names
+        words = content["text"].str.replace_all(r"[ \t]+", " ")
+        rows = words.str.splitn(" ", len(names) + 1).struct.unnest()
+        rows.columns = [*names, _REST]
+        self._refuse(
+            content,
+            rows[:, len(self.layout.fields) - 1].is_null(),
+            "the line has too few columns",
         )
-        rows = parts.struct.unnest()
-        names = [f or f"skipped {i}" for i, f in enumerate(self.layout.fields)]
-        rows.columns = [*names, _TAG]
-        short = rows[:, count - 1].is_null()
-        if short.any():
-            raise self._bad(content, short, "the line has too few columns")
+        self._refuse_misfits(content, rows)
         typed = rows.select(
             _number(pl.col(f)).alias(f) if f in self.numbers else f for f in self.wanted
         )
-        if self.layout.tag != "unread":  # words behind the first are no part of it
-            typed = typed.with_columns(rows[_TAG].str.extract(r"^(\S+)"))
+        if self.layout.is_run:
+            typed = typed.with_columns(rows[_TAG])
         for name in (name for name in self.numbers if name in self.needed):
             bad = typed[name].is_null()
             if bad.any():
@@ -343,6 +394,36 @@ class _TrecFile:
                     name, rows[name][at], f"{self.title}:{content['line'][at]}"
                 )
         return typed.with_columns(content["line"])
+
+    def _refuse_misfits(self, content: pl.DataFrame, rows: pl.DataFrame) -> None:
+        """Refuse rows with other columns than they should have: too many, no tag, or shifted by a blank in an id."""
+        if self.layout.has_any_width:
+            return
+        if self.layout.is_run:
+            self._refuse(
+                content, rows[_TAG].is_null(), "the line has no tag: is it cut?"
+            )
+            shifted = rows.select(_is_shifted().fill_null(value=False)).to_series()
+            self._refuse(
+                content,
+                shifted,
+                "rank, score and tag do not fit: has the document's id a blank?",
+            )
+            return
+        wide = ~rows[_REST].str.starts_with("#").fill_null(value=True)
+        self._refuse(
+            content, wide, f"the line has more than {len(self.layout.names)} columns"
+        )
+        if "doc_id" in rows:
+            self._refuse(
+                content,
+                rows["doc_id"] == "#",
+                "there is a # in the place of the document",
+            )
+
+    def _refuse(self, content: pl.DataFrame, bad: pl.Series, what: str) -> None:
+        if bad.any():
+            raise self._bad(content, bad, what)
 
     def _bad(
         self, content: pl.DataFrame, bad: pl.Series, what: str, fix: str | None = None
@@ -383,8 +464,40 @@ def _unpacked(source: Path | bytes) -> Path | bytes:
     return content if len(content) <= _INFLATED else source
 
 
-def _separator(source: Path | bytes) -> str | None:
-    """Return the blank or tab that separates all columns; ``None`` where both occur, or two in a row.
+def _first_rows(source: Path | bytes) -> dict[int, list[str]]:
+    """Return the words of the first lines by their numbers, without comments."""
+    with BytesIO(source) if isinstance(source, bytes) else source.open("rb") as file:
+        lines = file.readlines(_HEAD)[:_LINES]
+    if lines and lines[0].startswith(PACKED):
+        packed = pl.scan_lines(source, name="text", n_rows=_LINES, glob=False)
+        lines = packed.collect()["text"].cast(pl.Binary).to_list()
+    rows = (_WORD.findall(line.decode("utf-8", "replace")) for line in lines)
+    return {
+        number: words
+        for number, words in enumerate(rows, 1)
+        if words and not words[0].startswith("#")
+    }
+
+
+def _is_shifted() -> pl.Expr:
+    """Return whether a blank in a document's id has put rank and score into the columns behind theirs.
+
+    Words behind a tag are allowed where rank and score are what they should be.
+    """
+    rank, score = _number(pl.col("rank")), _number(pl.col("score"))
+    odd = rank.is_null() | (rank != rank.floor())
+    tag_is_number = pl.col(_TAG).str.contains(f"^{_NUMBER}$")
+    next_is_tag = pl.col(_REST).str.contains(r"^(\S+|[\d ]+)$")
+    is_rank = score == score.floor()
+    return (odd & pl.col(_REST).is_not_null()) | (
+        is_rank & tag_is_number & (odd | next_is_tag)
+    )
+
+
+def _separator(source: Path | bytes) -> tuple[str | None, int]:
+    """Return the blank or tab that separates all columns, and how many there are.
+
+    Where both occur, or two in a row, there is none.
 
     This takes a few milliseconds for 100 MB and makes the parallel reader safe, which would read an empty
     column between two blanks.
@@ -398,31 +511,24 @@ def _separator(source: Path | bytes) -> str | None:
         return _separator_of(content)
 
 
-def _separator_of(content: bytes | mmap.mmap) -> str | None:
+def _separator_of(content: bytes | mmap.mmap) -> tuple[str | None, int]:
     if content[:2] == b"\x1f\x8b" or content[:4] == b"\x28\xb5\x2f\xfd":
-        return None
+        return None, 0
     ended = content.find(b"\r")
     if ended >= 0 and content[ended + 1 : ended + 2] != b"\n":
-        return None
+        return None, 0
     tabs = content.find(b"\t") >= 0
     if tabs and content.find(b" ") >= 0:
-        return None
+        return None, 0
     separator = "\t" if tabs else " "
-    return None if _has_pair(content, ord(separator)) else separator
-
-
-def _has_pair(content: bytes | mmap.mmap, byte: int) -> bool:
-    """Return True if a byte occurs twice in a row; pairs are compared, four times as fast as a search."""
-    pair = byte << 8 | byte
-    for start in range(0, len(content) - 1, _STEP):
-        for first in (start, start + 1):
-            count = (min(start + _STEP + 1, len(content)) - first) // 2
-            if (
-                count > 0
-                and (np.frombuffer(content, np.uint16, count, first) == pair).any()
-            ):
-                return True
-    return False
+    count = 0
+    for start in range(0, len(content), _STEP):
+        length = min(_STEP + 1, len(content) - start)
+        here = np.frombuffer(content, np.uint8, length, start) == ord(separator)
+        count += int(np.count_nonzero(here[:_STEP]))
+        if (here[1:] & here[:-1]).any():
+            return None, 0
+    return separator, count
 
 
 def _number(text: pl.Expr) -> pl.Expr:
