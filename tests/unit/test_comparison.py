@@ -858,6 +858,7 @@ def test_two_values_for_one_query() -> None:
         ({"by": "country"}, BadOption, "table of queries"),
         ({"measures": "n"}, UsageError, "no scores of n"),
         ({"test": "mcnemar"}, BadOption, "0 or 1"),
+        ({"seed": 2**63}, BadOption, "seed"),
     ],
 )
 def test_what_cannot_be_asked(

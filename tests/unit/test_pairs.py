@@ -73,6 +73,15 @@ def test_the_query_with_too_many_documents_is_named() -> None:
         rankstone.evaluate(judged, runs, "AUC(negatives=catalogue)", candidates=3)
 
 
+def test_judged_documents_that_are_not_relevant_are_not_missed() -> None:
+    """One relevant document of two at rank 1, the other somewhere in 3 … 10 of ten: (1 + 6.5) / 2."""
+    text = "AvgRelPosition(unreturned=bottom_tied)"
+    for others in ({}, {"n": 0, "m": 0}):
+        judged = {"q": {"a": 1, "b": 1, **others}}
+        found = rankstone.evaluate(judged, {"q": ["a", "x"]}, text, candidates=10)
+        assert found.to_dict()["run"][text] == 3.75
+
+
 def test_ranks_must_count_documents() -> None:
     """condensed_keep_rank leaves gaps, so candidates cannot be counted by rank; judged ones can."""
     with pytest.raises(rankstone.UsageError, match="leaves gaps"):

@@ -172,3 +172,12 @@ def test_a_measure_with_a_threshold_has_none_to_vary() -> None:
         thresholds(SEVEN, SHOWN, "AP(rel=2)")
     with pytest.raises(BadParameter, match="rel=nan is not a threshold"):
         thresholds(SEVEN, SHOWN, "AP", levels=[float("nan")])
+
+
+def test_one_run_swaps_places_with_nobody() -> None:
+    """The order of runs is said of two and more."""
+    judged = {"q": {"a": 2, "b": 1}, "p": {"a": 1}}
+    runs = {"r": {"q": ["a", "b"], "p": ["a"]}, "s": {"q": ["b", "a"], "p": ["a"]}}
+    assert "swap places" in rankstone.thresholds(judged, runs, "RR").text()
+    alone = rankstone.thresholds(judged, {"r": runs["r"]}, "RR")
+    assert "swap places" not in alone.text()
