@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+import zlib
 from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -105,7 +106,8 @@ class Reach:
 def main(tests: list[str]) -> int:
     """Record which tests reach which line."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    name = "-".join(["reach", *(test.replace("/", "_") for test in tests)])
+    # a folder of records can hold several, and names of files are short
+    name = f"reach-{zlib.crc32(' '.join(tests).encode()):08x}"
     marked = " and ".join(f"not {mark}" for mark in MARKED.split())
     command = [sys.executable, "-m", "coverage", "run", "--rcfile=/dev/null"]
     command += [f"--data-file={FOLDER / name}.coverage", "--source=src/rankstone"]
