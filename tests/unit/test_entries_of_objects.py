@@ -65,6 +65,8 @@ MISFITS: Final[dict[str, tuple[dict[str, Any], str, str | None]]] = {
         None,
     ),
     "a text": ({"q1": ["d1"], "mode": "text"}, "mode: 'text'", None),
+    "a list among objects": ({"q1": {"d1": 1}, "x": ["d"]}, "x: ['d']", None),
+    "an object among lists": ({"q1": ["d"], "x": {"d1": 1}}, "x: {'d1': 1}", None),
     "nothing": ({"q1": {"d1": 1}, "q2": None}, "q2: None", None),
     "a deeper object": (
         {"queries": {"u1": "what?"}, "relevant_docs": {"u1": ["n1"]}},
@@ -114,6 +116,9 @@ def test_times_are_no_grades(tmp_path: Path) -> None:
     alike = rows.with_columns(at=pl.Series([TIMES[0]] * 2 + [3]))
     assert read_judgments(alike, {"at": "relevance"}).collect().height == 3
     assert read_judgments(rows.clear(), {"at": "relevance"}).collect().is_empty()
+    for no_number in (None, float("nan")):
+        none = rows.head(1).with_columns(at=pl.lit(no_number, dtype=pl.Float64))
+        assert read_judgments(none, {"at": "relevance"}).collect().height == 1
 
 
 def test_distances_named_as_scores() -> None:

@@ -171,6 +171,17 @@ def test_texts_of_numbers(tmp_path: Path) -> None:
             rankstone.evaluate(RUN, {"r": pl.DataFrame(long)}, "RR")
 
 
+def test_whole_numbers_beside_others(tmp_path: Path) -> None:
+    """A score of 1 beside one of 0.5 is a number as any other, whichever is the first."""
+    for numbers in ([1, 2.5], [0.5, 1]):
+        for shape in (folded, flat):
+            rows = shape("score", numbers)
+            files = [written(rows, tmp_path / name) for name in ("r.json", "r.jsonl")]
+            for source in (*files, rows):
+                found = rankstone.evaluate({"a": {"p2": 1}}, {"r": source}, "RR")
+                assert found.to_dict()["r"] == {"RR": 1}
+
+
 def test_numbers_of_other_lists() -> None:
     """Scores of what was retrieved grade nothing, tokens and metadata are known, ids are no numbers."""
     log = pl.DataFrame(

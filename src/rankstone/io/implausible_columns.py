@@ -38,7 +38,10 @@ def refuse_implausible(table: Table, columns: Mapping[str, str], ours: str) -> N
     theirs = next((name for name, known in columns.items() if known == ours), None)
     if theirs is None or ours not in table.schema:
         return
-    numbers = next(table.tables([pl.col(ours)]), pl.DataFrame({ours: [0]}))[ours]
+    head = next(table.tables([pl.col(ours)]), pl.DataFrame({ours: []}))
+    numbers = head[ours].drop_nulls().drop_nans()
+    if numbers.is_empty():
+        return
     name = printable(theirs, 40)
     if ours == "relevance" and (numbers >= _TIMES).all() and numbers.is_unique().all():
         raise BadValue(

@@ -140,10 +140,12 @@ def _from_mapping(value: Mapping[Any, Any], number: str, source: str) -> Table:
 
 def _misfit(value: Mapping[Any, Any], number: str, error: InputError) -> InputError:
     """Return an error that names the first entry which is no query."""
+    are_objects = isinstance(next(iter(value.values())), Mapping)
     for key, docs in value.items():
-        numbers = docs.values() if isinstance(docs, Mapping) else ()
+        is_object = isinstance(docs, Mapping)
         is_query = _is_sized(docs) and not isinstance(docs, str)
-        if is_query and all(map(is_number, numbers)):
+        numbers = docs.values() if is_object else ()
+        if is_query and is_object == are_objects and all(map(is_number, numbers)):
             continue
         inside = [
             printable(name, 40)

@@ -7,8 +7,11 @@ the same rows.  pandas is not imported; each of its columns is converted in a wa
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
+from io import StringIO
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 from zoneinfo import available_timezones
@@ -444,6 +447,10 @@ def frame_of_records(rows: Sequence[Mapping[str, Any]], source: str) -> pl.DataF
     try:
         return pl.DataFrame(rows, infer_schema_length=None)
     except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError) as error:
+        if {"Int64", "Float64"} <= {*re.findall(r"Int64|Float64", str(error))}:
+            # whole numbers and others in one list, which readers of lines know
+            lines = "\n".join(map(json.dumps, rows))
+            return pl.read_ndjson(StringIO(lines), infer_schema_length=None)
         raise InputError(
             "the rows cannot be made into a table",
             where=source,
