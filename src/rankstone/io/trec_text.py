@@ -299,7 +299,7 @@ class _TrecFile:
     def _tidy_pieces(
         self, content: Path | bytes, separator: str
     ) -> Iterator[pl.DataFrame]:
-        tag = [_TAG] if self.layout.is_run else []
+        tag = [] if self.layout.tag == "unread" else [_TAG]
         frame = pl.scan_csv(
             content,
             separator=separator,
@@ -329,10 +329,10 @@ class _TrecFile:
             return False
         if any((piece[f].abs() >= LARGEST).any() for f in self.numbers):
             return False  # numbers whose digits have to be checked
-        if self.layout.is_run:
-            if piece[_TAG].null_count():
-                return False
-        elif "doc_id" in piece and (piece["doc_id"] == "#").any():
+        if _TAG in piece and piece[_TAG].null_count():
+            return False
+        judged = not self.layout.is_run and "doc_id" in piece
+        if judged and (piece["doc_id"] == "#").any():
             return False
         queries = piece["query_id"].rle().struct.field("value")
         return not queries.str.starts_with("#").any()
