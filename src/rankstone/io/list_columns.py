@@ -210,3 +210,35 @@ def _cut(piece: pl.DataFrame, lengths: pl.Series) -> Iterator[pl.DataFrame]:
         end = max(begin + 1, int(np.searchsorted(ends, before + ROWS, side="right")))
         yield piece[begin:end]
         begin = end
+
+
+def fields_of_items(
+    dtype: pl.DataType,
+) -> Iterator[tuple[tuple[str, ...], pl.DataType, pl.Expr]]:
+    """Yield path, type and values of every field of the objects in a list, and in lists within these."""
+    for path, kind in leaves(dtype):
+        value = field_of(pl.element(), path)
+        if not isinstance(kind, pl.List):
+            yield path, kind, value
+        else:
+            each = value.explode(empty_as_null=False, keep_nulls=False)
+            for inner, leaf in (((), kind.inner), *leaves(kind.inner)):  # type: ignore[arg-type]
+                yield (*path, *inner), leaf, field_of(each, inner)  # type: ignore[misc] # an instance
+            place = pl.int_range(1, pl.len() + 1).repeat_by(
+                value.list.len().fill_null(0)
+            )
+            yield (*path, "call"), pl.Int64(), place.explode(empty_as_null=False)
+
+
+def leaves(dtype: pl.DataType) -> Iterator[tuple[tuple[str, ...], pl.DataType]]:
+    """Yield the path and the type of every field of an object, and of the objects in it."""
+    for one in dtype.fields if isinstance(dtype, pl.Struct) else ():
+        yield (one.name,), one.dtype  # type: ignore[misc] # an instance
+        yield from (((one.name, *path), kind) for path, kind in leaves(one.dtype))  # type: ignore[arg-type]
+
+
+def field_of(value: pl.Expr, path: Sequence[str]) -> pl.Expr:
+    """Return a field of objects, by the names that lead to it."""
+    for name in path:
+        value = value.struct.field(name)
+    return value

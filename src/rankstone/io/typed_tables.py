@@ -20,7 +20,7 @@ from rankstone.io.columns import (
     renames,
 )
 from rankstone.io.input_table import ROWS, Table, damaged, reading, roots_of
-from rankstone.io.list_columns import LISTS, unfolded
+from rankstone.io.list_columns import LISTS, field_of, fields_of_items, leaves, unfolded
 from rankstone.io.number_columns import refuse_inexact, wide
 from rankstone.io.unused_lists import numbers_beside
 
@@ -401,7 +401,7 @@ def _named(
         for name, dtype in schema.items()
         if isinstance(dtype, pl.List)
     ]
-    found = [(name, *one) for name, kind in lists for one in _fields_of_items(kind)]  # type: ignore[arg-type]
+    found = [(name, *one) for name, kind in lists for one in fields_of_items(kind)]  # type: ignore[arg-type]
     times = Counter([*schema, *(".".join(path) for _, path, *_ in found)])
     for name, path, kind, value in found:
         short = ".".join(path)
@@ -409,9 +409,9 @@ def _named(
         known = short if times[short] == 1 and whole not in columns else whole
         theirs[known] = _Column(name, pl.List(kind), pl.col(name).list.eval(value))
     for name, dtype in schema.items():
-        for path, kind in _leaves(dtype):
+        for path, kind in leaves(dtype):
             theirs[".".join((name, *path))] = _Column(
-                name, kind, _field(pl.col(name), path)
+                name, kind, field_of(pl.col(name), path)
             )
     chosen = renames(theirs, columns, source)
     listed = any(
@@ -437,37 +437,6 @@ def _named(
         for name, column in theirs.items()
         if name not in replaced
     }
-
-
-def _fields_of_items(
-    dtype: pl.DataType,
-) -> Iterator[tuple[tuple[str, ...], pl.DataType, pl.Expr]]:
-    """Yield path, type and values of every field of the objects in a list, and in lists within these."""
-    for path, kind in _leaves(dtype):
-        value = _field(pl.element(), path)
-        if not isinstance(kind, pl.List):
-            yield path, kind, value
-        else:
-            each = value.explode(empty_as_null=False, keep_nulls=False)
-            for inner, leaf in (((), kind.inner), *_leaves(kind.inner)):  # type: ignore[arg-type]
-                yield (*path, *inner), leaf, _field(each, inner)  # type: ignore[misc] # an instance
-            place = pl.int_range(1, pl.len() + 1).repeat_by(
-                value.list.len().fill_null(0)
-            )
-            yield (*path, "call"), pl.Int64(), place.explode(empty_as_null=False)
-
-
-def _leaves(dtype: pl.DataType) -> Iterator[tuple[tuple[str, ...], pl.DataType]]:
-    """Yield the path and the type of every field of an object, and of the objects in it."""
-    for one in dtype.fields if isinstance(dtype, pl.Struct) else ():
-        yield (one.name,), one.dtype  # type: ignore[misc] # an instance
-        yield from (((one.name, *path), kind) for path, kind in _leaves(one.dtype))  # type: ignore[arg-type]
-
-
-def _field(value: pl.Expr, path: Sequence[str]) -> pl.Expr:
-    for name in path:
-        value = value.struct.field(name)
-    return value
 
 
 def _usable(
