@@ -340,8 +340,12 @@ def test_what_is_said_to_grow_with_k_grows(
 
 def test_some_measures_grow_with_k() -> None:
     """The flag is set where the definition says so, and only there."""
+    # n_max ranks cost all that a reader has to give, or less
+    walk = "CWL(model=U, max_grade=3, n_max=10, cost=10, L={})"
     grows = ["R@1", "Success@1", "RR@1", "AP@1", "DCG@1", "CG@1", "NumRelRet@1"]
+    grows += [walk.format(99), walk.format(100)]
     falls = [
+        walk.format(101),
         "P@1",
         "nDCG@1",
         "F@1",

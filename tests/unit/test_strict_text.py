@@ -19,7 +19,7 @@ from rankstone.io import (
     read_pairs,
     read_run,
 )
-from rankstone.io.trec_text import ANY_TAG
+from rankstone.io.trec_text import ANY_TAG, _separator_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -245,3 +245,11 @@ def test_what_is_asked_for_is_shown(tmp_path: Path) -> None:
     lists.write_text('{"0": ["11", "12"]}')
     assert read_judgments(lists).collect()["relevance"].to_list() == [1, 1]
     assert read_run(lists).collect().select(pl.len()).item() == 2
+
+
+def test_line_ends_of_windows_are_read_at_once() -> None:
+    """A carriage return before every line feed is tidy; alone it ends lines that only the careful reader knows."""
+    assert _separator_of(b"q 0 d 1\r\nq 0 e 1\r\n") == (" ", 6)
+    assert _separator_of(b"q\t0\td\t1\n") == ("\t", 3)
+    for untidy in (b"q 0 d 1\rq 0 e 1\r", b"\rq 0 d 1\n", b"q  0 d 1\n", b"q\t0 d 1\n"):
+        assert _separator_of(untidy) == (None, 0)
