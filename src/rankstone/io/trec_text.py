@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 import polars as pl
 
-from rankstone._basics import Record, first_true
+from rankstone._basics import Record, counted, first_true
 from rankstone.errors import BadLine, InputError, printable
 from rankstone.io.columns import is_text
 from rankstone.io.damaged_files import PACKED, refuse_endless
@@ -412,7 +412,9 @@ class _TrecFile:
             return
         wide = ~rows[_REST].str.starts_with("#").fill_null(value=True)
         self._refuse(
-            content, wide, f"the line has more than {len(self.layout.names)} columns"
+            content,
+            wide,
+            f"the line has more than {counted(len(self.layout.names), 'column')}",
         )
         if "doc_id" in rows:
             self._refuse(
