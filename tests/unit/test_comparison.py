@@ -267,6 +267,15 @@ def test_what_no_query_could_show_is_said() -> None:
     assert "no difference that the measure can have is detectable" in few
     assert "no difference that the measure can have" not in many
     assert "smallest difference detectable with 80 % power" in many
+    # t knows a deviation of three queries, and asks for more than 1
+    values = {"a": (0.0, 1.0, 0.0), "b": (1.0, 0.0, 0.5)}
+    data = {
+        system: {f"q{at}": {"RR": value} for at, value in enumerate(of)}
+        for system, of in values.items()
+    }
+    found = compare_scores(data, test="t", interval="t")
+    assert found.table["detectable"][0] > 1
+    assert "no difference that the measure can have is detectable" in found.text()
 
 
 def _matrix(measure: str, queries: list[str], values: list[list[float]]) -> Matrix:
