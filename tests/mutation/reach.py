@@ -28,6 +28,8 @@ FOLDER: Final = ROOT / "build" / "mutants"
 MARKED: Final = "parity heavy_parity live browser spark hooks arrays trackers"
 #: test files that run for a change, and the seconds that their tests took under coverage
 _FILES, _SECONDS = 24, 90.0
+#: tests that take longer come last
+_LONG: Final = 10.0
 #: lines that a statement has at most
 _STATEMENT: Final = 12
 
@@ -91,7 +93,12 @@ class Reach:
         tests, files, spent = [], set[str](), 0.0
         known = {test: test.partition("::")[0] for test in reaching}
         known = {t: file for t, file in known.items() if (ROOT / file).is_file()}
-        for test in sorted(known, key=lambda t: (order(known[t]), self.seconds[t])):
+
+        def turn(test: str) -> tuple[bool, int, float]:
+            seconds = self.seconds[test]
+            return seconds > _LONG, order(known[test]), seconds
+
+        for test in sorted(known, key=turn):
             file = known[test]
             if len(files | {file}) > _FILES:
                 continue
