@@ -78,6 +78,27 @@ class Reach:
         self, path: str, first: int, last: int, order: Callable[[str], int]
     ) -> list[str]:
         """Return the tests that reach a line from ``first`` to ``last``, by file and the shortest first."""
+        reaching = self._reaching(path, first, last)
+        known = {test: test.partition("::")[0] for test in reaching}
+        known = {t: file for t, file in known.items() if (ROOT / file).is_file()}
+
+        def turn(test: str) -> tuple[bool, int, float]:
+            seconds = self.seconds[test]
+            return seconds > _LONG, order(known[test]), seconds
+
+        tests, files, spent = [], set[str](), 0.0
+        for test in sorted(known, key=turn):
+            file = known[test]
+            if len(files | {file}) > _FILES:
+                continue
+            files.add(file)
+            tests.append(test)
+            spent += self.seconds[test]
+            if spent > _SECONDS:
+                break
+        return tests
+
+    def _reaching(self, path: str, first: int, last: int) -> set[str]:
         contexts: dict[int, set[str]] = defaultdict(set)
         for data in self._data:
             for measured in data.measured_files():
@@ -90,24 +111,7 @@ class Reach:
             reaching.update(*(contexts[line] for line in range(begin, last + 1)))
             if reaching:
                 break
-        tests, files, spent = [], set[str](), 0.0
-        known = {test: test.partition("::")[0] for test in reaching}
-        known = {t: file for t, file in known.items() if (ROOT / file).is_file()}
-
-        def turn(test: str) -> tuple[bool, int, float]:
-            seconds = self.seconds[test]
-            return seconds > _LONG, order(known[test]), seconds
-
-        for test in sorted(known, key=turn):
-            file = known[test]
-            if len(files | {file}) > _FILES:
-                continue
-            files.add(file)
-            tests.append(test)
-            spent += self.seconds[test]
-            if spent > _SECONDS:
-                break
-        return tests
+        return reaching
 
 
 def main(tests: list[str]) -> int:
