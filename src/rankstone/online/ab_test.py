@@ -85,14 +85,19 @@ def running_warnings(log: Log, units: int, planned: int | str | date) -> Iterato
     if isinstance(planned, int):
         reached, state = units >= planned, f"{units:,} of {counted(planned, 'unit')}"
     else:
-        due = as_day("planned", planned)
+        try:
+            due = as_day("planned", planned)
+        except BadOption as error:
+            raise BadOption(
+                error.what, expected="a number of units, or a day such as 2024-01-31"
+            ) from None
         ends = _last(log)
         if ends is None:
             raise MissingColumn(
                 "planned is a day, and no column says when rows were written",
                 where=log.source,
                 expected="time",
-                fix="add columns={'timestamp': 'time'} (--columns timestamp=time) with its name, "
+                fix="name it with columns={'THEIRS': 'time'} (--columns THEIRS=time), "
                 "or give the number of units",
             )
         reached = due is None or ends[0] >= due
