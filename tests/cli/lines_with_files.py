@@ -24,7 +24,7 @@ __all__ = ["LINES", "make_files", "typed"]
 _LISTS: Final = "--documents <documents> --exclude <pairs> --same-as <copies>"
 _OWN: Final = "--import <own>"
 
-LINES: Final[dict[str, tuple[str, ...]]] = {
+_LINES: Final[dict[str, tuple[str, ...]]] = {
     "eval": (
         (
             f"<qrels> <run> --queries <queries> --by country {_LISTS} {_OWN} -m "
@@ -164,6 +164,17 @@ LINES: Final[dict[str, tuple[str, ...]]] = {
     "demo": ("",),
 }
 
+#: commands that take a file with shapes of one's own
+_SHAPED: Final = (
+    *("eval", "curve", "sampled", "compare", "slices", "report", "reproduce", "power"),
+    *("diff", "check", "explain", "identify", "bounds", "baseline", "thresholds"),
+    *("collection", "certify", "beyond"),
+)
+LINES: Final = {
+    name: (f"{lines[0]} --shape <shapes>", *lines[1:]) if name in _SHAPED else lines
+    for name, lines in _LINES.items()
+}
+
 _SYSTEMS = "\n".join(
     f"{name},{row / 10},{row / 7}" for row, name in enumerate("abcd", 1)
 )
@@ -248,6 +259,15 @@ ROLES: Final[dict[str, tuple[str, str]]] = {
         '{"user_input": "q", "retrieved_context_ids": ["d1"], "reference_context_ids": ["d1"]}\n',
     ),
     "own": ("own.py", _OWN_GAIN),
+    "shapes": (
+        "shapes.toml",
+        """[[shapes]]
+name = "orders"
+role = "judgments"
+lines = ["order {query_id}: {doc_id} {relevance}"]
+example = "order 7: tent 2"
+""",
+    ),
     "zscores": ("zscores.txt", "q1 map 0.5 0.1\nq2 map 0.5 0.1\n"),
     "scores": ("x.csv", _VALUES),
     "scores2": ("y.csv", _VALUES.replace("q1,AP,0.25", "q1,AP,0.5")),

@@ -38,6 +38,7 @@ def write_small_files() -> None:
     _features()
     _answers()
     _gates_and_models()
+    _own_shapes()
 
 
 def _rankings() -> None:
@@ -252,6 +253,12 @@ def _answers() -> None:
     write("two-runs.jsonl", f'{{"run": "a", {weighed}}}]}}')
     write("assigned.jsonl", f'{{{nuggets}, "assignment": "support"}}]}}')
     write("nuggets.jsonl", f'{{{nuggets}, "importance": "vital"}}]}}')
+
+
+def _own_shapes() -> None:
+    entry = ['name = "orders"', 'role = "judgments"', 'example = "order 7: tent 2"']
+    lines = 'lines = ["order {query_id}: {doc_id} {relevance}"]'
+    write("shapes.toml", "[[shapes]]", *entry, lines)
 
 
 def _gates_and_models() -> None:

@@ -12,8 +12,8 @@ import pytest
 from tests.command_line import exit_code
 
 import rankstone
-from rankstone.errors import BadLine, MissingColumn, RankstoneError, UsageError
-from rankstone.io import parse_columns, read_judgments, read_run
+from rankstone.errors import MissingColumn, RankstoneError, UsageError
+from rankstone.io import parse_columns, read_judgments
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -173,10 +173,6 @@ WRONG: Final[dict[str, tuple[tuple[str, str], tuple[str, str]]]] = {
         ("q.csv", texts("query_id,doc_id,relevance", [*QRELS, ("q1", "d1", 1)])),
         GOOD_RUN,
     ),
-    "CSV under another name": (
-        ("q.txt", texts("query_id,doc_id,relevance", QRELS)),
-        ("r.txt", texts("query_id,doc_id,score", RUN)),
-    ),
     "JSON under another name": (
         ("q.txt", json.dumps({"q1": {"d1": 2}, "q2": {"d3": 1}})),
         ("r.txt", json.dumps({"q1": ["d2", "d1"], "q2": ["d3"]})),
@@ -240,7 +236,6 @@ def test_files_and_folders_are_quoted(
         ("query_id,doc_id,target_id\nq1,d1,7\n", "THEIRS=relevance"),
         ("query_id,doc_id,verdict\nq1,d1,good\n", "THEIRS=relevance"),
         ("query_id,doc_id,a,b\nq1,d1,1,2\n", "THEIRS=relevance"),
-        ("query_id,doc_id\nq1,d1\n", "add a column relevance with 1 in every row"),
         (
             "query_id,doc_id,score\nq1,d1,0.7\n",
             "are judgments and run in the right order",
@@ -334,20 +329,3 @@ def refused(paths: list[Path], asked: dict[str, Any]) -> RankstoneError | None:
     except RankstoneError as error:
         return error
     return None
-
-
-def test_files_of_two_formats(tmp_path: Path) -> None:
-    """An option that names a format is for all files; where they differ, the name of one of them helps."""
-    (tmp_path / "q.txt").write_text(GOOD_QRELS[1])
-    (tmp_path / "r.run").write_text("q1 Q0 d2 1 0.9 t\nq1 Q0 d1 2 0.8 t\n")
-
-    with pytest.raises(
-        BadLine,
-        match=r"add --format-in csv, or give the file a name that ends in \.csv",
-    ):
-        read_judgments(tmp_path / "q.txt").collect()
-    with pytest.raises(
-        MissingColumn,
-        match=r"looks like TREC text: --format-in trec, or a name that ends in",
-    ):
-        read_run(tmp_path / "r.run", None, "csv")

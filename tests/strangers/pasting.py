@@ -30,7 +30,7 @@ _FIX: Final = re.compile(r"^[ \t]*fix:[ \t]*(.+)$", re.MULTILINE)
 _IN_PYTHON: Final = re.compile(r",? ?\(in Python (?:[^()]|\([^()]*\))*\)")
 _QUOTED: Final = r"""'(?:[^']|'"'"')*'|"[^"]*\""""
 _OPTION: Final = re.compile(
-    rf"(?<![\w-])(--[a-z][a-z-]*)(?:[ =](?P<value>{_QUOTED}|[^\s(`]+`?))?"
+    rf"(?<![\w-])(--[a-z][a-z-]*)(?:[ =](?P<value>{_QUOTED}|(?!--)[^\s(`]+`?))?"
 )
 #: text between two options of one fix
 _BETWEEN: Final = re.compile(r"\s+(?:and (?:add )?)?")

@@ -62,15 +62,15 @@ def test_read_as_they_are(tmp_path: Path, rows: list[dict[str, Any]]) -> None:
     assert "read as" in str(rankstone.evaluate(name, name, "R"))
 
 
-def test_lists_saved_as_text_are_refused(tmp_path: Path) -> None:
+def test_lists_saved_as_text_are_read(tmp_path: Path) -> None:
     """As pandas writes them into CSV."""
     path = tmp_path / "data.csv"
     path.write_text(
         "user_input,reference_context_ids,retrieved_context_ids\nq?,\"['a', 'b']\",['a']\n"
     )
     for qrels, run in ((str(path), {"q?": ["a"]}), ({"q?": {"a": 1}}, str(path))):
-        with pytest.raises(rankstone.InputError, match="texts, not lists"):
-            rankstone.evaluate(qrels, run, "R")
+        scores = rankstone.evaluate(qrels, run, "RR")
+        assert list(next(iter(scores.to_dict().values())).values()) == [1.0]
 
 
 def test_a_question_twice_is_refused() -> None:

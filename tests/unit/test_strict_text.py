@@ -6,7 +6,6 @@ import gzip
 import re
 from typing import TYPE_CHECKING
 
-import polars as pl
 import pytest
 from tests.command_line import command
 
@@ -36,18 +35,10 @@ FOREIGN_JUDGMENTS = {
     "a wide line far below": (JUDGMENTS + "q 0 d 1 2\n", MANY + 1, "more than"),
     "a blank in an id": ("1 0 a 1\n1 0 new york 12 1\n", 2, "more than"),
     "prels": ("1 a 1 0 0.5\n1 b 0 0 0.25\n", 1, "prels"),
-    "lists": ("0 11 12 13 14\n1 21 22\n2 31 32 33\n", 1, "lists"),
-    "lists of three": ("0 11 12 13\n1 21 22 23\n2 31 32 33\n", 1, "lists"),
-    "tabs": ("0\t11\t12\t13\n1\t21\t22\t23\n", 1, "lists"),
-    "svm": ("# qid:1: x\n4\tqid:1 #\t75\tA\n", 2, "learning to rank"),
-    "svm, no title": ("4 qid:1 # 75\n3 qid:1 # 13\n", 1, "learning to rank"),
     "features": ("4 qid:1 1:0.5 2:0.25\n", 1, "learning to rank"),
     "a sign for a document": ("4 0 # 75\n", 1, "there is a #"),
     "a sign far below": (JUDGMENTS + "q 0 # 1\n", MANY + 1, "there is a #"),
-    "ratings": ("1  1193  5\n1  661  3.5\n", 1, "user, item and rating"),
-    "times": ("1 1193 4.5 978300760\n2 661 3 978302109\n", 1, "times"),
     "times of documents": ("q 0 d1 978300760\n", 1, "times, and no grades"),
-    "milliseconds": ("1\t1193\t5\t978300760123\n", 1, "times"),
 }
 FOREIGN_RUNS = {
     "no tag": ("q Q0 a 1 9.5\nq Q0 b 2 8.5\n", 1, "no tag"),
@@ -75,10 +66,7 @@ FOREIGN_RUNS = {
         MANY + 1,
         "rank, score and tag do not fit",
     ),
-    "lists": ("0 11 12 13 98 99 97\n1 21 22\n", 1, "lists"),
-    "lists of five": ("0 11 12 13 98 99\n1 21 22 80 81 99\n", 1, "lists"),
     "one list": ("0 11 12 13 98 99 97\n", 1, "rank, score and tag do not fit"),
-    "ratings": ("1 1193 5\n1 661 3\n", 1, "user, item and rating"),
     "exchanged": ("q Q0 a 9.5 1 r\nq Q0 b 8.5 2 r\n", 1, "rank and score"),
     "features": ("4 qid:1 1:0.5 2:0.25 3:1 4:1\n", 1, "learning to rank"),
 }
@@ -225,26 +213,6 @@ def test_a_tag_that_is_cut_is_no_second_run(tmp_path: Path) -> None:
 
     assert caught.value.where == f"{path}:2"
     assert caught.value.fix is None
-
-
-def test_what_is_asked_for_is_shown(tmp_path: Path) -> None:
-    """The first row is shown as it has to be written, and such a file is read."""
-    texts = {
-        "1 1193 5 978300760\n2 661 3 978302109\n": ["1 0 1193 5"],
-        "1 a 1 0 0.5\n": ["1 0 a 1"],
-        "4 qid:1 # 75 Rambo\n": ["1 0 75 4"],
-        "1 1193 5\n1 661 3\n": ["1 0 1193 5"],
-        "0 11 12 13 14\n1 21 22\n": ['{"0": ["11", "12", …]}'],
-    }
-    for text, expected in texts.items():
-        with pytest.raises(BadLine) as caught:
-            read_judgments(stored(tmp_path, text)).collect()
-        assert str(caught.value.expected).partition("; here ")[2:] == (*expected,)
-
-    lists = tmp_path / "lists.json"
-    lists.write_text('{"0": ["11", "12"]}')
-    assert read_judgments(lists).collect()["relevance"].to_list() == [1, 1]
-    assert read_run(lists).collect().select(pl.len()).item() == 2
 
 
 def test_line_ends_of_windows_are_read_at_once() -> None:

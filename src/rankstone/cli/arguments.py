@@ -158,7 +158,7 @@ def _with_threshold(measure: Any, rel: float) -> Any:
 
 
 def split_columns(columns: str | None) -> Renames:
-    """Read --columns, --csv-separator and --decimal."""
+    """Read --columns and what else says how files are read."""
     import click
 
     from rankstone.io import CsvOptions, parse_columns
@@ -167,8 +167,12 @@ def split_columns(columns: str | None) -> Renames:
     context = click.get_current_context(silent=True)
     said = {} if context is None else context.meta
     names.csv = CsvOptions(
-        said.get("rankstone.csv_separator"), said.get("rankstone.decimal")
+        said.get("rankstone.csv_separator"),
+        said.get("rankstone.decimal"),
+        not said.get("rankstone.no_header"),
     )
+    names.all_relevant = bool(said.get("rankstone.all_relevant"))
+    names.own_shapes = said.get("rankstone.shape")
     return names
 
 

@@ -30,7 +30,10 @@ _PANEL_OF: Final = {
     name: panel for panel, options in PANELS.items() for name in options
 }
 #: options that are kept in the context instead of being passed to the command
-_KEPT: Final = ("csv-formulas", "csv-separator", "decimal", "verbose")
+_KEPT: Final = (
+    *("csv-formulas", "csv-separator", "decimal", "no-header", "all-relevant"),
+    *("shape", "verbose"),
+)
 
 
 class Option(click.Option):

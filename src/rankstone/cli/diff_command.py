@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rankstone.cli.arguments import named_runs, refuse_with
 from rankstone.cli.declaring import declare
 from rankstone.cli.execution import audit_lines, execute, written
-from rankstone.cli.options import ORDERING, PRINTED, READING, WITHOUT_JUDGMENTS
+from rankstone.cli.options import ORDERING, PRINTED, READING_RUNS, WITHOUT_JUDGMENTS
 from rankstone.errors import UsageError, printable
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _SHOWN = 20
 @declare(
     "diff",
     {"files": "A B"},
-    f"measures query top per-query explain lang width {PRINTED} import {READING} {ORDERING}",
+    f"measures query top per-query explain lang width {PRINTED} import {READING_RUNS} {ORDERING}",
     but={**WITHOUT_JUDGMENTS, "measures": {"shown": _MEASURES}},
 )
 def command(

@@ -30,7 +30,7 @@ from rankstone.cli.execution import (
     write_rows,
     written,
 )
-from rankstone.cli.options import PRINTED, READING, WITHIN_LOGS
+from rankstone.cli.options import PRINTED, READING_TABLES, WITHIN_LOGS
 from rankstone.errors import UsageError, one_of, printable
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ SHOWN = ("days", "cohorts", "periods", "curve", "differences")
     {"events": "EVENTS"},
     "period days returns day-origin registrations by segments versus tz times-in time-unit week-start start",
     "end since invalid early unregistered duplicate-registrations confidence correction",
-    f"show plot cohorts chart heatmap report lang {PRINTED} {READING}",
+    f"show plot cohorts chart heatmap report lang {PRINTED} {READING_TABLES}",
     but={**WITHIN_LOGS, "by": {"values": "COLUMN", "kind": str}},
 )
 def retention_command(
@@ -133,7 +133,7 @@ _TABLES: Final = (".parquet", ".pq", ".csv", ".jsonl", ".ndjson", ".json")
     "clicks",
     {"log": "LOG"},
     "method propensities min-propensity smoothing thresholds min-impressions tolerance max-iterations",
-    f"confidence invalid lists unlinked start end tz times-in time-unit positions top {PRINTED} {READING}",
+    f"confidence invalid lists unlinked start end tz times-in time-unit positions top {PRINTED} {READING_TABLES}",
     but={
         **WITHIN_LOGS,
         "method": {"values": "ctr|click|satisfaction|ips|pbm"},
@@ -187,7 +187,7 @@ def _check_output(output: str | None) -> None:
 @declare(
     "counterfactual",
     {"log": "LOG", "target": "[TARGET]"},
-    f"propensity discount k clip cluster order invalid confidence {PRINTED} {READING}",
+    f"propensity discount k clip cluster order invalid confidence {PRINTED} {READING_TABLES}",
     but={**WITHIN_LOGS, "k": {"shown": "all"}},
 )
 def counterfactual_command(log: str, target: str | None, **given: Any) -> None:
@@ -223,7 +223,7 @@ _TESTING = ("cluster", "unknown", "invalid", "margin", "confidence")
 @declare(
     "interleave",
     {"files": "A B | LISTS"},
-    f"clicks method k draws order cluster unknown invalid margin confidence seed {PRINTED} {READING}",
+    f"clicks method k draws order cluster unknown invalid margin confidence seed {PRINTED} {READING_TABLES}",
     but={**WITHIN_LOGS, "method": {"values": "team_draft|balanced|optimised"}},
 )
 def interleave_command(
@@ -280,7 +280,7 @@ def _found(files: tuple[str, ...], clicks: str | None, **given: Any) -> OnlineRe
     "ab",
     {"log": "LOG"},
     "variant versus k cluster shares margin correction confidence sequential planned invalid",
-    f"{PRINTED} {READING}",
+    f"{PRINTED} {READING_TABLES}",
     but={**WITHIN_LOGS, "cluster": {"shown": "user_id; impression_id for impressions"}},
 )
 def ab_command(log: str, **given: Any) -> None:

@@ -227,9 +227,13 @@ _INPUT: Final = {
     "only": _O("COLUMN=VALUE", "read only rows with this value: split=test; repeatable", tuple),
     "run-column": _O("COLUMN", "long tables: the column with the name of the run"),
     "columns": _O("THEIRS=OURS,…", "rename columns: user_id=query_id,item_id=doc_id; repeatable", list),
-    "format-in": _O("trec|csv|tsv|jsonl|json|parquet|arrow|xlsx", "format of input files", shown="by suffix"),
+    "format-in": _O("trec|csv|tsv|jsonl|json|parquet|arrow|xlsx|SHAPE", "format of input files",
+                    shown="by content and suffix"),
     "csv-separator": _O("CHAR", "separator of CSV: ';', tab …", shown="detected"),
     "decimal": _O(".|,", "decimal point or comma of CSV", shown="detected"),
+    "no-header": _O("", "CSV without a header: --columns names its columns by position, 1=query_id", bool),
+    "all-relevant": _O("", "judgments without grades: each document is relevant, whatever else is there", bool),
+    "shape": _O("FILE", "TOML: how files of your own look, beside those of `rankstone formats`"),
 }  # fmt: skip
 _OUTPUT: Final = {
     "format": _O("|".join(FORMATS), "output format", keyword="form", default="table"),
@@ -286,7 +290,9 @@ PANELS: Final[dict[str, dict[str, Declared]]] = {
 # -- names of options that go together -------------------------------------------------------------------
 ALIGNMENT: Final = " ".join(PANELS["Alignment"])
 ORDERING: Final = "order score-dtype ties duplicates depth"
-READING: Final = "columns format-in csv-separator decimal"
+READING_TABLES: Final = "columns format-in csv-separator decimal no-header"
+READING_RUNS: Final = f"{READING_TABLES} shape"
+READING: Final = f"{READING_RUNS} all-relevant"
 PRINTED: Final = "format digits output csv-formulas verbose quiet"
 LISTS: Final = "exclude unit same-as documents"
 STATISTICS: Final = (

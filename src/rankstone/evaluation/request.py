@@ -29,8 +29,8 @@ from rankstone.hits.grouped_judgments import Intents
 from rankstone.hits.judged_pool import QueryTable
 from rankstone.io import read_attributes, read_intents, read_pairs, read_runs
 from rankstone.io.file_formats import stem
-from rankstone.io.json_objects import is_quepid
 from rankstone.io.python_rows import holds_columns, holds_rows, is_column
+from rankstone.io.shapes import candidates
 from rankstone.io.sources import display_name
 from rankstone.measures.core.measure import Measure
 from rankstone.measures.core.syntax import parse_only
@@ -329,7 +329,7 @@ def _are_runs(value: Mapping[Any, object]) -> bool:
     """Return True for ``{name: run}``; False for a run that is itself a dict: of queries, or of columns."""
     return (
         not holds_columns(value)
-        and not is_quepid(value)
+        and candidates("run").of_json(value, "run") is None
         and all(map(_is_run, value.values()))
     )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,33 +25,21 @@ from rankstone.errors import (
 from rankstone.io.atomic_files import atomic
 from rankstone.io.attributes import read_attributes
 from rankstone.io.column_suggestions import rename_option
-from rankstone.io.columns import (
-    BEIR,
-    JUDGED,
-    RETRIEVED,
-    CsvOptions,
-    Renames,
-    parse_columns,
-    with_csv,
-)
+from rankstone.io.columns import CsvOptions, Renames, parse_columns, with_csv
 from rankstone.io.databases import open_database
 from rankstone.io.events import read_events
-from rankstone.io.file_formats import (
-    files_of,
-    format_at,
-    format_of_stream,
-    judgments_in,
-    read_files,
-    stem,
-)
+from rankstone.io.file_formats import format_at, format_of_stream, read_files, stem
+from rankstone.io.file_parts import files_of, judgments_in
 from rankstone.io.file_roles import note_input, refuse_inputs, separate_files
 from rankstone.io.implausible_columns import refuse_implausible
 from rankstone.io.input_table import Table, unreadable
-from rankstone.io.json_objects import holds_json, is_quepid, read_json, read_quepid
+from rankstone.io.json_objects import holds_json, json_value, read_json, tabular
 from rankstone.io.list_columns import Unfolding
 from rankstone.io.objects import read_object
 from rankstone.io.python_rows import holds_columns
 from rankstone.io.several_runs import RUN_NAMES, refuse_second, refuse_several, split
+from rankstone.io.shapes import candidates, known_shapes
+from rankstone.io.shapes.reading import shaped_document
 from rankstone.io.sources import (
     can_be_read_again,
     display_name,
@@ -71,10 +60,12 @@ from rankstone.io.trec_text import (
     Layout,
     Ranks,
 )
+from rankstone.io.unused_lists import possible_grades
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from rankstone.io.shapes import Candidates
 
 __all__ = [
     "CsvOptions",
@@ -113,45 +104,56 @@ def read_judgments(
     """Open judgments: ``query_id``, ``doc_id``, ``relevance``, and ``further`` columns by name.
 
     Columns of ``costs`` are read where the table has them.
-    In plain lists of documents, and of spans without grades, each has grade 1.  Judgments of BEIR are
-    recognised by their header, and a folder of its data by its files.
+    In plain lists of documents, and of spans without grades, each has grade 1.  Files of known shapes are
+    recognised by what they hold, and a folder of BEIR's data by its files.
     """
     columns = Renames.of_table(columns or {}, "qrels")
     layout = GROUPED_QRELS if "subtopic" in further else QRELS
     layout = PREFERENCES if "subgroup" in further else layout
     source, notes = judgments_in(source)
     renames = (
-        Renames(columns or {}, columns, headers=JUDGED)
+        Renames(columns or {}, columns, role="judgments")
         if isinstance(columns or {}, Mapping)
         else columns
     )
     table = _open(
-        source, layout, "judgments", renames, format_in, further=(*further, *costs)
+        source,
+        layout,
+        "judgments",
+        renames,
+        format_in,
+        further=(*further, *costs),
+        role="judgments" if layout is QRELS else "",
     )
-    if isinstance(renames, Renames) and renames.known_header:
-        notes = (*notes, renames.known_header)
-        _refuse_written_lists(table, renames)
+    if isinstance(renames, Renames) and renames.shape:
+        notes = (*notes, renames.shape.title)
     table = replace(table, read_as=_joined(notes, table.read_as)) if notes else table
     spans = "relevance" not in table.schema and {"start", "end"} <= {
         *table.schema,
         *table.present,
     }
-    table = table.with_number("relevance", 1.0) if table.listed or spans else table
+    if table.listed or spans:
+        table = table.with_number("relevance", 1.0)
+    elif _are_pairs(table, renames):
+        notes = ("no grade: each document is relevant",)
+        table = table.with_number("relevance", 1.0)
+        table = replace(table, read_as=_joined(notes, table.read_as))
+    elif "relevance" not in table.schema and not possible_grades(
+        table.present, renames
+    ):
+        table.requires("query_id", "doc_id", given=columns)
     table.requires("query_id", "doc_id", "relevance", *further, given=columns)
     refuse_implausible(table, columns, "relevance")
     return table
 
 
-def _refuse_written_lists(table: Table, renames: Renames) -> None:
-    """Refuse lists written as text, as a data set has them that was saved as CSV."""
-    if renames.known_header in BEIR or isinstance(table.start, Unfolding):
-        return
-    raise InputError(
-        f"{renames.known_header}: the cells are texts, not lists",
-        where=table.source,
-        expected='lists of ids: {"user_input": …, "reference_context_ids": ["a"]}',
-        fix='save it as JSON lines: frame.to_json("data.jsonl", orient="records", lines=True)',
-    )
+def _are_pairs(table: Table, columns: Mapping[str, str]) -> bool:
+    """Return whether judgments are pairs, beside which no column may be a grade."""
+    if "relevance" in table.schema or not {"query_id", "doc_id"} <= table.columns:
+        return False
+    if getattr(columns, "all_relevant", False) or getattr(columns, "shape", None):
+        return True
+    return not table.unused and not possible_grades(table.present, columns)
 
 
 def _joined(
@@ -181,7 +183,7 @@ def read_run(
     columns = Renames.of_table(columns or {}, "run")
     wanted: Ranks = "needed" if order == "rank" else "if_numbers" if ranks else "unread"
     named = (
-        Renames(columns or {}, columns, headers=RETRIEVED)
+        Renames(columns or {}, columns, role="run")
         if isinstance(columns or {}, Mapping)
         else columns
     )
@@ -193,13 +195,13 @@ def read_run(
         format_in,
         ranks=wanted,
         further=(*further, *RUN_NAMES),
+        role="run",
     )
     refuse_second(table)
-    if isinstance(named, Renames) and named.known_header:
-        _refuse_written_lists(table, named)
+    if isinstance(named, Renames) and named.shape:
         if isinstance(table.start, Unfolding):
             table.start.single = True  # a row is a case there
-        table = replace(table, read_as=_joined((named.known_header,), table.read_as))
+        table = replace(table, read_as=_joined((named.shape.title,), table.read_as))
     if is_path(source) and len(parts := files_of(source)) > 1:
         refuse_several(
             source,
@@ -223,7 +225,7 @@ def is_data_set(source: str) -> bool:
         When it is JSON that is empty or broken: no other file would be read as such.
     """
     try:
-        read = {*read_judgments(source).read_as(), *read_run(source).read_as()}
+        notes = {*read_judgments(source).read_as(), *read_run(source).read_as()}
     except RankstoneError as error:
         if isinstance(error, (BadLine, EmptyInput)) and Path(source).suffix in (
             ".json",
@@ -231,7 +233,7 @@ def is_data_set(source: str) -> bool:
         ):
             raise
         return False
-    return len(read & {*JUDGED, *RETRIEVED}) > 1
+    return len(notes & {shape.title for shape in known_shapes()}) > 1
 
 
 def read_runs(
@@ -308,7 +310,14 @@ def read_interactions(
     A mapping may be ``{query: [doc, …]}``; TREC text is read as judgments are.
     """
     table = _open(
-        source, QRELS, "history", columns, format_in, number="weight", further=further
+        source,
+        QRELS,
+        "history",
+        columns,
+        format_in,
+        number="weight",
+        further=further,
+        role="judgments",
     )
     return table.requires("query_id", "doc_id", *further)
 
@@ -370,28 +379,59 @@ def _open(
     number: str | None = None,
     further: Sequence[str] = (),
     ranks: Ranks = "unread",
+    role: str = "",
 ) -> Table:
     """Open a path or an object.
 
-    ``number`` names the numbers of a dict or of arrays; by default the layout does.
+    ``number`` names the numbers of a dict or of arrays; by default the layout does.  With a ``role`` files of
+    known shapes are recognised.
     """
     if isinstance(source, Table):
         return source
     number = number or layout.number
     renames = {} if columns is None else columns
+    own = getattr(renames, "own_shapes", None)
+    shapes = candidates(role, own or format_in) if role else None
     if not is_path(source):
-        rows = read_quepid(source, number, name) if is_quepid(source) else source
-        return read_object(rows, number, renames, name, further)
+        return _of_object(
+            source, lambda: source, number, renames, name, further, shapes
+        )
     if is_database(source):
         return open_database(source).table(renames, further)
     kind, files = format_at(source, format_in, renames)
     if kind != "json":
         return read_files(
-            source, files, kind, layout, renames, ranks=ranks, further=further
+            source,
+            files,
+            kind,
+            layout,
+            renames,
+            ranks=ranks,
+            further=further,
+            shapes=shapes,
         )
-    value = read_json(source, steps="run" in renames.values())
-    title = str(source)
-    rows = read_quepid(value, number, title) if is_quepid(value) else value
-    return replace(
-        read_object(rows, number, renames, title, further), untyped=True
-    )  # keys are texts
+    value = json_value(source)
+    rows = partial(tabular, value, str(source), steps="run" in renames.values())
+    table = _of_object(value, rows, number, renames, str(source), further, shapes)
+    return replace(table, untyped=True)  # keys are texts
+
+
+def _of_object(
+    value: object,
+    rows: Callable[[], object],
+    number: str,
+    columns: Mapping[str, str],
+    source: str,
+    further: Sequence[str],
+    shapes: Candidates | None,
+) -> Table:
+    """Open an object of Python, or the value of a JSON file, whose ``rows`` are made where it has no shape."""
+    table = shaped_document(value, source, columns, shapes)
+    if table is not None:
+        return table
+    try:
+        return read_object(rows(), number, columns, source, further)
+    except InputError:
+        if shapes is not None and isinstance(value, (Mapping, list)):
+            shapes.refuse_near(value, source)
+        raise

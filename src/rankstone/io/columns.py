@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from rankstone._basics import quoted, some
@@ -19,6 +19,8 @@ from rankstone.io.column_suggestions import Kind, Missing, escaped, is_common_na
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+
+    from rankstone.io.shapes import Shape
 
 
 CANONICAL: Final = ("query_id", "doc_id", "relevance", "score", "rank")
@@ -53,26 +55,6 @@ FURTHER: Final = (
     "nugget",
     "document",
 )
-#: tool → the columns of its data sets: questions, relevant documents, what was retrieved
-DATA_SETS: Final = {
-    "Ragas": ("user_input", "reference_context_ids", "retrieved_context_ids"),
-    "LlamaIndex": ("query", "expected_ids", "retrieved_ids"),
-}
-#: the header of BEIR's judgments → our names
-BEIR: Final = {
-    "BEIR's qrels, whose score is the grade": {
-        "query-id": "query_id", "corpus-id": "doc_id", "score": "relevance",
-    },
-}  # fmt: skip
-#: data that other tools write, by its columns: what it is → {their name: our name}, of judgments and of runs
-JUDGED: Final = BEIR | {
-    f"{relevant} of {tool}": {query: "query_id", relevant: "doc_id"}
-    for tool, (query, relevant, _) in DATA_SETS.items()
-}
-RETRIEVED: Final = {
-    f"{retrieved} of {tool}": {query: "query_id", retrieved: "doc_id"}
-    for tool, (query, _, retrieved) in DATA_SETS.items()
-}
 #: names in logs → our names
 _ALIASES: Final = {"click": "clicked"}
 #: the name of columns that are not to be read
@@ -122,10 +104,13 @@ class CsvOptions:
         The separator of cells: one character, or the word ``tab``.
     decimal
         The decimal separator, ``.`` or ``,``.
+    header
+        False where no file has a header.
     """
 
     separator: str | None = None
     decimal: str | None = None
+    header: bool = True
 
     def __post_init__(self) -> None:
         """Refuse invalid separators."""
@@ -167,9 +152,9 @@ class Renames(dict[str, str]):
         The names.
     like
         Other renames, whose settings and record are shared.
-    headers
-        What it is → names of a known header: a table that has all of them, and none of ours, is renamed as a
-        whole.
+    role
+        ``judgments`` or ``run`` where a table that has the columns of a known shape, and none of ours, is
+        renamed as a whole.
     table
         ``qrels`` or ``run``, where the names are those of one table.
 
@@ -181,8 +166,12 @@ class Renames(dict[str, str]):
         The settings of CSV files.
     csv_files
         The CSV files read so far.
-    known_header
-        What the known header that was found is; empty for none.
+    shape
+        The shape whose columns the table has; ``None`` for none.
+    all_relevant
+        True if judgments without grades are all relevant, whatever other columns they have.
+    own_shapes
+        A file of the user's own shapes.
     at_shell
         True if the names come from the command line, so that fixes are written for it.
     """
@@ -192,26 +181,27 @@ class Renames(dict[str, str]):
         names: Mapping[str, str],
         like: Mapping[str, str] | None = None,
         *,
-        headers: Mapping[str, Mapping[str, str]] | None = None,
+        role: str = "",
         table: str | None = None,
     ) -> None:
-        super().__init__(names)
+        super().__init__({str(theirs): ours for theirs, ours in names.items()})
         one = like if isinstance(like, Renames) else None
         self.present: set[str] = set() if one is None else one.present
         self.csv: CsvOptions = CsvOptions() if one is None else one.csv
         self.csv_files: list[str] = [] if one is None else one.csv_files
-        self.headers: Mapping[str, Mapping[str, str]] = headers or {}
-        self.known_header = ""
+        if any(isinstance(theirs, int) for theirs in names):  # positions
+            self.csv = replace(self.csv, header=False)
+        self.role = role
+        self.shape: Shape | None = None
+        self.all_relevant: bool = one is not None and one.all_relevant
+        self.own_shapes: str | None = None if one is None else one.own_shapes
         self.at_shell: bool = one is not None and one.at_shell
         self.table: str = table or ("" if one is None else one.table)
 
     def __bool__(self) -> bool:
         """Return True if there are names or settings."""
-        return (
-            len(self) > 0
-            or bool(self.headers or self.table)
-            or self.csv != CsvOptions()
-        )
+        settings = self.role, self.table, self.own_shapes, self.all_relevant
+        return len(self) > 0 or any(settings) or self.csv != CsvOptions()
 
     @classmethod
     def of_table(cls, names: Mapping[str, str], table: str) -> Renames:
@@ -228,7 +218,7 @@ class Renames(dict[str, str]):
         own = {
             theirs.removeprefix(prefix): ours
             for theirs, ours in names.items()
-            if theirs.startswith(prefix)
+            if str(theirs).startswith(prefix)
         }
         return cls({**names, **own}, names, table=table)
 
@@ -238,6 +228,7 @@ class Renames(dict[str, str]):
             options = {
                 "--csv-separator": self.csv.separator,
                 "--decimal": self.csv.decimal,
+                "--no-header": None if self.csv.header else True,
             }
             flags = " and ".join(
                 flag for flag, value in options.items() if value is not None
@@ -284,7 +275,7 @@ def with_csv(
     ):
         return columns
     renames = Renames(columns or {}, columns)
-    renames.csv = CsvOptions(separator, decimal)
+    renames.csv = replace(renames.csv, separator=separator, decimal=decimal)
     return renames
 
 
@@ -387,26 +378,16 @@ def renames(
         columns.present.update(
             theirs for theirs in columns if theirs.removeprefix(prefix) in own
         )
-        for what, header in columns.headers.items():
-            ours_too = {*header.values()} & {*names}
-            if (
-                not ours_too
-                and {*header} <= {*names}
-                and all(
-                    header.get(theirs) == ours
-                    for theirs, ours in chosen.items()
-                    if theirs in header or ours in header.values()
-                )
-            ):
-                columns.known_header, chosen = what, {**chosen, **header}
-                if (
-                    columns.table == "qrels" and "relevance" not in header.values()
-                ):  # of what was retrieved
-                    chosen |= {
-                        name: f"retrieved {name}"
-                        for name in ("score", "rank")
-                        if name in own
-                    }
+        header = _known_header(names, chosen, columns)
+        if header:
+            chosen = {**chosen, **header}
+            if columns.table == "qrels" and "relevance" not in header.values():
+                # of what was retrieved
+                chosen |= {
+                    name: f"retrieved {name}"
+                    for name in ("score", "rank")
+                    if name in own
+                }
         if columns.table == "run" and ranks_by_position(names, chosen):
             chosen["position"] = "rank"
         if columns.table == "qrels" and "relevance" not in chosen.values():
@@ -427,6 +408,29 @@ def renames(
             f"run.THEIRS={clash[0]}, with their names for THEIRS",
         )
     return chosen
+
+
+def _known_header(
+    names: Sequence[str], chosen: Mapping[str, str], columns: Renames
+) -> Mapping[str, str]:
+    """Return the names of the shape that a table with none of our columns has, as far as renames allow it."""
+    if not columns.role or {"query_id", "doc_id"} & {*names}:
+        return {}
+    from rankstone.io.shapes import candidates
+
+    shape = candidates(columns.role).of_header(names)
+    if shape is None or {*shape.columns.values()} & {*names}:
+        return {}
+    header = shape.columns
+    agrees = all(
+        header.get(theirs) == ours
+        for theirs, ours in chosen.items()
+        if theirs in header or ours in header.values()
+    )
+    if not agrees:
+        return {}
+    columns.shape = shape
+    return header
 
 
 def by_alias(

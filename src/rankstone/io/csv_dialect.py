@@ -19,6 +19,9 @@ from rankstone.errors import BadLine, EmptyInput, printable
 from rankstone.io.columns import CsvOptions, Renames, is_known
 from rankstone.io.damaged_files import PACKED, no_utf8
 from rankstone.io.input_table import reading
+from rankstone.io.python_rows import is_number
+from rankstone.io.shapes.recognition import is_row
+from rankstone.io.shapes.shape import known_shapes
 from rankstone.io.sources import UTF16, as_utf8
 from rankstone.io.trec_text import title_of
 
@@ -32,6 +35,8 @@ SEPARATORS: Final = {"csv": ",", "tsv": "\t"}
 #: bytes at the beginning of a file, and rows among them, in which the dialect is detected
 _BLOCK: Final = 1 << 16
 _ROWS: Final = 50
+#: bytes in which the end of a header is looked for
+_HEADER: Final = 1 << 12
 _SEPARATORS: Final = (",", ";", "\t")
 _NAMES: Final = {"\t": "tab", " ": "blank"}
 #: the end of a name as the reader names further copies of a column
@@ -53,6 +58,8 @@ class Dialect(Record):
         The decimal separator; with ``None`` the first fraction decides.
     above
         Lines above the header.
+    header
+        False where the first row is data, and columns are named by their positions from 1.
     notes
         What was detected and a reader should know.
     head
@@ -66,6 +73,7 @@ class Dialect(Record):
     above: int = 0
     notes: tuple[str, ...] = ()
     head: str = ""
+    header: bool = True
 
     def refuse_copies(
         self, header: Sequence[str], matters: Callable[[str], bool]
@@ -80,7 +88,7 @@ class Dialect(Record):
 
     def rows(self) -> list[list[str]]:
         """Return the cells of the first rows."""
-        return _rows(self.head, self.separator)[1:]
+        return _rows(self.head, self.separator)[self.header :]
 
     def scan(self) -> pl.LazyFrame:
         """Open the file with all columns as text."""
@@ -88,6 +96,8 @@ class Dialect(Record):
             self.source,
             separator=self.separator,
             skip_lines=self.above,
+            has_header=self.header,
+            with_column_names=None if self.header else _positions,
             infer_schema=False,
             raise_if_empty=False,
             glob=False,
@@ -136,8 +146,9 @@ def dialect_of(
         first[4] if above else _separator(text, default, columns)
     )
     lines = rest if above else text
+    header = settings.header and not _are_positions(columns, _rows(lines, separator))
     hidden = not re.search(r"[,;\t|]", lines.partition("\n")[0])  # by a title
-    for other in (separator, *(_SEPARATORS if hidden else ())):
+    for other in (separator, *(_SEPARATORS if hidden else ())) if header else ():
         refuse_title(_rows(lines, other), f"{title}:{above + 1}")
     notes = []
     if separator != default and settings.separator is None:
@@ -145,7 +156,23 @@ def dialect_of(
         notes.append(f"separator {name}" + (" (from its line sep=)" if above else ""))
     notes += [encoding] if encoding else []
     decimal = settings.decimal or ("." if separator == "," else None)
-    return Dialect(source, title, separator, decimal, above, tuple(notes), lines)
+    if not header:
+        notes.append("no header")
+    return Dialect(
+        source, title, separator, decimal, above, tuple(notes), lines, header
+    )
+
+
+def _positions(names: Sequence[str]) -> list[str]:
+    """Return the names of the columns of a table without a header."""
+    return [str(number) for number in range(1, len(names) + 1)]
+
+
+def _are_positions(columns: Mapping[str, str], rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether columns are named by their positions, above a first row that is data."""
+    if not columns.keys() or not all(theirs.isdigit() for theirs in columns):
+        return False
+    return bool(rows) and is_row(rows[0], is_known)
 
 
 def _first_block(source: Path | bytes) -> tuple[bytes, bool]:
@@ -205,16 +232,29 @@ def _rows(text: str, separator: str) -> list[list[str]]:
         return []
 
 
-def has_header(source: Path | bytes, columns: Mapping[str, str]) -> bool:
-    """Return True for a text with tabs and a header that has a column of queries.
+def table_in_text(source: Path | bytes, columns: Mapping[str, str]) -> str | None:
+    """Return the format of a text whose first line is a header with a column of queries; ``None`` for others.
 
     Excel's “Unicode text” and “text (tab delimited)” are such tables.
     """
-    block = _first_block(source)[0]
+    block = _first_block(source)[0][:_HEADER]
     text = block.decode("utf-16" if block[:2] in UTF16 else "utf-8-sig", "ignore")
-    names = [name.strip().strip('"') for name in text.partition("\n")[0].split("\t")]
-    return len(names) > 1 and any(
-        columns.get(name, name) == "query_id" for name in names
+    first = text.partition("\n")[0]
+    for kind, separator in SEPARATORS.items():
+        names = [name.strip().strip('"') for name in first.split(separator)]
+        if len(names) > 1 and _names_queries([columns.get(n, n) for n in names]):
+            return kind
+    return None
+
+
+def _names_queries(names: Sequence[str]) -> bool:
+    """Return whether names are those of a table: ours, or of a known shape."""
+    if "query_id" in names:
+        return True
+    if any(map(is_number, names)):
+        return False
+    return any(
+        shape.columns and {*shape.columns} <= {*names} for shape in known_shapes()
     )
 
 

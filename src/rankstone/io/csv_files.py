@@ -29,6 +29,8 @@ from rankstone.io.csv_dialect import (
 )
 from rankstone.io.damaged_files import broken_row
 from rankstone.io.input_table import ROWS, Table, reading
+from rankstone.io.list_columns import Unfolding, unfolded
+from rankstone.io.listed_cells import ListedCells, listed_cells
 from rankstone.io.number_columns import (
     Decimals,
     decimal_text,
@@ -62,6 +64,8 @@ def scan_delimited(
     return frame.rename(clean) if clean else frame, (*dialect.notes, *notes)
 
 
+#: rows that show whether cells are lists
+_ROWS: Final = 100
 #: true for a row of separators only, such as spreadsheets leave below a table
 BLANK: Final = pl.all_horizontal(pl.all().is_null()).alias("")
 
@@ -91,7 +95,7 @@ def line_of(dialect: Dialect, row: int) -> int:
         ).collect()
         breaks = sum(counted.row(0)) if counted.width else 0
         breaks += sum(name.count("\n") for name in counted.columns)
-    return dialect.above + 2 + row + breaks
+    return dialect.above + (2 if dialect.header else 1) + row + breaks
 
 
 def delimited(
@@ -121,6 +125,9 @@ def delimited(
         _Delimited(dialect_of(source, name, kind, columns), columns, wanted)
         for source in sources
     ]
+    listed = readers[0].find_lists()
+    for reader in readers:
+        reader.listed = listed
     schemas = [reader.schema() for reader in readers]
     headers = [reader.frame.collect_schema().names() for reader in readers]
     known = {name: dtype for schema in schemas for name, dtype in schema.items()}
@@ -131,12 +138,14 @@ def delimited(
         if name not in header
     }
     schema = {name: dtype for name, dtype in known.items() if name not in short}
+    schema |= {name: pl.List(schema[name]) for name in listed.marks}
     present = tuple(dict.fromkeys(name for header in headers for name in header))
 
     def start(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
         for reader in readers:
             for piece in reader.pieces():
-                yield piece.select(wanted)
+                lists = listed.expressions(schema)
+                yield piece.with_columns(lists).select(wanted)
 
     def where(row: int) -> str:
         for reader in readers:
@@ -159,7 +168,10 @@ def delimited(
         unusable=short,
         read_as=read_as,
     )
-    return table.without_empty_records()
+    table = unfolded(table)
+    if isinstance(table.start, Unfolding):
+        table.start.single = True  # a row is a list
+    return table
 
 
 @dataclass
@@ -173,6 +185,7 @@ class _Delimited:
     blank: list[int] = field(default_factory=list)
     frame: pl.LazyFrame = field(init=False)
     decimals: Decimals = field(init=False)
+    listed: ListedCells = field(default_factory=lambda: ListedCells({}))
 
     def __post_init__(self) -> None:
         self.frame = self.dialect.scan()
@@ -191,6 +204,14 @@ class _Delimited:
             for n in self.wanted
             if n in names
         }
+
+    def find_lists(self) -> ListedCells:
+        """Find the columns whose cells are lists, in the first rows."""
+        names = list(self.schema())
+        try:
+            return listed_cells(self.frame.select(names).head(_ROWS).collect())
+        except pl.exceptions.PolarsError:  # it is reported where all is read
+            return ListedCells({})
 
     def _rename(self, header: list[str]) -> None:
         """Rename columns to our names; refuse a header that has one of them twice."""
@@ -225,7 +246,11 @@ class _Delimited:
 
     def pieces(self) -> Iterator[pl.DataFrame]:
         schema = self.schema()
-        numbers = [name for name, dtype in schema.items() if dtype == pl.Float64]
+        numbers = [
+            name
+            for name, dtype in schema.items()
+            if dtype == pl.Float64 and name not in self.listed.marks
+        ]
         self.rows, self.blank = 0, []
         self.decimals.start()
         for whole in self._batches(list(schema)):
@@ -256,7 +281,8 @@ class _Delimited:
 
     def notes(self) -> tuple[str, ...]:
         """Return what was detected about the file."""
-        return (*self.dialect.notes, *self.decimals.notes())
+        lists = (self.listed.note,) if self.listed.marks else ()
+        return (*self.dialect.notes, *self.decimals.notes(), *lists)
 
 
 #: the row of a sheet below the header, in the count of spreadsheets

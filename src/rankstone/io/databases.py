@@ -24,7 +24,7 @@ from rankstone.io.arrow_batches import (
     missing_driver,
     translated_errors,
 )
-from rankstone.io.file_formats import parts_of
+from rankstone.io.file_parts import parts_of
 from rankstone.io.sources import Address, parse_address
 
 #: seconds that a server has to answer, unless the address or PGCONNECT_TIMEOUT sets a timeout

@@ -1,8 +1,7 @@
-"""The format of files, and how each is opened; the judgments in a folder of BEIR."""
+"""The format of files, and how each is opened."""
 
 from __future__ import annotations
 
-import glob
 import json
 import os
 from dataclasses import replace
@@ -12,18 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from rankstone._basics import Record, is_path, quoted
-from rankstone.errors import (
-    EmptyInput,
-    InputError,
-    UnknownFormat,
-    did_you_mean,
-    one_of,
-    printable,
-)
+from rankstone._basics import Record
+from rankstone.errors import EmptyInput, InputError, UnknownFormat
 from rankstone.io.column_suggestions import kinds_of_texts
 from rankstone.io.columns import CANONICAL
-from rankstone.io.csv_dialect import SEPARATORS, Dialect, dialect_of, has_header
+from rankstone.io.csv_dialect import SEPARATORS, Dialect, dialect_of, table_in_text
 from rankstone.io.csv_files import (
     BLANK,
     FIRST_ROW,
@@ -44,8 +36,11 @@ from rankstone.io.damaged_files import (
     refuse_endless,
     refuse_repeated_keys,
 )
-from rankstone.io.file_roles import note_input
+from rankstone.io.file_parts import parts_of
 from rankstone.io.input_table import Table, reading
+from rankstone.io.shapes import plain_format
+from rankstone.io.shapes.headerless_text import shaped_text
+from rankstone.io.shapes.reading import shaped_document
 from rankstone.io.sources import (
     UTF16,
     estimated_rows,
@@ -63,6 +58,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from rankstone._basics import StrPath
+    from rankstone.io.shapes import Candidates
 
 
 #: format → suffixes; a further .gz or .zst is ignored
@@ -79,8 +75,8 @@ FORMATS: Final = {
 #: formats with column names
 _TABLES: Final = tuple(name for name in FORMATS if name not in ("trec", "json"))
 _TEXT: Final = ("trec", "csv", "tsv", "jsonl", "json")
-#: bytes at the beginning of a text in which a tab shows a table
-_BLOCK: Final = 1 << 12
+#: objects of JSON lines that show what they are
+_RECORDS: Final = 20
 _PACKED: Final = (".gz", ".zst", ".zstd")
 _BY_SUFFIX: Final = {
     suffix: name for name, suffixes in FORMATS.items() for suffix in suffixes
@@ -101,8 +97,7 @@ def format_at(
     columns
         {their name: our name}.
     """
-    if format_in is not None:
-        one_of("format_in", format_in, FORMATS)
+    format_in = plain_format(format_in, FORMATS)
     name = os.fspath(path)
     if is_stream(name):
         return format_in or format_of_stream(name, "trec"), []
@@ -120,14 +115,10 @@ def format_at(
 def _format(path: Path, columns: Mapping[str, str]) -> str:
     """Return the format of a file; “text” saved by Excel is a table with tabs."""
     kind = format_of(path)
-    if (
-        kind != "trec"
-        or path.suffix.lower() != ".txt"
-        or b"\t" not in _head(path, _BLOCK)
-    ):
+    if kind != "trec":
         return kind
     with reading(str(path)):
-        return "tsv" if has_header(path, columns) else kind
+        return table_in_text(path, columns) or kind
 
 
 def scan_files(
@@ -251,6 +242,7 @@ def scan_parts(
     path, format_in, columns
         As for :func:`scan_files`.
     """
+    format_in = plain_format(format_in, FORMATS)
     name = os.fspath(path)
     columns = columns or {}
     if is_stream(name):
@@ -305,66 +297,6 @@ def stem(path: StrPath) -> str:
     return name.name or os.fspath(path)
 
 
-def files_of(path: StrPath) -> list[Path]:
-    """Return the files that a path names; none for a stream or a database."""
-    return [] if is_database(path) or is_stream(path) else parts_of(os.fspath(path))
-
-
-def parts_of(name: str) -> list[Path]:
-    """Return the file, or the files of a folder or a glob in the order of their names."""
-    path = Path(name)
-    with reading(name):  # whether it exists may be a secret of its folder
-        if path.is_dir():
-            return _files_in(path)
-        if path.exists():
-            note_input(path)
-            return [path]
-    found = (
-        sorted(map(Path, glob.glob(name, recursive=True)))  # noqa: PTH207 - any path
-        if glob.has_magic(name)
-        else []
-    )
-    if found:
-        return [part for p in found for part in parts_of(str(p))]
-    leads = path.is_symlink()
-    raise InputError(
-        "the link leads to no file" if leads else "there is no such file",
-        where=printable(name),
-        given=f"a link to {printable(path.readlink())}" if leads else None,
-        expected="a file, or a folder of parts",
-        fix=did_you_mean(
-            path.name,
-            (p.name for p in _siblings(path) if p != path),
-            lambda one: printable(quoted(str(path.parent / one))),
-        ),
-    )
-
-
-def _files_in(folder: Path) -> list[Path]:
-    """Return the files of a folder and of those in it, but for hidden ones."""
-    parts = sorted(
-        path
-        for path in folder.rglob("*")
-        if path.is_file() and not path.name.startswith((".", "_"))
-    )
-    if not parts:
-        raise EmptyInput(
-            "the folder has no files",
-            where=str(folder),
-            expected="a file, or a folder of parts",
-        )
-    for part in parts:
-        note_input(part, f"an input in {folder}")
-    return parts
-
-
-def _siblings(path: Path) -> list[Path]:
-    try:
-        return list(path.parent.iterdir())
-    except OSError:
-        return []
-
-
 def format_of(path: Path) -> str:
     """Return the format of a file: by its signature or the content of an archive, else by its suffix."""
     magic = _head(path)
@@ -401,6 +333,7 @@ def read_files(
     *,
     ranks: Ranks = "unread",
     further: Sequence[str] = (),
+    shapes: Candidates | None = None,
 ) -> Table:
     """Open files of one format, or a stream, as one table.
 
@@ -418,24 +351,20 @@ def read_files(
         Whether the rank column of TREC runs is read, and must hold numbers.
     further
         Columns to read besides the usual ones, in formats with column names.
+    shapes
+        The shapes that a text may have that is neither TREC's nor has a header.
     """
     name = os.fspath(path)
     sources: Sequence[Path | bytes] = files
     if not files:
         sources = [read_stream(name, _LONGEST.get(kind))]
         name = stream_title(name)
-    whole = [s for s in sources if isinstance(s, bytes) or s.stat().st_size]
-    empty = next((s for s in sources if s not in whole), None)
-    if not whole or (
-        empty is not None and kind not in _TEXT
-    ):  # even without rows they have columns
-        where = name if empty is None else title_of(empty, name)
-        raise EmptyInput("the file is empty", where=where, expected=f"{kind} data")
-    for source in whole:
-        _refuse_utf16(source, title_of(source, name), kind)
-        if kind != "trec":  # whose reader checks the unpacked text
-            _refuse_endless(source, title_of(source, name), kind)
+    whole = _with_content(sources, name, kind)
     extent = cache(partial(estimated_rows, whole))
+    if shapes is not None and kind in ("trec", *SEPARATORS):
+        table = shaped_text(whole, name, kind, layout, ranks, columns, shapes)
+        if table is not None:
+            return replace(table, extent=extent)
     if kind == "trec":
         return replace(trec(whole, name, layout, ranks), extent=extent)
     if kind in SEPARATORS:
@@ -443,10 +372,43 @@ def read_files(
             lambda: dialect_of(whole[0], title_of(whole[0], name), kind, columns)
         )
         kinds = cache(lambda: kinds_of_texts(scan_delimited(dialect(), columns)[0]))
-        return replace(
-            delimited(whole, name, kind, columns, further), extent=extent, kinds=kinds
-        )
-    return _columnar(whole, name, kind, columns, further)
+        table = delimited(whole, name, kind, columns, further)
+        return replace(table, extent=extent, kinds=kinds)
+    records = _shaped_records(whole, name, columns, shapes) if kind == "jsonl" else None
+    return records or _columnar(whole, name, kind, columns, further)
+
+
+def _with_content(
+    sources: Sequence[Path | bytes], name: str, kind: str
+) -> list[Path | bytes]:
+    """Return the files that are not empty; refuse encodings and lines that cannot be read."""
+    whole = [s for s in sources if isinstance(s, bytes) or s.stat().st_size]
+    empty = next((s for s in sources if s not in whole), None)
+    # even without rows they have columns
+    lacks_columns = empty is not None and kind not in _TEXT
+    if not whole or lacks_columns:
+        where = name if empty is None else title_of(empty, name)
+        raise EmptyInput("the file is empty", where=where, expected=f"{kind} data")
+    for source in whole:
+        _refuse_utf16(source, title_of(source, name), kind)
+        if kind != "trec":  # whose reader checks the unpacked text
+            _refuse_endless(source, title_of(source, name), kind)
+    return whole
+
+
+def _shaped_records(
+    sources: Sequence[Path | bytes],
+    name: str,
+    columns: Mapping[str, str],
+    shapes: Candidates | None,
+) -> Table | None:
+    """Open JSON lines that have a shape; ``None`` where their first ones have none."""
+    with reading(title_of(sources[0], name)):
+        head = list(_objects(sources[0], _RECORDS))
+    if shaped_document(head, name, columns, shapes) is None:
+        return None
+    records = [record for source in sources for record in _objects(source)]
+    return shaped_document(records, name, columns, shapes)
 
 
 def _columnar(
@@ -552,48 +514,3 @@ def _refuse_utf16(source: Path | bytes, name: str, kind: str) -> None:
             fix="save it as UTF-8: in an editor, with iconv -f utf-16 -t utf-8 FILE > NEW, or in PowerShell "
             "Get-Content FILE | Set-Content -Encoding utf8 NEW",
         )
-
-
-_CORPUS: Final = (
-    "corpus.jsonl",
-    "queries.jsonl",
-    "corpus.jsonl.gz",
-    "queries.jsonl.gz",
-)
-
-
-def judgments_in(source: object) -> tuple[object, tuple[str, ...]]:
-    """Return the test judgments in a folder of BEIR with a note on that; any other source as it is.
-
-    >>> judgments_in("qrels.txt")
-    ('qrels.txt', ())
-    """
-    if not is_path(source) or is_database(source):
-        return source, ()
-    folder = Path(source)
-    if not (folder / "qrels").is_dir() or not any(
-        (folder / name).is_file() for name in _CORPUS
-    ):
-        return source, ()
-    splits = sorted(
-        path
-        for path in (folder / "qrels").glob("*.tsv")
-        if not path.name.startswith(".")
-    )
-    tests = [path for path in splits if path.name == "test.tsv"]
-    if not splits:
-        return source, ()
-    if not tests and len(splits) > 1:
-        raise InputError(
-            "this BEIR folder has judgments for several splits, but no test.tsv",
-            where=os.fspath(source),
-            given=", ".join(f"qrels/{path.name}" for path in splits),
-            expected="the judgments of one split",
-            fix=f"name the file: {splits[0]}",
-        )
-    chosen = (tests or splits)[0]
-    others = [path.name for path in splits if path != chosen]
-    note = f"BEIR folder: qrels/{chosen.name}" + (
-        f" (not {', '.join(others)})" if others else ""
-    )
-    return chosen, (note,)

@@ -1,12 +1,10 @@
-"""Text without a header that is not TREC's, known by its first lines: ratings, lists of items, prels."""
+"""Text that is not TREC's although its words could be, known by its first lines: ratings, lists of items, prels."""
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Final
 
 from rankstone._basics import Record
-from rankstone.errors import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,10 +20,9 @@ _NONE: Final = float("-inf")
 
 
 class Foreign(Record):
-    """What a text is, and how its first row is to be written."""
+    """What a text is, and what to do about it."""
 
     what: str
-    instead: str = ""
     fix: str | None = None
 
 
@@ -41,8 +38,8 @@ def foreign(rows: Sequence[Row], number: str) -> Foreign | None:
 
     Examples
     --------
-    >>> foreign([["1", "1193", "5", "978300760"]], "relevance").instead
-    '1 0 1193 5'
+    >>> foreign([["1", "1193", "5", "978300760"]], "relevance").what
+    'the fourth column has times, and no grades'
     >>> foreign([["q1", "0", "d1", "1"]], "relevance")
     """
     run = number == "score"
@@ -52,76 +49,46 @@ def foreign(rows: Sequence[Row], number: str) -> Foreign | None:
             "these judgments look like a run",
             fix="are judgments and run in the right order? QRELS comes first",
         )
-    known = _learning(rows, run=run)
-    if known is None:
-        known = _exchanged(rows) if run else _judged(rows)
-    if known is None and len({row[1] for row in rows if row[1:]}) > 1:  # not always 0
-        known = _of_users(rows, run=run)
-    return known
+    what = _learning(rows) or (_exchanged(rows) if run else _judged(rows))
+    if not what and len({row[1] for row in rows if row[1:]}) > 1:  # not always 0
+        what = _of_users(rows, run=run)
+    return Foreign(what) if what else None
 
 
-def _learning(rows: Sequence[Row], *, run: bool) -> Foreign | None:
-    row = next((row for row in rows if row[1:] and row[1].startswith("qid:")), None)
-    if row is None:
-        return None
-    grade, query, *rest = row
-    doc = rest[1] if rest[:1] == ["#"] and rest[1:] else "doc_id"
-    return Foreign(
-        "this is text of learning to rank: grade qid:query … # document",
-        _row(query.removeprefix("qid:"), doc, grade, run=run),
-    )
+def _learning(rows: Sequence[Row]) -> str:
+    if any(row[1:] and row[1].startswith("qid:") for row in rows):
+        return "this is text of learning to rank: grade qid:query … # document"
+    return ""
 
 
-def _judged(rows: Sequence[Row]) -> Foreign | None:
+def _judged(rows: Sequence[Row]) -> str:
     widths = {len(row) for row in rows}
     if widths == {_JUDGMENT} and all(_is_time(row[3]) for row in rows):
-        user, item, rating, _ = rows[0]
-        has_ratings = all(_number(row[2]) > _NONE for row in rows)
-        return Foreign(
-            "the fourth column has times, and no grades",
-            _row(user, item, rating) if has_ratings else "",
-        )
+        return "the fourth column has times, and no grades"
     if widths == {_PREL} and all(map(_is_prel, rows)):
-        query, doc, grade, *_ = rows[0]
-        return Foreign(
-            "these are prels: query, document, grade, method and probability",
-            _row(query, doc, grade),
-        )
-    return None
+        return "these are prels: query, document, grade, method and probability"
+    return ""
 
 
-def _exchanged(rows: Sequence[Row]) -> Foreign | None:
+def _exchanged(rows: Sequence[Row]) -> str:
     if any(len(row) < _RUN or not _is_whole(row[4]) for row in rows):
-        return None
+        return ""
     numbers = [_number(row[3]) for row in rows]
     if _NONE in numbers or not any(number % 1 for number in numbers):
-        return None
-    query, _, doc, score, rank, *_ = rows[0]
-    row = f"{query} Q0 {doc} {rank} {score} tag"
-    return Foreign("rank and score are exchanged", printable(row, 40))
+        return ""
+    return "rank and score are exchanged"
 
 
-def _of_users(rows: Sequence[Row], *, run: bool) -> Foreign | None:
-    user, *items = rows[0]
+def _of_users(rows: Sequence[Row], *, run: bool) -> str:
     widths = {len(row) for row in rows}
     if widths == {_RATING} and all(_number(row[2]) >= 0 for row in rows):
-        return Foreign("these are user, item and rating", _row(user, *items, run=run))
+        return "these are user, item and rating"
     if not all(_is_whole(word) for row in rows for word in row):
-        return None
+        return ""
     users = {row[0] for row in rows}
     if not run and widths == {_JUDGMENT} and len(users) < len(rows):
-        return None  # judgments may name an assessor, too
-    return Foreign(
-        "these are lists: a user and items in each line",
-        json.dumps({user: items[:2]}).replace("]}", ", …]}"),
-    )
-
-
-def _row(query: str, doc: str, number: str, *, run: bool = False) -> str:
-    row = f"{query} 0 {doc} {number}"
-    if run:
-        row = f"{query} Q0 {doc} 1 {number} tag"
-    return printable(row, 40)
+        return ""  # judgments may name an assessor, too
+    return "these are lists: a user and items in each line"
 
 
 def _is_prel(row: Row) -> bool:

@@ -1,19 +1,6 @@
-"""JSON files with one object: ``{query: {doc: number}}``, ``{query: [doc, …]}``, records, exports of Quepid.
+"""JSON files with one object: ``{query: {doc: number}}``, ``{query: [doc, …]}``, records, other shapes.
 
 Records may be the one list in an object, as in ``{"version": 2, "questions": [{…}, …]}``.
-
-Quepid exports cases, ratings, books of judgments and snapshots of results.  Queries are identified by their
-text, because ratings have no other id:
-
-.. code-block:: text
-
-    ratings   {"queries": [{"query": text, "ratings": {doc: rating}}]}
-    case      {"case_name": …, "queries": [{"query_text": text, "ratings": [{"doc_id": …, "rating": …}]}]}
-    for RRE   {"queries": [{"placeholders": {"$query": text}, "relevant_documents": {rating: [doc, …]}}]}
-    book      {"query_doc_pairs": [{"query_text": text, "doc_id": …, "judgements": [{"rating": …}]}]}
-    snapshot  {"docs": {id: [{"id": doc}]}, "queries": [{"query_id": id, "query_text": text, "ratings": …}]}
-
-These are the shapes that Quepid's views of its exports write (github.com/o19s/quepid, ``app/views/api/v1``).
 """
 
 from __future__ import annotations
@@ -21,21 +8,21 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from rankstone.errors import BadLine, DuplicateRows, EmptyInput, InputError, printable
 from rankstone.io.damaged_files import LONGEST, refuse_endless
-from rankstone.io.file_formats import format_of, format_of_stream, parts_of
+from rankstone.io.file_formats import FORMATS, format_of, format_of_stream
+from rankstone.io.file_parts import parts_of
 from rankstone.io.input_table import reading
-from rankstone.io.python_rows import frame_of_records, ids_of, numbers_of
+from rankstone.io.python_rows import frame_of_records
+from rankstone.io.shapes import plain_format
 from rankstone.io.sources import is_database, is_stream, read_stream, stream_title
 from rankstone.io.traces import is_trace, trace_frame
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rankstone._basics import StrPath
 
 
@@ -43,8 +30,8 @@ def holds_json(source: StrPath, format_in: str | None = None) -> bool:
     """Return True for a file of JSON, by its suffix or as requested; False for a database."""
     if is_database(source):
         return False
-    if format_in is not None:
-        return format_in == "json"
+    if (kind := plain_format(format_in, FORMATS)) is not None:
+        return kind == "json"
     if is_stream(source):
         return format_of_stream(os.fspath(source), "trec") == "json"
     return all(format_of(part) == "json" for part in parts_of(os.fspath(source)))
@@ -61,8 +48,17 @@ def read_json(path: StrPath, *, steps: bool = False) -> Any:  # noqa: ANN401 - s
         The object; a list of records, ``[{"query_id": …, "doc_id": …}, …]``, as a frame, also where an
         object holds it; a trace as a frame of its retrievals.
     """
+    return tabular(json_value(path), os.fspath(path), steps=steps)
+
+
+def json_value(path: StrPath) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """Return the value in a JSON file, or in standard input for ``-``."""
     name = os.fspath(path)
-    value = parsed(read_text(name, longest=None), name)
+    return parsed(read_text(name, longest=None), name)
+
+
+def tabular(value: Any, name: str, *, steps: bool = False) -> Any:  # noqa: ANN401 - see above
+    """Return what :func:`read_json` does for a value; ``name`` is that of its file."""
     if isinstance(value, dict) and not is_trace(value):
         value = _wrapped(value, name) or value
     records = value if isinstance(value, list) else [value]
@@ -101,7 +97,7 @@ def _wrapped(value: dict[str, Any], name: str) -> list[Any] | None:
         isinstance(one, (int, float)) for part in about for one in part.values()
     )
     are_objects = (isinstance(row, Mapping) for part in lists.values() for row in part)
-    if not lists or is_quepid(value) or any(are_numbers) or not all(are_objects):
+    if not lists or any(are_numbers) or not all(are_objects):
         return None
     if len(lists) > 1:
         raise InputError(
@@ -190,125 +186,3 @@ def _example(value: object) -> str:
         other = next(item for item in value if not isinstance(item, dict))
         return f"a list with {printable(json.dumps(other), 40)}"
     return printable(json.dumps(value), 40)
-
-
-_PAIRS: Final = "query_doc_pairs"
-
-
-def is_quepid(value: object) -> TypeGuard[Mapping[str, Any]]:
-    """Return True for a JSON object that Quepid exports.
-
-    >>> is_quepid({"queries": [{"query": "tent", "ratings": {"d1": 3}}]})
-    True
-    >>> is_quepid({"queries": ["d1", "d2"]})
-    False
-    """
-    if not isinstance(value, Mapping):
-        return False
-    rows = value.get(_PAIRS, value.get("queries"))
-    keys = ("judgements",) if _PAIRS in value else ("ratings", "relevant_documents")
-    return (
-        isinstance(rows, list)
-        and len(rows) > 0
-        and all(isinstance(row, Mapping) for row in rows)
-        and any(name in row for row in rows for name in keys)
-    )
-
-
-def read_quepid(
-    value: Mapping[str, Any], number: str, source: str
-) -> pl.DataFrame | dict[str, list[Any]]:
-    """Return judgments as a frame, or the lists of a snapshot as ``{query: [doc, …]}``.
-
-    A query without ratings was not judged and has no row; several judges of a book are several rows of a
-    pair, which the option ``duplicate_judgments`` merges.
-
-    Parameters
-    ----------
-    value
-        The exported object.
-    number
-        ``score`` for a run, anything else for judgments.
-    source
-        Its name in messages.
-
-    Raises
-    ------
-    InputError
-        When a run is requested and this is not a snapshot.
-    """
-    try:
-        if number == "score":
-            return _lists(value, source)
-        rows = list(_book_rows(value) if _PAIRS in value else _case_rows(value))
-    except (
-        AttributeError,
-        KeyError,
-        TypeError,
-    ) as error:  # a list where an object should be, say
-        raise InputError(
-            "this looks like an export of Quepid, but cannot be read as one",
-            where=source,
-            given=printable(error),
-            expected="a case, ratings, a book or a snapshot as Quepid writes it",
-        ) from None
-    if not rows:
-        raise EmptyInput(
-            "no document is rated yet", where=source, expected="an export with ratings"
-        )
-    queries, docs, numbers = zip(*rows, strict=True)
-    columns = {
-        "query_id": ids_of(queries, "query_id", source),
-        "doc_id": ids_of(docs, "doc_id", source),
-    }
-    return pl.DataFrame(
-        {**columns, "relevance": numbers_of(numbers, "relevance", source)}
-    )
-
-
-def _case_rows(value: Mapping[str, Any]) -> Iterator[tuple[Any, Any, Any]]:
-    for query in value["queries"]:
-        given = query.get("ratings") or {}
-        by_doc = isinstance(given, Mapping)
-        pairs = (
-            [*given.items()]
-            if by_doc
-            else [(one["doc_id"], one["rating"]) for one in given]
-        )
-        for rating, docs in (query.get("relevant_documents") or {}).items():
-            pairs += [(doc, rating) for doc in docs]
-        yield from (
-            (_text(query), doc, rating) for doc, rating in pairs if rating is not None
-        )
-
-
-def _book_rows(value: Mapping[str, Any]) -> Iterator[tuple[Any, Any, Any]]:
-    for pair in value[_PAIRS]:
-        ratings = [one["rating"] for one in pair["judgements"]]
-        yield from (
-            (_text(pair), pair["doc_id"], rating)
-            for rating in ratings
-            if rating is not None
-        )
-
-
-def _text(query: Mapping[str, Any]) -> Any:  # noqa: ANN401 - what JSON holds
-    for name in ("query_text", "query"):
-        if name in query:
-            return query[name]
-    return query["placeholders"]["$query"]
-
-
-def _lists(value: Mapping[str, Any], source: str) -> dict[str, list[Any]]:
-    if "docs" not in value:
-        raise InputError(
-            "this export of Quepid has ratings but no results",
-            where=source,
-            expected="a snapshot, which has docs, for a run",
-            fix="export a snapshot of the case; this file is judgments, which come before the runs",
-        )
-    texts = {str(query["query_id"]): _text(query) for query in value["queries"]}
-    return {
-        texts[query]: [doc["id"] for doc in docs]
-        for query, docs in value["docs"].items()
-    }

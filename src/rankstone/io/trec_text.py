@@ -28,7 +28,7 @@ from rankstone.io.number_columns import LARGEST, inexact, too_long
 from rankstone.io.sources import as_utf8
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
 
@@ -263,17 +263,17 @@ class _TrecFile:
         Lines that show that the text is something else, which might be read all the same, are refused.
         """
         layout = self.layout
-        lines = _first_rows(content)
+        lines = first_lines(content, self.title)
         if layout.fields[1] or not lines:
             return True
-        rows = list(lines.values())
+        rows = words_of(lines.values())
         known = foreign(rows, layout.number)
         if known is not None:
             raise BadLine(
                 known.what,
                 where=f"{self.title}:{next(iter(lines))}",
                 given=printable(" ".join(rows[0])),
-                expected="; here ".join(filter(None, [layout.expected, known.instead])),
+                expected=layout.expected,
                 fix=known.fix,
             )
         if layout.is_run and not all(row[3:4] and row[3].isdecimal() for row in rows):
@@ -466,19 +466,25 @@ def _unpacked(source: Path | bytes) -> Path | bytes:
     return content if len(content) <= _INFLATED else source
 
 
-def _first_rows(source: Path | bytes) -> dict[int, list[str]]:
-    """Return the words of the first lines by their numbers, without comments."""
+def first_lines(source: Path | bytes, title: str) -> dict[int, str]:
+    """Return the first lines with content by their numbers, without comments."""
+    source, _ = as_utf8(source, title)
     with BytesIO(source) if isinstance(source, bytes) else source.open("rb") as file:
         lines = file.readlines(_HEAD)[:_LINES]
     if lines and lines[0].startswith(PACKED):
         packed = pl.scan_lines(source, name="text", n_rows=_LINES, glob=False)
         lines = packed.collect()["text"].cast(pl.Binary).to_list()
-    rows = (_WORD.findall(line.decode("utf-8", "replace")) for line in lines)
+    texts = (line.decode("utf-8", "replace").strip(" \t\r\n\ufeff") for line in lines)
     return {
-        number: words
-        for number, words in enumerate(rows, 1)
-        if words and not words[0].startswith("#")
+        number: text
+        for number, text in enumerate(texts, 1)
+        if text and not text.startswith("#")
     }
+
+
+def words_of(lines: Iterable[str]) -> list[list[str]]:
+    """Return the words of lines, between blanks and tabs."""
+    return [_WORD.findall(line) for line in lines]
 
 
 def _is_shifted() -> pl.Expr:

@@ -1,4 +1,4 @@
-"""Lists of numbers beside the documents of a row that have no name of ours: perhaps grades, perhaps scores.
+"""Numbers beside the documents of a row that have no name of ours: perhaps grades, perhaps scores.
 
 Judgments without grades are all relevant, and a run without scores has the order of its lists, but only where
 nothing else is said.  So a list of numbers as long as that of the documents needs a name.
@@ -14,7 +14,7 @@ from rankstone.io.column_suggestions import begins_as_list, is_common_name, is_i
 from rankstone.io.columns import COSTS, UNUSED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from rankstone.io.column_suggestions import Kind
 
@@ -25,6 +25,22 @@ _SIDES: Final = {"qrels": (("relevance",), "run"), "run": (("score", "rank"), "q
 _OTHERS: Final = (
     *COSTS, "start", "end", "subtopic", "subgroup", "propensity", "session", "time",
 )  # fmt: skip
+#: our columns, and texts, that may stand beside a pair which is relevant
+_BESIDE: Final = (
+    *(
+        "query_id",
+        "doc_id",
+        "user_id",
+        "time",
+        "title",
+        "text",
+        "document",
+        "question",
+        "answer",
+        "answers",
+    ),
+    *("url", "content", "passage", "body", "description"),
+)
 _NUMBERS: Final = ("wholes", "numbers")
 #: objects in which tools keep what they know about a document
 _ABOUT: Final = ("metadata.", "meta.")
@@ -86,3 +102,29 @@ def may_be_meant(name: str, ours: Sequence[str]) -> bool:
     others = is_id(name) or is_common_name(name, _OTHERS)
     others |= name.startswith((UNUSED, *_ABOUT))
     return is_common_name(name, ours) or not others
+
+
+def possible_grades(names: Iterable[str], columns: Mapping[str, str]) -> list[str]:
+    """Return the columns of judgments that may be grades under a name that is not known.
+
+    Times and texts, known by their names, are none.
+
+    Parameters
+    ----------
+    names
+        The columns.
+    columns
+        {their name: our name}.
+
+    Examples
+    --------
+    >>> possible_grades(["user", "stars", "timestamp", "title"], {"user": "query_id"})
+    ['stars']
+    """
+    return [
+        name
+        for name in names
+        if columns.get(name, name) not in ("query_id", "doc_id")
+        and not name.startswith(UNUSED)
+        and not is_common_name(name, _BESIDE)
+    ]

@@ -23,7 +23,8 @@ from rankstone.errors import (
 )
 from rankstone.hits.list_arrays import offsets_of
 from rankstone.io.columns import hidden, renames, require, with_csv
-from rankstone.io.file_formats import parts_of, scan_parts
+from rankstone.io.file_formats import scan_parts
+from rankstone.io.file_parts import parts_of
 from rankstone.io.input_table import reading
 from rankstone.io.sources import is_stream
 from rankstone.ltr.estimator_inputs import checked_labels, listed

@@ -20,7 +20,7 @@ from rankstone.errors import (
 )
 from rankstone.io.columns import CsvOptions, Renames, hidden, renames, require
 from rankstone.io.csv_dialect import SEPARATORS
-from rankstone.io.file_formats import parts_of
+from rankstone.io.file_parts import parts_of
 from rankstone.io.trec_text import QRELS, RUN
 from rankstone.io.unused_lists import may_be_meant
 from rankstone.spark.executor_task import (

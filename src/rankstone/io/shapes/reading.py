@@ -1,0 +1,228 @@
+"""Read files of a shape as tables: lines of text by a template, JSON by a pattern."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from rankstone._basics import counted, first_true
+from rankstone.errors import BadLine, EmptyInput, printable
+from rankstone.io.columns import is_text
+from rankstone.io.damaged_files import refuse_endless
+from rankstone.io.input_table import ROWS, Table, reading
+from rankstone.io.number_columns import refuse_inexact
+from rankstone.io.python_rows import ids_of, numbers_of
+from rankstone.io.shapes.json_pattern import NUMBERS, JsonPattern, Misfit, refused
+from rankstone.io.sources import as_utf8
+from rankstone.io.typed_tables import of_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from rankstone.io.shapes.line_template import LineTemplate
+    from rankstone.io.shapes.recognition import Candidates
+    from rankstone.io.shapes.shape import Shape
+
+#: columns that are recognised and not read
+_UNREAD: Final = ("time", "run", "…")
+
+
+def read_lines(
+    sources: Sequence[Path | bytes], name: str, shape: Shape, template: LineTemplate
+) -> Table:
+    """Read text of a shape.
+
+    Parameters
+    ----------
+    sources
+        Paths, or the content itself.
+    name
+        Their name in messages.
+    shape, template
+        What they are, and how each line is written.
+
+    Raises
+    ------
+    BadLine
+        While reading, at the first line that is not of the template.
+    """
+    files = [
+        _TextFile(source, name if isinstance(source, bytes) else str(source), template)
+        for source in sources
+    ]
+    names = [name for name in template.names if name not in _UNREAD]
+    schema = {n: pl.String() if is_text(n) else pl.Float64() for n in names}
+
+    def start(columns: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
+        for file in files:
+            for piece in file.pieces():
+                yield piece.select(columns)
+
+    def where(row: int) -> str:
+        for file in files:
+            for piece in file.pieces():
+                if row < piece.height:
+                    return f"{file.title}:{piece['line'][row]}"
+                row -= piece.height
+        return name
+
+    return Table(
+        name,
+        schema,
+        start,
+        where,
+        untyped=True,
+        listed=not {*names} & {*NUMBERS},
+        present=tuple(template.names),
+        comments=lambda: sum(file.comments for file in files),
+        read_as=lambda: (f"{shape.title}: {template.shown}",),
+    )
+
+
+@dataclass
+class _TextFile:
+    """One file of text, and the comments of the last read."""
+
+    source: Path | bytes
+    title: str
+    template: LineTemplate
+    comments: int = 0
+
+    def __post_init__(self) -> None:
+        self.source, _ = as_utf8(self.source, self.title)
+
+    def pieces(self) -> Iterator[pl.DataFrame]:
+        """Yield the rows with typed columns and the number of their line."""
+        self.comments = 0
+        with reading(self.title):
+            refuse_endless(self.source, self.title)
+            lines = pl.scan_lines(
+                self.source, name="text", row_index_name="line", glob=False
+            )
+            for piece in lines.collect_batches(chunk_size=ROWS):
+                text = pl.col("text").str.strip_chars(" \t\r\n\ufeff")
+                whole = piece.with_columns(text, pl.col("line") + 1)
+                comment = whole["text"].str.starts_with("#")
+                self.comments += int(comment.sum())
+                content = whole.filter(~comment & (pl.col("text") != ""))
+                if content.height:
+                    yield self._typed(content)
+
+    def _typed(self, content: pl.DataFrame) -> pl.DataFrame:
+        cells = self.template.read(content["text"])
+        misfits = cells["query_id"].is_null()
+        if misfits.any():
+            at = first_true(misfits)
+            raise BadLine(
+                "the line is not as those above it",
+                where=f"{self.title}:{content['line'][at]}",
+                given=printable(content["text"][at], 60),
+                expected=self.template.shown,
+            )
+        for name in NUMBERS:
+            if name in cells.columns:
+                numbers = cells[name]
+                refuse_inexact(numbers, name, lambda row: self._place(content, row))
+                cells = cells.with_columns(numbers.cast(pl.Float64))
+        rows = cells.with_columns(content["line"])
+        return rows.explode("doc_id") if self.template.lists else rows
+
+    def _place(self, content: pl.DataFrame, row: int) -> str:
+        return f"{self.title}:{content['line'][row]}"
+
+
+def shaped_document(
+    value: object, source: str, columns: Mapping[str, str], shapes: Candidates | None
+) -> Table | None:
+    """Open a document of JSON that has a shape; ``None`` where it has none or columns are named.
+
+    Parameters
+    ----------
+    value
+        The document: dicts and lists.
+    source
+        Its name in messages.
+    columns
+        {their name: our name}.
+    shapes
+        The shapes that it may have.
+    """
+    if shapes is None or not isinstance(value, (dict, list)) or columns.keys():
+        return None
+    shape = shapes.of_json(value, source)
+    return None if shape is None else read_document(value, source, shape)
+
+
+def read_document(value: object, source: str, shape: Shape) -> Table:
+    """Read a document of JSON, or Python's lists and dicts, of a shape.
+
+    Parameters
+    ----------
+    value
+        The document.
+    source
+        Its name in messages.
+    shape
+        What it is.
+
+    Raises
+    ------
+    InputError
+        With the path to an entry that is not of the shape.
+    EmptyInput
+        Where no document is in it, or none is rated.
+    """
+    try:
+        rows = list(JsonPattern(shape.json).rows(value))
+        names = _texts_of_queries(shape, value)
+    except Misfit as misfit:
+        raise refused(misfit, f"these are {shape.title}, but", source) from None
+    rows = [row for row in rows if row.get("query_id") is not None]
+    full = [row for row in rows if row.get("doc_id") is not None]
+    numbers = [name for name in NUMBERS if any(name in row for row in full)]
+    rated = [row for row in full if all(row.get(n) is not None for n in numbers)]
+    if not rows or (not rated and (full or shape.role == "judgments")):
+        what = "no document is rated" if shape.role == "judgments" else "no document"
+        raise EmptyInput(f"{what} in it yet", where=source, expected=shape.title)
+
+    queries = [names.get(str(row["query_id"]), row["query_id"]) for row in rated]
+    frame = pl.DataFrame(
+        {
+            "query_id": ids_of(queries, "query_id", source),
+            "doc_id": ids_of([row["doc_id"] for row in rated], "doc_id", source),
+            **{n: numbers_of([row[n] for row in rated], n, source) for n in numbers},
+        }
+    )
+    notes = [shape.title]
+    if len(full) > len(rated):
+        notes.append(f"{counted(len(full) - len(rated), 'unrated row')} skipped")
+    table = of_frame(frame.lazy(), source, {})
+    unanswered = _without_documents(rows, names, source)
+    return replace(
+        table,
+        listed=not numbers,
+        empty=lambda: unanswered,
+        read_as=lambda: tuple(notes),
+    )
+
+
+def _texts_of_queries(shape: Shape, value: object) -> dict[str, Any]:
+    """Return {id: text} of the queries, where a shape has both."""
+    if shape.names is None:
+        return {}
+    rows = JsonPattern(shape.names).rows(value)
+    return {str(row["query_id"]): row["text"] for row in rows if "text" in row}
+
+
+def _without_documents(
+    rows: Sequence[dict[str, Any]], names: dict[str, Any], source: str
+) -> pl.Series | None:
+    """Return the queries with an empty list; ``None`` where there are none."""
+    empty = dict.fromkeys(row["query_id"] for row in rows if "doc_id" not in row)
+    if not empty:
+        return None
+    ids = [names.get(str(query), query) for query in empty]
+    return ids_of(ids, "query_id", source)

@@ -1,0 +1,193 @@
+"""Which shape a file has: by what its first lines or entries show, never by its name."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from rankstone._basics import Record, some
+from rankstone.errors import (
+    BadOption,
+    InputError,
+    UnknownFormat,
+    did_you_mean,
+    printable,
+)
+from rankstone.io.shapes.json_pattern import JsonPattern, fits, refused
+from rankstone.io.shapes.shape import known_shapes, own_shapes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rankstone.io.shapes.line_template import LineTemplate
+    from rankstone.io.shapes.shape import Shape
+
+#: how a file of a user's own shapes is named where a format can be
+OWN: Final = ".toml"
+#: a role → what its files hold
+_HELD: Final = {"judgments": "a file of judgments", "run": "a run"}
+
+
+class Candidates(Record):
+    """The shapes that a file may have.
+
+    Attributes
+    ----------
+    shapes
+        The user's own ones first.
+    own
+        How many these are: they are asked before all others.
+    named
+        True if the user has named the one shape.
+    """
+
+    shapes: tuple[Shape, ...]
+    own: int = 0
+    named: bool = False
+
+    def of_lines(
+        self, lines: Sequence[str], where: str
+    ) -> tuple[Shape, LineTemplate] | None:
+        """Return the shape and the template that lines of text have; ``None`` without one.
+
+        Raises
+        ------
+        UnknownFormat
+            Where lines are of several shapes, or not of the one that was named.
+        """
+        fitting = {
+            shape: template
+            for shape in self.shapes
+            for template in reversed(shape.templates)
+            if template.fits(lines, plausible=not self.named)
+        }
+        if self.named and not self.shapes[0].templates:
+            return None
+        shape = self._chosen(list(fitting), where, lines[0] if lines else "")
+        return None if shape is None else (shape, fitting[shape])
+
+    def of_json(self, value: object, where: str) -> Shape | None:
+        """Return the shape that a document of JSON has; ``None`` without one.
+
+        Raises
+        ------
+        UnknownFormat
+            As for lines.
+        """
+        misfits = {
+            shape: JsonPattern(shape.json).misfit(value)
+            for shape in self.shapes
+            if shape.json is not None
+        }
+        if not misfits:
+            return None
+        fitting = [shape for shape, misfit in misfits.items() if misfit is None]
+        return self._chosen(fitting, where, value)
+
+    def refuse_near(self, value: object, where: str) -> None:
+        """Refuse a document that has the keys of a shape and other values, or that is of the other role."""
+        for shape in self.shapes:
+            misfit = JsonPattern(shape.json).misfit(value) if shape.json else None
+            if misfit is None or misfit.lacks_key:
+                continue
+            if misfit.path.count(".") > 1:
+                raise refused(misfit, f"this looks like {shape.title}, but", where)
+        role = self.shapes[0].role
+        for shape in known_shapes():
+            if shape.role != role and shape.json and fits(shape.json, value):
+                raise InputError(
+                    f"this is {_HELD[shape.role]}, and not {_HELD[role]}: {shape.title}",
+                    where=where,
+                    given=printable(repr(value), 40),
+                    fix="are judgments and run in the right order? QRELS comes first",
+                )
+
+    def of_header(self, names: Sequence[str]) -> Shape | None:
+        """Return the shape whose columns a table has, all of them; ``None`` without one."""
+        fitting = [
+            shape
+            for shape in self.shapes
+            if shape.columns and {*shape.columns} <= {*names}
+        ]
+        return max(fitting, key=lambda shape: len(shape.columns), default=None)
+
+    def _chosen(
+        self, fitting: Sequence[Shape], where: str, given: object
+    ) -> Shape | None:
+        own = [shape for shape in fitting if shape in self.shapes[: self.own]]
+        fitting = own or fitting
+        if len(fitting) > 1:
+            names = [shape.name for shape in fitting]
+            raise UnknownFormat(
+                f"this may be {' or '.join(names)}",
+                where=where,
+                given=printable(str(given), 40),
+                expected="; ".join(f"{s.name}: {s.title}" for s in fitting),
+                fix=f"add --format-in {names[0]}, or --format-in {names[1]} (in Python "
+                f"format_in={names[0]!r})",
+            )
+        if self.named and not fitting:
+            shape = self.shapes[0]
+            raise UnknownFormat(
+                f"this is not {shape.title}",
+                where=where,
+                given=printable(str(given), 40),
+                expected=printable(shape.example.split("\n")[0], 80),
+            )
+        return fitting[0] if fitting else None
+
+
+def candidates(role: str, format_in: str | None = None) -> Candidates:
+    """Return the shapes that a file of judgments or a run may have.
+
+    Parameters
+    ----------
+    role
+        ``judgments`` or ``run``.
+    format_in
+        The name of a shape, a file of the user's own ones, or a format, which leaves it open.
+    """
+    known = [shape for shape in known_shapes() if shape.role == role]
+    if format_in is not None and format_in.endswith(OWN):
+        own = [shape for shape in own_shapes(format_in) if shape.role == role]
+        return Candidates((*own, *known), len(own))
+    named = tuple(shape for shape in known if shape.name == format_in)
+    return Candidates(named or tuple(known), named=bool(named))
+
+
+def plain_format(format_in: str | None, formats: Mapping[str, Any]) -> str | None:
+    """Return a format as it is, and ``None`` for a shape, whose files show theirs.
+
+    Raises
+    ------
+    BadOption
+        Where there is neither a format nor a shape of this name.
+    """
+    if format_in is None or format_in in formats:
+        return format_in
+    if format_in.endswith(OWN):
+        own_shapes(format_in)
+        return None
+    names = [shape.name for shape in known_shapes()]
+    if format_in in names:
+        return None
+    raise BadOption(
+        f"format_in={printable(format_in)!r} is not known",
+        expected=f"{', '.join(formats)}, or a shape: {some(names)}",
+        fix=did_you_mean(format_in, (*formats, *names)),
+    )
+
+
+def is_row(cells: Sequence[str], known: Any) -> bool:  # noqa: ANN401 - a predicate
+    """Return whether the cells of a first row are data, and no names of columns.
+
+    Some are numbers and none is a known name; cells that count the columns are names that frames give them.
+
+    >>> is_row(["1", "10", "5.0"], lambda name: False), is_row(["0", "1"], lambda name: False)
+    (True, False)
+    """
+    bare = [cell.strip() for cell in cells]
+    if bare == [str(number) for number in range(len(bare))]:
+        return False
+    are_numbers = [bool(re.fullmatch(r"[+-]?\d+(?:\.\d+)?", cell)) for cell in bare]
+    return any(are_numbers) and not any(map(known, bare))
