@@ -155,6 +155,7 @@ _LINES: Final[dict[str, tuple[str, ...]]] = {
         ),
         "<plain> <predicted> --groups <sizes>",
     ),
+    "formats": ("--shape <shapes>",),
     "measures list": (f"{_OWN}",),
     "measures show": (f"AP {_OWN}",),
     "conventions diff": ("beir ranx <qrels> <run> -m AP",),

@@ -54,6 +54,7 @@ BASE: Final = {
     "ltr tune": "train.txt --values 1 --quick --folds 2",
     "ltr score": "model.json train.txt",
     "ltr eval": "train.txt model.json pred.txt other.txt",
+    "formats": "",
     "measures list": "",
     "measures show": "AP",
     "conventions diff": "beir ranx",

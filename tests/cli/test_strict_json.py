@@ -68,6 +68,7 @@ WORDS: Final[dict[str, str]] = {
     "answers": "answers.jsonl",
     "ltr tune": "train.txt --values 1 --folds 2",
     "ltr eval": "train.txt scores.txt",
+    "formats": "",
     "measures list": "",
     "measures show": "nDCG",
     "conventions list": "",

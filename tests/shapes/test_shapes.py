@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import rankstone
 from rankstone.errors import RankstoneError
 from rankstone.io import read_judgments, read_run
 from rankstone.io.shapes import Shape, candidates, known_shapes
@@ -15,7 +21,6 @@ from rankstone.io.shapes.json_pattern import JsonPattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
     from rankstone.io import Table
 
@@ -204,6 +209,28 @@ def test_a_shape_of_ones_own_is_one_entry(tmp_path: Path) -> None:
         {"query_id": "8", "doc_id": "lamp", "relevance": 1.0},
     ]
     assert len(rows_of(read_judgments(ratings, format_in=str(own)))) == 2
+
+
+def test_adding_a_shape_is_one_entry(tmp_path: Path) -> None:
+    """In a copy of the package, an entry more in a file of data is all that a new shape needs."""
+    package = Path(rankstone.__file__).parent
+    copy = tmp_path / "rankstone"
+    shutil.copytree(package, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    (copy / "io" / "shapes" / "data" / "shop.toml").write_text(OWN)
+    (tmp_path / "orders.txt").write_text("order 7 -> tent x2\norder 8 -> lamp x1\n")
+    (tmp_path / "run.json").write_text('{"7": ["lamp", "tent"], "8": ["lamp"]}')
+
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    words = ["eval", "orders.txt", "run.json", "-m", "RR", "--format", "csv"]
+    done = subprocess.run(
+        [sys.executable, "-m", "rankstone", *words],
+        cwd=tmp_path,
+        env=environment,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert "0.75" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,7 @@ _SECTIONS = {
     "Reference": {
         "measures": "list the measures, and show their definitions",
         "conventions": "how other libraries define measures of the same name",
+        "formats": "the files that are recognised, and what those of other programs look like",
         "demo": "score the demo collection",
     },
 }

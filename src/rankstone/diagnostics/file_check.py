@@ -390,6 +390,8 @@ def _read_frame(report: FileReport, read: Any) -> pl.DataFrame | None:  # noqa: 
         fix = "; ".join(filter(None, [expected, error.fix])) or None
         report.findings.append(Finding("error", where + error.what, error.given, fix))
         return None
+    if table.form:
+        report.facts["taken for"] = printable(table.form, 200)
     if table.read_as():
         report.facts["read as"] = ", ".join(map(printable, table.read_as()))
     if table.comments():

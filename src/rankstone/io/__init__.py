@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rankstone._basics import is_path
+from rankstone._basics import is_path, some
 from rankstone.errors import (
     BadLine,
     EmptyInput,
@@ -400,7 +400,7 @@ def _open(
         return open_database(source).table(renames, further)
     kind, files = format_at(source, format_in, renames)
     if kind != "json":
-        return read_files(
+        table = read_files(
             source,
             files,
             kind,
@@ -410,10 +410,27 @@ def _open(
             further=further,
             shapes=shapes,
         )
+        return table if table.form else replace(table, form=_form(kind, table, layout))
     value = json_value(source)
     rows = partial(tabular, value, str(source), steps="run" in renames.values())
     table = _of_object(value, rows, number, renames, str(source), further, shapes)
-    return replace(table, untyped=True)  # keys are texts
+    form = table.form or _form_of_json(value, table, number)
+    return replace(table, untyped=True, form=form)  # keys are texts
+
+
+def _form_of_json(value: object, table: Table, number: str) -> str:
+    if isinstance(value, dict) and not holds_columns(value):
+        return f"JSON, {{query: {'[document, …]' if table.listed else f'{{document: {number}}}'}}}"
+    columns = table.present or tuple(table.schema)
+    return f"JSON, with the columns {some(columns, 12)}"
+
+
+def _form(kind: str, table: Table, layout: Layout) -> str:
+    """Return what a file was taken for."""
+    if kind == "trec":
+        return f"TREC text, {layout.expected} in each line"
+    columns = table.present or tuple(table.schema)
+    return f"{kind}, with the columns {some(columns, 12)}"
 
 
 def _of_object(

@@ -78,6 +78,8 @@ class Table(Record):
         Once the stream has been read, the queries whose retrieval failed → why.
     unanswerable
         Once the stream has been read, the queries whose column ``answerable`` is false.
+    form
+        What the source was taken for, in words.
     unused
         Lists of numbers beside those of the documents, in which grades or scores may be.
     """
@@ -97,6 +99,7 @@ class Table(Record):
     kinds: Callable[[], Mapping[str, Kind | None]] = dict
     failed: Mapping[str, str] = field(default_factory=dict)
     unanswerable: Collection[str] = frozenset()
+    form: str = ""
     unused: tuple[str, ...] = ()
 
     @property

@@ -77,6 +77,7 @@ def read_lines(
         untyped=True,
         listed=not {*names} & {*NUMBERS},
         present=tuple(template.names),
+        form=f"text of lines {template.shown}: {shape.note}",
         comments=lambda: sum(file.comments for file in files),
         read_as=lambda: (f"{shape.title}: {template.shown}",),
     )
@@ -204,6 +205,7 @@ def read_document(value: object, source: str, shape: Shape) -> Table:
     return replace(
         table,
         listed=not numbers,
+        form=f"JSON: {shape.note}",
         empty=lambda: unanswered,
         read_as=lambda: tuple(notes),
     )

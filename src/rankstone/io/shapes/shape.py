@@ -140,8 +140,8 @@ def _shape(entry: Mapping[str, Any], where: str) -> Shape:
         raise _bad(where, "it must have one signature", "lines, json or columns")
     shape = Shape(
         name=entry["name"],
-        title=entry.get("title", entry["name"]),
-        written_by=tuple(entry.get("written_by", ("your own shape",))),
+        title=printable(entry.get("title", entry["name"])),
+        written_by=tuple(map(printable, entry.get("written_by", ("you",)))),
         role=entry["role"],
         example=entry["example"],
         reads=tuple(entry.get("reads", ())),
