@@ -116,5 +116,5 @@ def test_mistakes() -> None:
     metric = ranking_metrics("RR")
     with pytest.raises(InputError, match="do not fit"):
         metric.update(torch.zeros(2), torch.zeros(3), torch.zeros(2, dtype=torch.int64))
-    with pytest.raises(InputError, match="no numbers of queries"):
+    with pytest.raises(InputError, match="not query numbers"):
         metric.update(torch.zeros(2), torch.zeros(2), torch.zeros(2))

@@ -86,6 +86,9 @@ def running(op: np.ufunc, values: Floats, lengths: Ints) -> Floats:
     >>> running(np.multiply, np.array([2.0, 3.0, 5.0, 7.0]), np.array([2, 2])).tolist()
     [2.0, 6.0, 5.0, 35.0]
     """
+    if hasattr(lengths, "running"):  # rows of a table
+        accumulated: Floats = lengths.running(op, values)
+        return accumulated
     if lengths.max(initial=0) <= 1:
         return values.astype(np.float64)
     result = np.empty_like(values, np.float64)
@@ -109,6 +112,9 @@ def before(op: np.ufunc, values: Floats, lengths: Ints, first: float) -> Floats:
     >>> before(np.add, np.array([2.0, 3.0, 5.0, 7.0]), np.array([2, 2]), 0.0).tolist()
     [0.0, 2.0, 0.0, 5.0]
     """
+    if hasattr(lengths, "before"):  # rows of a table
+        accumulated: Floats = lengths.before(op, values, first)
+        return accumulated
     earlier = np.empty_like(values, np.float64)
     earlier[1:] = running(op, values, lengths)[:-1]
     earlier[(np.cumsum(lengths) - lengths)[lengths > 0]] = first

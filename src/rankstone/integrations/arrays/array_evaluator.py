@@ -6,23 +6,15 @@ Scores of arrays: values per query, and what they come to.
 from __future__ import annotations
 
 import warnings
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 import polars as pl
 
 from rankstone._basics import queries
-from rankstone.errors import (
-    BadOption,
-    BadParameter,
-    BadValue,
-    OutOfRange,
-    RankstoneError,
-    printable,
-)
+from rankstone.errors import BadOption, BadParameter, BadValue, OutOfRange, printable
 from rankstone.evaluation.outside_means import outside_means
 from rankstone.evaluation.request import (
     checked,
@@ -37,7 +29,9 @@ from rankstone.hits.judgments import SelfLabelled, ideal_of_lists
 from rankstone.hits.list_arrays import list_numbers
 from rankstone.hits.matching import Matcher
 from rankstone.integrations.arrays.array_labels import (
+    DeviceLabels,
     doubts,
+    labels_on_device,
     lowest,
     numbers_of,
     refuse_inexact_scores,
@@ -46,11 +40,9 @@ from rankstone.integrations.arrays.array_labels import (
 )
 from rankstone.integrations.arrays.array_layout import ArrayLayout
 from rankstone.integrations.arrays.array_libraries import Home, home_of
-from rankstone.integrations.arrays.device_arrays import (
-    DeviceArray,
-    HoldsNaN,
-    device_lists,
-)
+from rankstone.integrations.arrays.dense_lists import dense_lists
+from rankstone.integrations.arrays.dense_scores import DenseScores, Recording
+from rankstone.integrations.arrays.device_arrays import DeviceArray
 from rankstone.measures.core.measure import Measure, Scored
 from rankstone.tables.results import Result, plain_name
 from rankstone.tables.sheet import Sheet, Table
@@ -64,9 +56,9 @@ if TYPE_CHECKING:
     from rankstone._basics import Floats, Ints
     from rankstone.evaluation.request import MeasuresLike
     from rankstone.hits.alignment_options import AlignmentKeywords, AlignmentOptions
-    from rankstone.hits.hits import Hits
     from rankstone.hits.list_arrays import Codes
-    from rankstone.integrations.arrays.device_arrays import Data, DeviceLists
+    from rankstone.integrations.arrays.dense_lists import DenseLists
+    from rankstone.integrations.arrays.device_arrays import Data
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,13 +70,17 @@ class ArrayScores(Result):
     queries
         The queries' ids, or their numbers, ``[queries]``.
     by_measure
-        For each measure one value a query, where it was computed.
+        For each measure one value a query, where it was computed; without those in ``dense``.
+    measures
+        All measures, in order.
     home
         The library and the device that the scores came from.
     alignment
         The options of alignment, by name.
     doubts
         What deserves attention about the labels, one sentence each.
+    dense
+        Scores on a device, of which nothing has been copied to the host yet.
 
     Examples
     --------
@@ -98,9 +94,11 @@ class ArrayScores(Result):
 
     queries: NDArray[Any]
     by_measure: Mapping[Measure, Scored]
+    measures: tuple[Measure, ...]
     home: Home = field(default_factory=lambda: home_of(None))
     alignment: Mapping[str, Any] = field(default_factory=lambda: {"empty": "zero"})
     doubts: tuple[str, ...] = ()
+    dense: DenseScores | None = None
 
     @cached_property
     def _outside(self) -> dict[str, Any]:
@@ -125,7 +123,7 @@ class ArrayScores(Result):
         """
         return {
             str(measure): self._handed_back(scored.value)
-            for measure, scored in self.by_measure.items()
+            for measure, scored in self._where_computed.items()
         }
 
     def _handed_back(self, values: Any) -> Any:  # noqa: ANN401 - an array of some library
@@ -134,15 +132,24 @@ class ArrayScores(Result):
         )
 
     @cached_property
+    def _where_computed(self) -> dict[Measure, Scored]:
+        """The scores of all measures, on a device or in the memory of the host."""
+        if self.dense is None:
+            return dict(self.by_measure)
+        with self.home.exactly():
+            dense = {m: self.dense.scored(m) for m in self.dense.measures}
+        return {m: dense.get(m) or self.by_measure[m] for m in self.measures}
+
+    @cached_property
     def _near(self) -> dict[Measure, Scored]:
         """The scores in the memory of the host; of those on a device all numbers come at once."""
         afar = {
             m: scored
-            for m, scored in self.by_measure.items()
+            for m, scored in self._where_computed.items()
             if isinstance(scored.value, DeviceArray)
         }
         if not afar:
-            return dict(self.by_measure)
+            return self._where_computed
         with self.home.exactly():
             columns = [
                 column.astype(np.float64)
@@ -152,7 +159,7 @@ class ArrayScores(Result):
             together: Any = np.concatenate(columns)
             rows = together.library.to_host(together.data).reshape(len(columns), -1)
         numbers = iter(rows)
-        near = dict(self.by_measure)
+        near = dict(self._where_computed)
         for measure, scored in afar.items():
             value, numerator, denominator, status, *weight = (
                 next(numbers) for _ in _columns(scored)
@@ -167,14 +174,21 @@ class ArrayScores(Result):
         """Why each query has the value it has, int8 ``[queries]``: :class:`~rankstone.measures.Status`."""
         return {str(measure): scored.status for measure, scored in self._near.items()}
 
-    def mean(self) -> dict[str, float]:
+    def mean(self, *, exact: bool = False) -> dict[str, float]:
         """Return one number a measure: the mean over queries, or what its ``agg`` says.
 
         Queries without a value do not count.  Sums are rounded once, as ``math.fsum`` does.
+
+        Parameters
+        ----------
+        exact
+            Round sums once on a device, too: all values are copied to the host.  Otherwise the device sums
+            in float64, with the same bits for the same shape.
         """
+        means = {} if self.dense is None or exact else self.dense.means
         return {
-            str(measure): _aggregate(measure, scored)
-            for measure, scored in self._near.items()
+            str(m): means[m] if m in means else _aggregate(m, self._near[m])
+            for m in self.measures
         }
 
     def to_flat_dict(
@@ -277,6 +291,11 @@ _OTHER_NAMES: Final = frozenset(
 #: values scored at a time: they stay in a processor's cache
 _ROWS: Final = 1 << 17
 
+#: values of tables scored at a time
+_VALUES_AT_ONCE: Final = 1 << 18
+#: so many values in memory are worth tables of their library; NumPy has fewer done sooner
+_WORTH_TABLES: Final = 1 << 16
+
 #: where its values begin, the lists and their ideal order
 _Part: TypeAlias = tuple[int, Batch, SelfLabelled]
 
@@ -306,9 +325,11 @@ def evaluate(
     >>> scores.queries.tolist(), scores.values["RR"].tolist()
     (['a', 'b'], [0.5, 0.5])
     """
-    return Evaluator(labels, measures, qid=qid, sizes=sizes, mask=mask, **options)(
-        scores
-    )
+    ready = Evaluator(labels, measures, qid=qid, sizes=sizes, mask=mask, **options)
+    scored = ready(scores)
+    if scored.dense is not None:
+        scored.dense.settle()
+    return scored
 
 
 class Evaluator:
@@ -359,21 +380,36 @@ class Evaluator:
     ) -> None:
         self.measures = of_rankings(measures)
         self.options = _alignment(options, self.measures)
-        grades = home_of(labels).host(labels)
-        self.layout = ArrayLayout.of(grades.shape, qid, sizes, mask)
-        given = numbers_of(self.layout, grades, "labels")
-        given = given.copy()  # the caller may change them
-        alone = qid is None and sizes is None and grades.ndim == 1
+        home = home_of(labels)
+        grades: Any = home.host(labels) if home.near else labels
+        shape = tuple(grades.shape)
+        self.layout = ArrayLayout.of(shape, qid, sizes, mask)
+        self._afar: DeviceLabels | None = None
+        if not home.near:
+            self._afar = labels_on_device(home, grades, self.layout, self.options)
+        if self._afar is None:
+            given = numbers_of(self.layout, home.host(labels), "labels")
+            given = given.copy()  # the caller may change them
+        else:
+            given = np.broadcast_to(0.0, self.layout.offsets[-1])  # without a word
+        alone = qid is None and sizes is None and len(shape) == 1
         self._doubts = doubts(given, self.layout, self.options, alone=alone)
         for doubt in self._doubts:
             warnings.warn(doubt, UserWarning, stacklevel=2)
         self._doubts += without_documents(self.layout, self.options)
-        self._label = settled(given, self.layout, self.options)
-        self._lowest = lowest(self._label)
-        self._on_device: dict[Home, tuple[DeviceLists, ...]] = {}
-        self._host_only = frozenset(
-            measure for measure in self.measures if measure.brings
-        )
+        if self._afar is None:
+            self._label = settled(given, self.layout, self.options)
+        self._recordings: dict[Home, tuple[bool, list[Recording]]] = {}
+
+    @cached_property
+    def _label(self) -> Floats:
+        """The labels in the memory of the host, list after list; those on a device are copied on demand."""
+        assert self._afar is not None  # noqa: S101 - otherwise it is set at once
+        return home_of(self._afar.values).host(self._afar.values)
+
+    @cached_property
+    def _lowest(self) -> float:
+        return lowest(self._label) if self._afar is None else self._afar.lowest
 
     def __call__(self, scores: object) -> ArrayScores:
         """Score the outputs of a model for these documents.
@@ -393,21 +429,81 @@ class Evaluator:
         refuse_inexact_scores(
             self.layout, scores if hasattr(scores, "dtype") else np.asarray(scores)
         )
-        found: dict[Measure, Scored] = {}
-        if not home.near and self._fits_device:
-            self.layout.fits(tuple(scores.shape), "scores")  # type: ignore[attr-defined]
-            with home.exactly(), suppress(HoldsNaN):
-                found = self._scored_on_device(home, home.data(scores))
-        left = [measure for measure in self.measures if measure not in found]
-        if left:
-            found |= self._scored_on_host(left, home.host(scores))
+        dense = self._dense_scores(home, scores) if self._is_dense(home) else None
+        computed = () if dense is None else dense.measures
+        left = [measure for measure in self.measures if measure not in computed]
+        found = self._scored_on_host(left, home.host(scores)) if left else {}
         return ArrayScores(
             self.layout.queries,
-            {m: found[m] for m in self.measures},
+            found,
+            self.measures,
             home,
             self.options.as_dict(),
             tuple(self._doubts),
+            dense,
         )
+
+    # -- as tables ---------------------------------------------------------------------------------
+    def _is_dense(self, home: Home) -> bool:
+        """Whether lists are worth being laid out as tables of the library."""
+        many = self.layout.offsets[-1] >= _WORTH_TABLES
+        return self._fits_device and (not home.near or (home.lays_tables and many))
+
+    def _dense_scores(self, home: Home, scores: Any) -> DenseScores | None:  # noqa: ANN401 - of some library
+        """Score the measures that can be written for tables; ``None`` if there are none."""
+        self.layout.fits(tuple(scores.shape), "scores")
+        data = home.data(scores)
+        with home.exactly():
+            dense = DenseScores(
+                partial(self._recorded, home, data),
+                lambda: self._scored_on_host(self.measures, home.host(scores)),
+                home,
+            )
+        return dense if dense.measures else None
+
+    def _recorded(
+        self, home: Home, scores: Data, *, whole: bool
+    ) -> list[tuple[Recording, list[Data]]]:
+        """Compute from the recordings; the first time, record."""
+        if home not in self._recordings or whole > self._recordings[home][0]:
+            parts = [] if home not in self._recordings else self._recordings[home][1]
+            lists = [part.lists for part in parts] or self._dense_lists(home)
+            depth = self._depth(self.measures)
+            parts = [
+                Recording(part, part.rows(scores), depth, whole=whole) for part in lists
+            ]
+            measures: Sequence[Measure] = [m for m in self.measures if not m.brings]
+            for part in parts:
+                part.measures(measures, self.options.empty)
+                measures = tuple(part.scored)
+            parts = parts if measures else []
+            self._recordings[home] = whole, parts
+            return [(part, part.finish(measures)) for part in parts]
+        return [
+            (part, part.again(part.lists.rows(scores)))
+            for part in self._recordings[home][1]
+        ]
+
+    def _dense_lists(self, home: Home) -> list[DenseLists]:
+        library = home.library()
+        labels = self._afar
+        if labels is None or home_of(labels.values) != home:
+            labels = DeviceLabels(
+                values=library.own(self._label),
+                lowest=self._lowest,
+                highest=float(np.fmax.reduce(self._label, initial=0.0)),
+                judged=not np.isnan(self._label).any(),
+            )
+        at_once = _VALUES_AT_ONCE if home.near else None
+        return list(
+            dense_lists(self.layout, labels, self.options, library, at_once=at_once)
+        )
+
+    def _depth(self, measures: Sequence[Measure]) -> int | None:
+        """Return a depth below which no measure looks; ``None`` for whole lists."""
+        cuts = [None if m.claims.looks_deeper else m.k for m in measures]
+        known = [k for k in cuts if k is not None]
+        return max(known) if len(known) == len(cuts) else None
 
     # -- in the memory of the host -----------------------------------------------------------------
     def _scored_on_host(
@@ -455,47 +551,6 @@ class Evaluator:
         """Whether lists can be laid out on a device under these options."""
         further = self.options.changed().keys() - {"ties", "empty", "negative"}
         return self.options.ties in {"expected", "input"} and not further
-
-    def _scored_on_device(self, home: Home, scores: Data) -> dict[Measure, Scored]:
-        """Score the measures that can be computed on the device, and remember the others."""
-        if home not in self._on_device:
-            laid = device_lists(
-                self.layout, self._label, self._lowest, self.options, home.library()
-            )
-            self._on_device[home] = tuple(laid)
-        lists = self._on_device[home]
-        measures = [
-            measure for measure in self.measures if measure not in self._host_only
-        ]
-        cuts = [
-            None if measure.claims.looks_deeper else measure.k for measure in measures
-        ]
-        depth = (
-            None
-            if None in cuts
-            else max((k for k in cuts if k is not None), default=None)
-        )
-        parts: list[list[Scored]] = []
-        for part in lists:
-            hits = part.hits(scores, depth)
-            scored = {measure: self._tried(measure, hits) for measure in measures}
-            measures = [measure for measure in measures if scored[measure] is not None]
-            parts.append([one for one in scored.values() if one is not None])
-        self._host_only = frozenset(self.measures).difference(measures)
-        order = np.argsort(np.concatenate([part.lists for part in lists]))
-        return _joined(measures, parts, order)
-
-    def _tried(self, measure: Measure, hits: Hits) -> Scored | None:
-        try:
-            return measure.score(hits, self.options.empty)
-        except RankstoneError:
-            raise
-        except (
-            TypeError,
-            ValueError,
-            RuntimeError,
-        ):  # the host computes it, or raises a better error
-            return None
 
 
 def _joined(

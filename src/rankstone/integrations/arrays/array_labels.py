@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone._basics import noted
+from rankstone._basics import Record, noted
 from rankstone.errors import BadValue
 from rankstone.hits.alignment_options import LARGEST_GRADE
 from rankstone.hits.judgments import bad_grade
+from rankstone.integrations.arrays.device_arrays import DeviceArray
 from rankstone.io.number_columns import refuse_inexact
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from rankstone._basics import Floats
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.integrations.arrays.array_layout import ArrayLayout
+    from rankstone.integrations.arrays.array_libraries import Home
+    from rankstone.integrations.arrays.device_arrays import Data
 
 #: a flat array of so many rows is hardly one list
 _HARDLY_ONE: Final = 200
@@ -111,3 +114,78 @@ def lowest(label: Floats) -> float:
     """Return the bottom of the scale; 0 if nothing is judged."""
     lowest = float(np.fmin.reduce(label, initial=np.inf))
     return lowest if np.isfinite(lowest) else 0.0
+
+
+class DeviceLabels(Record):
+    """Labels on a device.
+
+    Attributes
+    ----------
+    values
+        float64, list after list, an array of the library; NaN for unjudged documents.
+    lowest, highest
+        The bottom and the top of the grade scale.
+    judged
+        Whether all documents are judged.
+    """
+
+    values: Data
+    lowest: float
+    highest: float
+    judged: bool
+
+
+def labels_on_device(
+    home: Home, labels: Data, layout: ArrayLayout, options: AlignmentOptions
+) -> DeviceLabels | None:
+    """Return labels under ``negative``, without a copy to the host but of a few numbers about them.
+
+    Parameters
+    ----------
+    home
+        The library and the device.
+    labels
+        An array of the library.
+    layout, options
+        Their layout, and what labels below zero mean.
+
+    Returns
+    -------
+    DeviceLabels or None
+        ``None`` for labels that need a word, or are refused, with the place of one: the host finds it.
+    """
+    library = home.library()
+    with home.exactly():
+        flat = home.data(labels).reshape(-1)
+        if layout.take is not None:
+            flat = flat[library.own(layout.take)]
+        raw: Any = DeviceArray(library.cast(flat, np.dtype(float)), library)
+        instead = {"unjudged": np.nan, "zero": 0.0}.get(options.negative)
+        label: Any = raw * 1.0  # the caller may change them
+        if instead is not None:
+            label = np.where(raw < 0, instead, raw)
+        unjudged = np.isnan(label)
+        doubtful = raw < 0
+        if options.negative != "error":
+            doubtful = doubtful & (np.floor(raw) != raw)
+        facts: tuple[Any, ...] = (
+            np.where(unjudged, np.inf, label),
+            np.where(unjudged, np.inf, -label),
+            np.where(unjudged, np.inf, -abs(raw)),
+            np.where(unjudged, -1.0, 0.0),
+            np.where(doubtful, -1.0, 0.0),
+        )
+        together = library.function(
+            "concatenate", (tuple(fact.data.min().reshape(1) for fact in facts),), {}
+        )
+        least, most, largest, some_unjudged, in_doubt = together.tolist()
+    if (
+        in_doubt and options.negative in ("unjudged", "error")
+    ) or largest > LARGEST_GRADE:
+        return None
+    return DeviceLabels(
+        values=label.data,
+        lowest=least if np.isfinite(least) else 0.0,
+        highest=max(-most, 0.0),
+        judged=not some_unjudged,
+    )

@@ -25,6 +25,10 @@ class Home(Protocol):
     def near(self) -> bool:
         """True if arrays are in the memory of the host, where NumPy can use them directly."""
 
+    @property
+    def lays_tables(self) -> bool:
+        """True if the library computes with tables in the memory of the host sooner than NumPy with lists."""
+
     def host(self, values: Data) -> NDArray[Any]:
         """Return an array as NumPy's, without a copy if possible."""
 
@@ -44,6 +48,7 @@ class Home(Protocol):
 @dataclass(frozen=True)
 class _NumPy:
     near = True
+    lays_tables = False
 
     def host(self, values: Data) -> NDArray[Any]:
         return np.asarray(values)
@@ -63,6 +68,7 @@ class _NumPy:
 @dataclass(frozen=True)
 class _Torch:
     device: Any
+    lays_tables = True
 
     @property
     def near(self) -> bool:
@@ -86,7 +92,7 @@ class _Torch:
     def library(self) -> Library:
         from rankstone.integrations.arrays.torch_arrays import TorchLibrary
 
-        return TorchLibrary(self.device)
+        return TorchLibrary(self.device, near=self.near)
 
     def exactly(self) -> AbstractContextManager[Any]:
         import torch
@@ -98,6 +104,7 @@ class _Torch:
 @dataclass(frozen=True)
 class _Jax:
     device: Any
+    lays_tables = False
 
     @property
     def near(self) -> bool:

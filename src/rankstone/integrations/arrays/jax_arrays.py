@@ -8,12 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from rankstone.integrations.arrays.device_arrays import (
-    Data,
-    DeviceArray,
-    NotOnDevice,
-    Runs,
-)
+from rankstone.integrations.arrays.device_arrays import Data, DeviceArray, NotOnDevice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,10 +44,6 @@ class JaxLibrary:
             return jax.device_put(np.asarray(value), self.device)
         return value
 
-    def assigned(self, data: Data, key: Data, value: Data) -> Data:
-        """Return an array with some places changed."""
-        return data.at[key].set(value)
-
     def cast(self, data: Data, dtype: np.dtype[Any]) -> Data:
         """Return an array with values of another type."""
         return data.astype(
@@ -67,6 +58,10 @@ class JaxLibrary:
     def to_host(self, data: Data) -> NDArray[Any]:
         """Return an array as NumPy's."""
         return np.asarray(data)
+
+    def keeps_order(self, _table: Data) -> bool:
+        """Return whether equal values among the largest keep their order: as XLA has it."""
+        return True
 
     def descending(self, table: Data, count: int | None) -> tuple[Data, Data]:
         """Return the largest values of each row, and where they are in it."""
@@ -83,8 +78,6 @@ class JaxLibrary:
         given = [self.own(value) for value in inputs if value is not None]
         if method == "accumulate" and name in _RUNNING:
             return _RUNNING[name](given[0], axis=kwargs.get("axis", 0))
-        if method == "reduceat" and name == "add":
-            return jnp.add.reduceat(given[0].astype(jnp.int64), given[1])
         if method != "__call__" or not hasattr(jnp, name):
             raise NotOnDevice(f"{name}.{method}")
         result = getattr(jnp, name)(*given)
@@ -111,26 +104,5 @@ class JaxLibrary:
         )
         return [self.own(part) for part in value] if several else self.own(value)
 
-    def _bincount(
-        self, x: DeviceArray, weights: Data = None, minlength: int = 0
-    ) -> Data:
-        if weights is None:
-            return jnp.bincount(x.data, minlength=minlength, length=minlength or None)
-        values = self.own(weights).astype(jnp.float64)
-        if (
-            x.runs is not None
-            and x.runs.each is not None
-            and len(x.runs.lengths) == minlength
-        ):
-            return values.reshape(minlength, x.runs.each).sum(1)
-        return jax.ops.segment_sum(values, x.data, minlength)
-
-    def _repeat(self, a: Data, repeats: Data) -> Data:
-        lengths = self.own(repeats)
-        result = jnp.repeat(self.own(a), lengths)
-        counts = isinstance(a, DeviceArray) and a.counts
-        return DeviceArray(result, self, runs=Runs(lengths)) if counts else result
-
-    def _arange(self, *bounds: int) -> DeviceArray:
-        data = jnp.arange(*bounds, device=self.device)
-        return DeviceArray(data, self, counts=len(bounds) == 1)
+    def _arange(self, *bounds: int) -> Data:
+        return jnp.arange(*bounds, device=self.device)

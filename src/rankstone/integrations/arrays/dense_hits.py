@@ -1,0 +1,609 @@
+"""Lists as the rows of one table: every place is a hit, and the algebra of hits works along rows.
+
+Ranks are columns, so whatever depends on ranks alone (discounts, the chance of a rank) is one row, which NumPy
+computes; what depends on the query is one column.  Lists that are shorter, and documents nobody judged, leave
+places that are no hit: sums and counts pass over them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from rankstone._basics import Record
+from rankstone.hits.hits import Hits
+from rankstone.hits.list_arrays import Blocks, Ideal
+from rankstone.integrations.arrays.device_arrays import NotOnDevice
+from rankstone.integrations.arrays.device_tape import Node, OfPlaces, Tape, TapeArray
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from rankstone._basics import Bools, Floats, Ints
+    from rankstone.hits.list_arrays import Cutoff
+    from rankstone.integrations.arrays.device_arrays import Data
+
+
+class TableArray(TapeArray):
+    """One value a place of a table: all of them, one row, or one column.
+
+    Parameters
+    ----------
+    data, library, largest
+        As for any array on a device.
+    width
+        Only so many columns count; the others are computed for deeper cutoffs.
+    """
+
+    def __init__(
+        self, data: Data, library: Data, width: int, *, largest: float | None = None
+    ) -> None:
+        super().__init__(data, library, largest=largest)
+        self.width = width
+
+    def _wrapped(self, result: Data) -> Data:
+        return TableArray(result, self.library, self.width)
+
+    def __len__(self) -> int:
+        return self.width
+
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: Data, **kwargs: Data
+    ) -> Data:
+        result = super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
+        result.width = self._narrowest(inputs)
+        return result
+
+    def __array_function__(
+        self,
+        func: Callable[..., Data],
+        types: object,
+        args: Sequence[Data],
+        kwargs: Mapping[str, Data],
+    ) -> Data:
+        if func is not np.where:
+            if func.__name__ in {"any", "all", "sum"}:
+                raise NotOnDevice(func.__name__)
+            return super().__array_function__(func, types, args, kwargs)
+        width = self._narrowest(args)
+        tape: Data = self.library
+        return TableArray(tape.where(*args, width), tape, width)
+
+    def _narrowest(self, values: Sequence[Data]) -> int:
+        """Return how many columns count of several arrays; one value a query is none of them."""
+        for value in values:
+            shape = getattr(value, "shape", ())
+            if len(shape) == 1 and not isinstance(value, TableArray | np.ndarray):
+                raise NotOnDevice("values of queries meet values of places")
+        return min(v.width for v in values if isinstance(v, TableArray))
+
+    def __getitem__(self, key: Data) -> Data:
+        if isinstance(key, TableArray):
+            if self.library.dtype(key.data) == np.dtype(bool):
+                return self  # the others are passed over where the values go
+            if isinstance(self.data, np.ndarray) and isinstance(key.data, np.ndarray):
+                return TableArray(self.data[key.data], self.library, key.width)
+        return super().__getitem__(key)
+
+    def _call(self, name: str, **_: Data) -> Data:
+        """Refuse to look at all places: those that are no hit would count."""
+        raise NotOnDevice(name)
+
+    def _extreme(self, name: str, initial: float | None) -> Data:
+        if isinstance(self.data, Node):
+            raise NotOnDevice(name)
+        return getattr(np, name)(self.data[..., : self.width], initial=initial)
+
+
+class TableRows(Record):
+    """Sums and counts along the rows of a table.
+
+    Attributes
+    ----------
+    tape
+        What computes.
+    queries, columns
+        The shape of the table.
+    there
+        bool: which places are hits; ``None`` for all.
+    """
+
+    tape: Tape
+    queries: int
+    columns: int
+    there: TableArray | None = None
+
+    @cached_property
+    def rank(self) -> Ints:
+        """The rank of each column, from 1."""
+        return np.arange(1, self.columns + 1)
+
+    def array(self, data: Data, width: int) -> Data:
+        """Return values of places as an array that measures compute with."""
+        return TableArray(self.tape.own(data), self.tape, width)
+
+    def inside(self, values: Data, nothing: Data = 0.0) -> Data:
+        """Return the values, nothing where there is no hit."""
+        return values if self.there is None else np.where(self.there, values, nothing)
+
+    def whole(self, values: Data) -> Node:
+        """Return values of all places, also where they are those of a row or a column."""
+        node = self.tape.node(self.tape.own(values))
+        shape = (self.queries, self.columns)
+        if node.shape == shape:
+            return node
+        return self.tape.call("broadcast_to", node, shape=shape)
+
+    def total(self, values: Data, width: int) -> TapeArray:
+        """Sum the first places of each row."""
+        narrow = self.tape.part(self.whole(values), np.s_[:, :width])
+        return TapeArray(self.tape.call("sum", narrow, axis=1), self.tape)
+
+    def after(self, begin: Data, rest: Data) -> Node:
+        """Return rows one after the other, as longer rows."""
+        library = self.tape.library
+        return self.tape.do(
+            lambda *parts: library.function("concatenate", (parts,), {"axis": 1}),
+            "after",
+            begin,
+            rest,
+        )
+
+    def counts(self) -> Data:
+        """Return how many hits each row has."""
+        if self.there is None:
+            return np.full(self.queries, self.columns)
+        return self.total(self.there, self.columns)
+
+    def running(self, values: Data) -> Node:
+        """Sum each row from its first place to every place."""
+        return self.tape.along(np.add, self.whole(values))
+
+    def spread(self, per_query: Data) -> Data:
+        """Give every place of a row the value of its query."""
+        column = self.tape.own(per_query)
+        upright = np.s_[:, None]
+        known = not isinstance(column, Node)
+        column = column[upright] if known else self.tape.part(column, upright)
+        return TableArray(column, self.tape, self.columns)
+
+    @cached_property
+    def of_query(self) -> Data:
+        """The query of each place, as an index of values of queries."""
+        return OfPlaces(self.spread)
+
+
+#: deeper than any list
+_WHOLE: Final = 1 << 62
+#: tie blocks have their values at every place of theirs
+_OF_PLACE: Data = OfPlaces(lambda table: table)
+
+
+class Offsets(OfPlaces):
+    """Stands for the offsets of lists, of which only the differences are known: how long lists are.
+
+    Parameters
+    ----------
+    lengths
+        Returns the lengths.
+    """
+
+    def __init__(self, lengths: Callable[[], Data]) -> None:
+        super().__init__(_refuse)
+        self._lengths = lengths
+
+    def __getitem__(self, _key: object) -> Data:
+        raise NotOnDevice("offsets of lists")
+
+    def __array_function__(
+        self, func: Callable[..., Data], _types: object, *_: object
+    ) -> Data:
+        return self._lengths() if func is np.diff else _refuse(func)
+
+
+def _refuse(what: object) -> Data:
+    raise NotOnDevice(f"{what} of offsets")
+
+
+class RowLengths(TapeArray):
+    """How many hits lists have, which also says where values run along each of them.
+
+    Parameters
+    ----------
+    table
+        The rows.
+    """
+
+    def __init__(self, table: TableRows) -> None:
+        super().__init__(table.tape.own(table.counts()), table.tape)
+        self.table = table
+
+    def running(self, op: np.ufunc, values: Data) -> Data:
+        """Accumulate values from the first of each row to every place, past those that are no hit."""
+        neutral: dict[Data, float] = {
+            np.add: 0.0,
+            np.multiply: 1.0,
+            np.maximum: -np.inf,
+        }
+        inside = self.table.whole(self.table.inside(values * 1.0, neutral[op]))
+        along = self.table.tape.along(op, inside)
+        return self.table.array(along, values.width)
+
+    def before(self, op: np.ufunc, values: Data, first: float) -> Data:
+        """Accumulate the values before each place."""
+        begin = np.full((self.table.queries, 1), first)
+        through = self.table.after(begin, self.table.tape.own(self.running(op, values)))
+        return self.table.array(
+            self.table.tape.part(through, np.s_[:, :-1]), values.width
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class DenseIdeal(Ideal):
+    """The judged grades of lists, best first, as rows of a table.
+
+    Attributes
+    ----------
+    table
+        The table.
+    width
+        So many columns count.
+    """
+
+    table: Data = None
+    width: int = 0
+
+    @property
+    def query(self) -> Data:
+        """The query of each grade."""
+        return self.table.of_query
+
+    @property
+    def rank(self) -> Data:
+        """The ideal rank of each grade."""
+        return self.table.array(self.table.rank, self.width)
+
+    def regraded(self, grade: Data) -> DenseIdeal:
+        """Return lists with other grades."""
+        return replace(self, grade=grade, _memo={})
+
+    def total(self, values: Data) -> Data:
+        """Sum within each query."""
+        return self.table.total(self.table.inside(values), self.width)
+
+    def count(self, mask: Data) -> Data:
+        """Count within each query."""
+        return self.table.total(self.table.inside(mask, nothing=False), self.width)
+
+    def best(self) -> Data:
+        """Return the best grade of each query, 0 where nothing is judged."""
+        return self.table.total(self.table.inside(self.grade), 1)
+
+    def down_to(self, k: int) -> DenseIdeal:
+        """Return the best ``k`` grades of each query."""
+        width = min(k, self.width)
+        grade = self.table.array(self.grade, width)
+        return replace(self, grade=grade, width=width, _memo={})
+
+
+class BlockMeans(TableArray):
+    """Means over the ranks of each hit's tie block, times a weight of the hit.
+
+    The sum over hits of weight × mean value is the sum over ranks of value × mean weight, for any cutoff: so
+    the weights are averaged once for all cutoffs, and the means themselves are computed only on demand.
+
+    Parameters
+    ----------
+    hits
+        The hits.
+    values
+        The value of each rank.
+    k
+        Deeper ranks count 0; ``None`` for whole lists.
+    weight
+        The weight of each hit, or which hits count; ``None`` for all alike.
+    shared
+        Returns the values of hits, where ``values`` are sums of them by rank already.
+    """
+
+    def __init__(
+        self,
+        hits: DenseHits,
+        values: TableArray,
+        k: Data,
+        weight: Data = None,
+        shared: Callable[[], TableArray] | None = None,
+    ) -> None:
+        self._hits = hits
+        self._values = values
+        self._k = k
+        self._weight = weight
+        self._shared = shared
+        super().__init__(None, values.library, hits.width)
+
+    @property
+    def reach(self) -> int:
+        """The deepest rank that counts."""
+        return _WHOLE if self._k is None else self._k
+
+    @property
+    def data(self) -> Data:
+        """The values of hits."""
+        if self._shared is not None:
+            return self._shared().data
+        hits = self._hits
+        means = hits.over_block(self._values, self._k) / hits.blocks.size
+        return self._weighed(means).data
+
+    @data.setter
+    def data(self, _data: Data) -> None:
+        pass
+
+    def _weighed(self, means: TableArray) -> Data:
+        if self._weight is None:
+            return means
+        if self.library.dtype(self._weight.data) == np.dtype(bool):
+            return np.where(self._weight, means, 0.0)
+        return means * self._weight
+
+    def by_rank(self) -> Data:
+        """Return the mean weight at each rank times its value."""
+        hits = self._hits
+        if self._shared is not None:
+            return self._values
+        weight = self._weight
+        if weight is None:
+            weight = hits.table.array(np.ones(hits.width, bool), hits.width)
+        if self.library.dtype(weight.data) == np.dtype(bool):
+            inside = hits.inside(weight)
+        else:
+            inside = hits.over_block(hits.table.inside(weight))
+        return inside / hits.blocks.size * self._values
+
+    def _again(self, weight: Data) -> BlockMeans:
+        return BlockMeans(self._hits, self._values, self._k, weight)
+
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: Data, **kwargs: Data
+    ) -> Data:
+        others = [value for value in inputs if not isinstance(value, BlockMeans)]
+        weighs = ufunc is np.multiply and self._shared is None and self._weight is None
+        if weighs and len(others) == 1 and isinstance(others[0], TableArray):
+            return self._again(others[0])
+        return super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
+
+    def __array_function__(
+        self,
+        func: Callable[..., Data],
+        types: object,
+        args: Sequence[Data],
+        kwargs: Mapping[str, Data],
+    ) -> Data:
+        if func is np.where and self._shared is None and args[1] is self:
+            mask, _, other = args
+            if isinstance(mask, TableArray) and isinstance(other, float) and not other:
+                weight = self._weight
+                weight = mask if weight is None else np.where(mask, weight, 0.0)
+                return self._again(weight)
+        return super().__array_function__(func, types, args, kwargs)
+
+
+@dataclass(frozen=True, eq=False)
+class DenseHits(Hits):
+    """Lists as rows of a table.
+
+    Attributes
+    ----------
+    table
+        The table.
+    width
+        So many columns count.
+    cut_at
+        Where ranks are tied: only blocks count that begin down to this rank.
+    opened
+        Returns the first and the last rank of each tie block; ``None`` for the top of lists.
+    """
+
+    table: Data = None
+    width: int = 0
+    cut_at: int | None = None
+    opened: Callable[[], tuple[Data, Data]] | None = None
+
+    @property
+    def query(self) -> Data:
+        """The query of each place."""
+        return self.table.of_query
+
+    @property
+    def has_tied_ranks(self) -> bool:
+        """True if a place stands for all ranks of its block."""
+        return self.expected
+
+    @property
+    def deepest(self) -> int:
+        """Refuse: it depends on the scores."""
+        raise NotOnDevice("the deepest rank")
+
+    def down_to(self, k: int) -> DenseHits:
+        """Return the hits that may be among the first ``k`` ranks."""
+
+        def cut() -> DenseHits:
+            if self.expected:
+                return replace(self, cut_at=min(k, self.cut_at or k), _memo={})
+            width = min(k, self.width)
+
+            def narrow(values: Data) -> Data:
+                result = self.table.array(values, width)
+                result._largest = values._largest  # noqa: SLF001 - of the same kind
+                return result
+
+            columns = ("rank", "grade", "first", "last", "judged")
+            parts = {name: narrow(getattr(self, name)) for name in columns}
+            return replace(self, **parts, width=width, _memo={})
+
+        return self.remember(("down to", k), cut)
+
+    # -- from queries to hits and back ------------------------------------------------------------
+    def spread(self, per_query: Data) -> Data:
+        """Give every place the value of its query."""
+        return self.table.spread(per_query)
+
+    def total(self, values: Data) -> Data:
+        """Sum within each query."""
+        if isinstance(values, BlockMeans) and values.reach <= (self.cut_at or _WHOLE):
+            width = min(values.reach, self.width)
+            return self.table.total(values.by_rank(), width)
+        values = self.table.inside(values)
+        if self.cut_at is not None:
+            values = np.where(self.first <= self.cut_at, values, 0.0)
+        return self.table.total(values, self.width)
+
+    def count(self, mask: Data) -> Data:
+        """Count within each query."""
+        return self.total(mask.astype(np.int64)).astype(np.int64)
+
+    def running_count(self, mask: Data) -> Data:
+        """Count from the query's first hit up to and including each."""
+        inside = self.table.inside(mask, nothing=False)
+        return self.table.array(self.table.running(inside), self.width)
+
+    def numbered(self, mask: Data) -> tuple[Data, Data]:
+        """Return the masked hits, and the number of each among those of its query, from 1."""
+        return mask, self.running_count(mask)
+
+    # -- the possible ranks of a hit -------------------------------------------------------------
+    @cached_property
+    def blocks(self) -> Blocks:
+        """The hits by tie block; blocks have their values at all places of theirs."""
+        return Blocks(_OF_PLACE, self.first, self.last)
+
+    def _through(self, values: Data) -> Data:
+        """Return sums over no place, the first, the first two, …."""
+        values = self.table.tape.own(values)
+        if not isinstance(values, Node) and np.ndim(values) == 1:
+            row = np.broadcast_to(values, self.table.columns)
+            return np.concatenate(([0], np.cumsum(row)))
+        running = self.table.running(values)
+        kind = self.table.tape.dtype(running)
+        return self.table.after(np.zeros((self.table.queries, 1), kind), running)
+
+    def _up_to(self, through: Data, place: Data) -> Data:
+        """Return the sums down to a place of each row."""
+        tape = self.table.tape
+        if isinstance(through, np.ndarray):
+            picked = tape.do(lambda row, at: row[at], "of row", through, place.data)
+        else:
+            picked = tape.call("take_along_axis", through, place.data, axis=1)
+        return self.table.array(picked, self.width)
+
+    @cached_property
+    def _before(self) -> Data:
+        return self.first - 1
+
+    def over_block(self, values: Data, k: int | None = None) -> Data:
+        """Sum values of places over the places of each block, down to a cutoff."""
+        through = self._through(values)
+        begin, end = self._before, self.last
+        if k is not None:
+            begin, end = np.minimum(begin, k), np.minimum(end, k)
+        return self._up_to(through, end) - self._up_to(through, begin)
+
+    def earlier(self, mask: Data) -> Data:
+        """Count the masked hits of the query in blocks above each."""
+        mask = self.table.inside(mask, nothing=False)
+        if self.expected:
+            return self._up_to(self._through(mask), self._before)
+        return self.running_count(mask) - mask.astype(np.int64)
+
+    def inside(self, mask: Data) -> Data:
+        """Count the masked hits in each block."""
+        mask = self.table.inside(mask, nothing=False)
+        return self.over_block(mask) if self.expected else mask.astype(np.int64)
+
+    def over_places(
+        self,
+        value: Callable[[Ints, Data], Floats],
+        k: Cutoff | None = None,
+        among: Bools | None = None,
+    ) -> Data:
+        """Return the mean of ``value(rank, block)`` over the ranks of each hit's block."""
+        values = value(self.table.rank, _OF_PLACE)
+        whole = k is None
+        if not whole and not isinstance(k, int):
+            values = np.where(self.table.rank <= self.spread(k), values, 0.0)
+            whole = True
+        values = self.table.array(values, self.width)
+        if self.expected:
+            means = BlockMeans(self, values, None if whole else k)
+            return means if among is None else np.where(among, means, 0.0)
+        if not whole:
+            row = self.table.array(self.table.rank, self.width)
+            values = np.where(row <= k, values, 0.0)
+        return values if among is None else np.where(among, values, 0.0)
+
+    def at_rank(self, value: Callable[[Ints], Floats], k: Cutoff | None = None) -> Data:
+        """Return ``value(rank)`` for every hit; for tied ranks the mean over the block."""
+        return self.over_places(lambda rank, _: value(rank), k)
+
+    def discounted(
+        self, gain: Data, divisor: Callable[[Ints], Floats], k: Cutoff | None
+    ) -> Data:
+        """Return ``gain / divisor(rank)`` for every hit; for tied ranks the mean over the block."""
+        if not self.expected:
+            return self.cut(gain / divisor(self.table.rank), k)
+        return gain * self.at_rank(lambda rank: 1.0 / divisor(rank), k)
+
+    def first_of(
+        self, mask: Data, value: Callable[[Ints], Floats], k: Cutoff | None
+    ) -> Data:
+        """Return ``value(rank)`` at the query's first masked hit; masked hits tied with it share that."""
+        mask = self.table.inside(mask, nothing=False)
+        worth = value(self.table.rank)
+        if not self.expected:
+            first = mask & (self.running_count(mask) == 1)
+            return self.cut(np.where(first, worth, 0.0), k)
+        count = self.inside(mask)
+        chosen = (self.earlier(mask) == 0) & (count > 0)
+        place = self.table.rank - self.first
+        left = self.blocks.size - place
+        ahead = np.where(place == 0, count, left - count + 1) / left
+        whole = self.table.whole(np.where(chosen, ahead, 1.0))
+        chance = self.table.tape.along(np.multiply, whole)
+        values = self.table.array(chance, self.width) * worth
+        values = np.where(chosen, values, 0.0)
+        if k is not None and not isinstance(k, int):
+            values = self.cut(values, k)
+            k = None
+
+        def shared() -> Data:
+            width = min(self.width, k or self.width)
+            share = self.spread(self.table.total(values, width))
+            return np.where(mask & chosen, share / count, 0.0)
+
+        return BlockMeans(self, values, k, shared=shared)
+
+    def nth_of(self, mask: Data, nth: Data) -> tuple[Data, Data]:
+        """Return the query's nth masked hit: its share at each hit, and its rank."""
+        blocks = self.blocks
+        inside = self.inside(mask)
+        j = self.spread(nth) - self.earlier(mask)
+        share = np.where((j > 0) & (j <= inside), 1.0 / np.maximum(inside, 1), 0.0)
+        rank = blocks.first - 1 + j * (blocks.size + 1) / (inside + 1)
+        return np.where(mask, share, 0.0), rank
+
+    def vacant(self, tail: Callable[[Ints], Floats], k: int | None = None) -> Data:
+        """Sum a function of rank over all ranks that hold no hit: over all, less those that hold one."""
+        held = self.at_rank(lambda rank: tail(rank - 1) - tail(rank), k)
+        return tail(np.zeros(1, np.int64)) - self.total(held)
+
+    def with_open_ties(self, k: int | None = None) -> DenseHits:
+        """Return the hits with all ranks of their tie block possible, whatever rule has resolved the ties."""
+        if self.expected:
+            return self
+        if self.opened is None or k is not None:
+            raise NotOnDevice("equal scores below a cutoff")
+        first, last = self.remember("opened", self.opened)
+        return replace(self, first=first, last=last, expected=True, _memo={})

@@ -1,0 +1,278 @@
+"""Scores of lists on a device: measures are recorded once, and computed from the recording from then on."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from rankstone.errors import RankstoneError
+from rankstone.evaluation.scores import uncounted
+from rankstone.integrations.arrays.device_arrays import DeviceArray
+from rankstone.integrations.arrays.device_tape import Node
+from rankstone.measures.core.measure import Scored
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rankstone._basics import Floats, Ints
+    from rankstone.hits.hits import Hits
+    from rankstone.integrations.arrays.array_libraries import Home
+    from rankstone.integrations.arrays.dense_lists import DenseLists
+    from rankstone.integrations.arrays.device_arrays import Data
+    from rankstone.measures.core.measure import Measure
+
+#: tolerance for values outside their range, since sums are rounded
+_ROUNDING: Final = 1e-9
+
+
+def tried(
+    score: Callable[[Hits, str], Scored], hits: Hits, empty: str
+) -> Scored | None:
+    """Return scores; ``None`` for what is not supported on the device."""
+    try:
+        return score(hits, empty)
+    except RankstoneError:
+        raise
+    except (
+        TypeError,
+        ValueError,
+        RuntimeError,
+    ):  # computed elsewhere, or a better error
+        return None
+
+
+class Recording:
+    """Measures of some lists, recorded.
+
+    Parameters
+    ----------
+    lists
+        The lists.
+    rows
+        Their scores, as a table of the library.
+    depth, whole
+        As :meth:`DenseLists.select` takes them.
+    """
+
+    def __init__(
+        self, lists: DenseLists, rows: Data, depth: int | None, *, whole: bool
+    ) -> None:
+        self.lists = lists
+        self.tape = lists.tape
+        self._entry = self.tape.given(rows, fixed=False)
+        self._selection = lists.select(self._entry, depth, whole=whole)
+        self.scored: dict[Measure, Scored] = {}
+
+    def measures(self, measures: Sequence[Measure], empty: str) -> None:
+        """Record the measures that lists in tables can be scored by."""
+        for measure in measures:
+            scored = tried(measure.scored, self._selection.hits, empty)
+            if scored is not None:
+                self.scored[measure] = scored
+
+    def finish(self, measures: Sequence[Measure]) -> list[Data]:
+        """Record sums over queries for these measures, and return all arrays for the recorded scores."""
+        self.scored = {measure: self.scored[measure] for measure in measures}
+        tape = self.tape
+        library = tape.library
+        values = self._stacked([scored.value for scored in self.scored.values()])
+        outside = [self._outside(m, scored) for m, scored in self.scored.items()]
+        left_out: list[Data] = []
+        shown = values
+        if any(tape.everywhere(mask) is not False for mask in outside):
+            masks = self._stacked(outside)
+            shown = tape.call("where", masks, 0.0, values)
+            left_out = [tape.call("sum", masks, axis=1)]
+        sums = (
+            tape.call("sum", shown, axis=1),
+            tape.call("min", shown, axis=1),
+            tape.call("max", shown, axis=1),
+            *self._selection.doubts,
+            *left_out,
+        )
+        self.summary = tape.do(
+            lambda *parts: library.function(
+                "concatenate",
+                (tuple(library.cast(p.reshape(-1), np.dtype(float)) for p in parts),),
+                {},
+            ),
+            "summary",
+            *sums,
+        )
+        columns = [column for s in self.scored.values() for column in _columns(s)]
+        nodes = [tape.own(column) for column in columns]
+        self._steps = tape.steps_for([self.summary, *nodes])
+        recorded = tape.values()
+        self._fixed = tape.forget()
+        return recorded
+
+    def _stacked(self, columns: Sequence[Data]) -> Node:
+        """Return one row a measure."""
+        library = self.tape.library
+        return self.tape.do(
+            lambda *rows: library.function("concatenate", (rows,), {}).reshape(
+                len(rows), -1
+            ),
+            "rows",
+            *map(self._whole, columns),
+        )
+
+    def _whole(self, column: Data) -> Node:
+        """Return one value a query, also where all queries have the same."""
+        node = self.tape.node(self.tape.own(column))
+        shape = (self.lists.queries,)
+        if node.shape == shape:
+            return node
+        return self.tape.call("broadcast_to", node, shape=shape)
+
+    def _outside(self, measure: Measure, scored: Scored) -> Data:
+        """Return which queries are not part of the mean."""
+        status: Data = scored.status
+        codes = uncounted(undefined_propagates=measure.undefined_propagates)
+        masks = [status == int(code) for code in codes]
+        return self.tape.own(masks[0] if len(masks) == 1 else masks[0] | masks[1])
+
+    def again(self, rows: Data) -> list[Data]:
+        """Return all arrays for other scores."""
+        values = self._fixed.copy()
+        values[self._entry.place] = rows
+        for step in self._steps:
+            values[step.result] = step.act(*(values[n] for n in step.operands))
+        return values
+
+    def of(self, measure: Measure, values: Sequence[Data]) -> list[Data]:
+        """Return the columns of a measure's scores, as the library has them."""
+        library = self.tape.library
+        columns = []
+        for column in _columns(self.scored[measure]):
+            data = self.tape.own(column)
+            value = values[data.place] if isinstance(data, Node) else library.own(data)
+            columns.append(
+                value
+                if tuple(value.shape) == (self.lists.queries,)
+                else library.function(
+                    "broadcast_to", (value,), {"shape": (self.lists.queries,)}
+                )
+            )
+        return columns
+
+
+def _columns(scored: Scored) -> list[Data]:
+    further = [] if scored.weight is None else [scored.weight]
+    return [scored.numerator, scored.denominator, scored.value, scored.status, *further]
+
+
+class DenseScores:
+    """The scores of all lists on a device, of which a few numbers are copied to the host on request.
+
+    Parameters
+    ----------
+    compute
+        Returns the recordings, and their arrays for the scores; ``whole`` sorts whole lists.
+    check
+        Raises the error for a score that is NaN, or a value out of range.
+    home
+        The library and the device.
+    """
+
+    def __init__(
+        self,
+        compute: Callable[..., list[tuple[Recording, list[Data]]]],
+        check: Callable[[], object],
+        home: Home,
+    ) -> None:
+        self._compute = compute
+        self._check = check
+        self._home = home
+        self._parts = compute(whole=False)
+        self.measures = tuple(self._parts[0][0].scored) if self._parts else ()
+
+    @cached_property
+    def _numbers(self) -> list[Floats]:
+        """The sums over queries of each part: one copy to the host.
+
+        Raises
+        ------
+        BadValue
+            When a score is NaN.
+        """
+        rows = self._summaries()
+        flags = 3 * len(self.measures)
+        if any(row[flags] for row in rows):
+            self._check()
+        if any(row[flags + 1] for row in rows):
+            self._parts = self._compute(whole=True)
+            rows = self._summaries()
+        lowest = self._parts[0][0].lists.lowest
+        count = len(self.measures)
+        for at, measure in enumerate(self.measures):
+            least = min(row[count + at] for row in rows)
+            most = max(row[2 * count + at] for row in rows)
+            if not _possible(measure, lowest, least, most):
+                self._check()
+                break
+        return rows
+
+    def _summaries(self) -> list[Floats]:
+        parts = [values[part.summary.place] for part, values in self._parts]
+        library = self._home.library()
+        together = parts[0]
+        if len(parts) > 1:
+            together = library.function("concatenate", (parts,), {})
+        numbers = np.array(together.tolist(), np.float64)
+        return np.split(numbers, np.cumsum([len(part) for part in parts])[:-1])
+
+    def settle(self) -> None:
+        """Look whether a score is NaN, or equal ones go on below the ranks selected."""
+        self._numbers  # noqa: B018 - it is read
+
+    @cached_property
+    def means(self) -> dict[Measure, float]:
+        """Means over queries, of measures that are averaged."""
+        count = len(self.measures)
+        rows = self._numbers
+        total = sum(row[:count] for row in rows)
+        queries = np.full(count, sum(part.lists.queries for part, _ in self._parts))
+        queries = queries - sum(
+            row[3 * count + 2 :] if len(row) > 3 * count + 2 else 0 for row in rows
+        )
+        with np.errstate(invalid="ignore"):
+            means = (total / queries).tolist()
+        return {
+            measure: means[at]
+            for at, measure in enumerate(self.measures)
+            if measure.agg == "mean"
+        }
+
+    def scored(self, measure: Measure) -> Scored:
+        """Return a measure's scores of all queries, on the device."""
+        self.settle()
+        library = self._home.library()
+        parts = [part.of(measure, values) for part, values in self._parts]
+        columns = parts[0]
+        if len(parts) > 1:
+            columns = [
+                library.function("concatenate", (column,), {})
+                for column in zip(*parts, strict=True)
+            ]
+        if self._order is not None:
+            order = library.own(self._order)
+            columns = [column[order] for column in columns]
+        wrapped: list[Data] = [DeviceArray(column, library) for column in columns]
+        return Scored(*wrapped)
+
+    @cached_property
+    def _order(self) -> Ints | None:
+        """Where each query is among those of all parts, one after another; ``None`` for in order."""
+        lists = np.concatenate([part.lists.lists for part, _ in self._parts])
+        return None if (np.diff(lists) > 0).all() else np.argsort(lists)
+
+
+def _possible(measure: Measure, lowest: float, least: float, most: float) -> bool:
+    """Return whether values are in the range of the measure's card, under the lowest grade."""
+    low, high = measure.span
+    floor = -np.inf if low is None or lowest < 0 else min(low, 0.0) - _ROUNDING
+    ceiling = np.inf if high is None else max(high, 0.0) + _ROUNDING
+    return bool(floor <= least and most <= ceiling and np.isfinite([least, most]).all())
