@@ -111,7 +111,12 @@ def test_an_example_has_no_other_shape(shape: Shape) -> None:
         assert others == [shape.name]
     if shape.columns:
         first = shape.example.lstrip().split("\n")[0]
-        names = [*json.loads(first)] if first.startswith("{") else first.split("\t")
+        names = first.split("\t")
+        if first.startswith("{"):
+            record = json.loads(first)
+            objects = [cell[0] for cell in record.values() if isinstance(cell, list)]
+            inner = [[*one] for one in objects if isinstance(one, dict)]
+            names = [name for keys in ([*record], *inner) for name in keys]
         chosen = candidates(shape.role).of_header(names)
         assert chosen is not None
         assert chosen.name == shape.name

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
+from tests.command_line import command
 
 import rankstone
 from rankstone import InputError, UsageError
@@ -300,7 +301,7 @@ def test_positions_matter_to_measures_of_sessions_only(
 def test_a_query_twice_is_refused() -> None:
     """A query has one row."""
     frame = pl.DataFrame({"query_id": ["q1", "q1"], "weight": [1, 2]})
-    with pytest.raises(InputError, match="is in more than one row"):
+    with pytest.raises(InputError, match="has several rows, which differ"):
         asked("RR", frame)
 
 
@@ -426,3 +427,20 @@ def test_session_and_scaled_dcg_are_not_mixed_up() -> None:
     assert rankstone.parse_measure("SDCG(max_grade=3)@5").name == "SDCG"
     with pytest.raises(UsageError, match="could be SDCG or sDCG"):
         rankstone.parse_measure("sdcg@5")
+
+
+def test_judgments_may_have_the_columns_of_queries(tmp_path: Path) -> None:
+    """Where the judgments are a table, --by needs no other one."""
+    qrels = tmp_path / "qrels.csv"
+    qrels.write_text(
+        "query_id,doc_id,relevance,kind\nq1,d1,1,a\nq1,d2,0,a\nq2,d2,1,b\n"
+    )
+    run = tmp_path / "run.json"
+    run.write_text('{"q1": ["d2", "d1"], "q2": ["d2"]}')
+    done = command("eval", str(qrels), str(run), "-m", "RR", "--by", "kind")
+    assert "kind=a (1)  0.5000" in done.stdout
+    assert "kind=b (1)  1.0000" in done.stdout
+    compared = command(
+        "compare", str(qrels), str(run), f"b={run}", "-m", "RR", "--by", "kind"
+    )
+    assert "Segments" in compared.stdout

@@ -176,6 +176,18 @@ def split_columns(columns: str | None) -> Renames:
     return names
 
 
+def queries_of(
+    queries: str | None, by: str | None, files: Sequence[str], columns: str | None
+) -> str | None:
+    """Return the table with the columns of --by: that of --queries, else the judgments', if they are a table."""
+    if queries is not None or not by or not files:
+        return queries
+    from rankstone.io.file_formats import format_at
+
+    kind, _ = format_at(files[0], None, split_columns(columns))
+    return None if kind == "trec" else files[0]
+
+
 def named_runs(arguments: Sequence[str]) -> dict[str, object]:
     """Read RUN arguments: paths or addresses of databases, or one of them with its name=."""
     named: dict[str, object] = {}

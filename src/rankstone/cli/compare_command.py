@@ -16,6 +16,7 @@ from rankstone.cli.arguments import (
     named_runs,
     numbers,
     present,
+    queries_of,
     refuse_with,
     with_thresholds,
     words,
@@ -66,6 +67,9 @@ def comparison(
 ) -> tuple[Callable[..., Comparison], list[str | None]]:
     """Return what compares the systems a command line names, and the files it reads."""
     quiet = given["quiet"]
+    judged = () if given["scores"] else files
+    columns = given["columns"]
+    given["queries"] = queries_of(given["queries"], given["by"], judged, columns)
     given["by"] = words(given["by"])
 
     def find(**options: Any) -> Comparison:

@@ -16,6 +16,7 @@ from rankstone.cli.arguments import (
     named_runs,
     no_files,
     present,
+    queries_of,
     refuse_with,
     split_columns,
     with_thresholds,
@@ -90,8 +91,9 @@ def command(
     """
     spark = engine == "spark"
     cluster = given["cluster"]
-    queries = given["queries"]
     columns = given["columns"]
+    judged = () if labelled or spark else files
+    given["queries"] = queries = queries_of(given["queries"], by, judged, columns)
     ways = {
         "engine spark": spark,
         "memory": memory,

@@ -190,13 +190,18 @@ class Pipeline(Record):
     def _check_answered(
         self, parts: Sequence[ScoredPart], lists: Lists, table: Table
     ) -> None:
-        if not any(part.tally is not None for part in parts) and not len(
-            lists.unjudged()
-        ):
+        has_rows = any(part.tally is not None for part in parts)
+        empty = table.unanswered
+        if not has_rows and empty is None and not len(lists.unjudged()):
             raise EmptyInput("the run is empty", where=table.source)
         if not isinstance(self.judgments, Judgments):
             return
-        if not lists.answered.any():
+        judged = self.judgments.queries.names.cast(pl.String)
+        # a run of empty lists retrieved nothing, which is an answer
+        retrieved_nothing = (
+            empty is not None and empty.cast(pl.String).is_in(judged.implode()).any()
+        )
+        if not lists.answered.any() and not retrieved_nothing:
             raise no_overlap(self.judgments, lists, table.source)
         missing = int((~lists.answered).sum())
         extra = lists.unjudged().sort()

@@ -367,7 +367,7 @@ def query_table(
     table = None
     if source is not None:
         read = read_attributes(source, "query_id", columns)
-        table = QueryTable.of(read.source, read.collect(*read.columns), read.read_as)
+        table = QueryTable.of(read.source, read.collect(*read.about()), read.read_as)
     require_columns(table, measures)
     return table
 

@@ -15,7 +15,7 @@ from rankstone.errors import (
     MissingColumn,
     printable,
 )
-from rankstone.io.columns import hidden, renames, require
+from rankstone.io.columns import CANONICAL, hidden, renames, require
 from rankstone.io.databases import open_database
 from rankstone.io.file_formats import place_in, scan_files
 from rankstone.io.input_table import reading
@@ -62,6 +62,16 @@ class Attributes(Record):
         """The columns other than the id."""
         return tuple(name for name in self.schema if name != self.key)
 
+    def about(self) -> tuple[str, ...]:
+        """Return the columns that say something about an id; in judgments those that all its rows share."""
+        if "doc_id" not in self.columns or self.key == "doc_id":
+            return self.columns
+        with reading(self.source):
+            by_id = self.frame.group_by(self.key).agg(pl.all().n_unique())
+            most = by_id.select(pl.exclude(self.key).max()).collect()
+        shared = [column.name for column in most if column.item() == 1]
+        return tuple(name for name in shared if name not in CANONICAL)
+
     def require(self, columns: Sequence[str]) -> None:
         """Refuse a column that the table does not have."""
         for name in columns:
@@ -70,12 +80,11 @@ class Attributes(Record):
                 raise MissingColumn.of(what, name, self.columns, self.source)
 
     def collect(self, *columns: str) -> pl.DataFrame:
-        """Read the ids as text, and some columns."""
+        """Read the ids as text, and some columns; rows that say the same of an id are one."""
         self.require(columns)
         with reading(self.source):
-            frame = self.frame.select(
-                pl.col(self.key).cast(pl.String), *columns
-            ).collect()
+            rows = self.frame.select(pl.col(self.key).cast(pl.String), *columns)
+            frame = rows.unique(maintain_order=True).collect()
         if not frame.height:
             raise EmptyInput("the table is empty", where=self.source)
         ids = frame[self.key]
@@ -88,7 +97,7 @@ class Attributes(Record):
         if ids.n_unique() < frame.height:
             twice = ids.filter(ids.is_duplicated())[0]
             raise DuplicateRows(
-                f"{self.key} {printable(twice)} is in more than one row",
+                f"{self.key} {printable(twice)} has several rows, which differ",
                 where=self.source,
                 expected="one row for each",
                 fix="put several values into one row, as a list or separated by |",

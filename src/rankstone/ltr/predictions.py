@@ -132,13 +132,18 @@ def as_lines(scores: Floats) -> str:
     return "".join(f"{score!r}\n" for score in scores.tolist())
 
 
+#: words of a line of RankLib's: query, number of the document, score
+_RANKLIB: Final = 3
+
+
 def read_predictions(path: StrPath, data: Dataset) -> Floats:
     """Read saved scores, in the order of the rows: a number a line, or a table with ``score``.
 
     A table that has ``query_id``, too, must have those of the dataset.
     """
     place = Path(path)
-    scores = _column(place, data) if place.suffix.lower() in TABLES else _numbers(place)
+    read = _column if place.suffix.lower() in TABLES else _numbers
+    scores = read(place, data)
     if len(scores) != len(data):
         raise InputError(
             f"{counted(len(scores), 'score')}, and {there_are(len(data), 'row')}",
@@ -173,12 +178,18 @@ def _column(place: Path, data: Dataset) -> list[float]:
     return found.to_list()
 
 
-def _numbers(place: Path) -> list[float]:
-    scores = []
+def _numbers(place: Path, data: Dataset) -> list[float]:
+    """Return a number a line; RankLib writes the query and the document's number before it."""
+    scores = list[float]()
+    queries = data.qid.cast(pl.String)
     for at, line in enumerate(read_text(str(place)).splitlines(), start=1):
         text = line.strip()
         if not text:
             continue
+        words = text.split()
+        row = len(scores)
+        if len(words) == _RANKLIB and row < len(queries) and words[0] == queries[row]:
+            text = words[-1]
         try:
             value = float(text)
         except ValueError:

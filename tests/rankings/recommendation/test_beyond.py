@@ -332,7 +332,9 @@ def test_what_cannot_be(options: dict[str, Any], said: str) -> None:
 def test_tables_that_are_not_as_they_should_be(tmp_path: Path) -> None:
     """An item in two rows, words for numbers, vectors of different lengths: what, where, what to do."""
     twice = pl.DataFrame({"doc_id": ["a", "a"], "category": ["x", "y"]})
-    with pytest.raises(rankstone.InputError, match="doc_id a is in more than one row"):
+    with pytest.raises(
+        rankstone.InputError, match="doc_id a has several rows, which differ"
+    ):
         rankstone.beyond(RUN, "ILD", items=twice)
     words = {"a": {"v": "1.5"}, "b": {"v": "many"}, "c": {"v": "2"}}
     with pytest.raises(rankstone.InputError, match="v 'many' is not a number"):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from rankstone.errors import BadLine, printable
 from rankstone.io.column_suggestions import is_common_name
-from rankstone.io.columns import CANONICAL, CsvOptions, is_known
+from rankstone.io.columns import CANONICAL, CsvOptions, Renames, is_known
 from rankstone.io.csv_dialect import SEPARATORS
 from rankstone.io.foreign_text import foreign
 from rankstone.io.input_table import reading
@@ -68,6 +68,8 @@ def shaped_text(
     is_table = kind in SEPARATORS
     if not texts or (is_table and not _is_headerless(texts, columns)):
         return None
+    if is_table and isinstance(columns, Renames):
+        columns.csv_files.append(title)  # its settings were used
     if not shapes.named and _is_trec(words_of(texts), layout):
         return trec(sources, name, layout, ranks) if is_table else None
     where = f"{title}:{next(iter(lines))}"
