@@ -559,7 +559,7 @@ def id_type(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
         return pl.String()
     if _is_whole(dtype):
         return pl.String() if _is_wide(dtype) else pl.Int64()
-    if isinstance(dtype, pl.Struct):
+    if isinstance(dtype, pl.Struct) and dtype.fields:
         names = [one.name for one in dtype.fields]
         likely = next((one for one in names if "id" in one.lower()), names[0])
         raise MixedIds(

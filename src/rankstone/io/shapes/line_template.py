@@ -25,6 +25,8 @@ _TYPES: Final = {
     "…": r".*",
 }
 _BLANKS: Final = r"[ \t]+"
+#: rows that may all be of one document
+_FEW: Final = 3
 #: rows from which numbers that are all different are no grades, but ids or times
 _MANY: Final = 10
 #: name of the documents of a line of several
@@ -127,6 +129,11 @@ class LineTemplate(Record):
         return cells.with_columns(listed.str.split(self.separator).alias("doc_id"))
 
 
+def _are_documents(rows: Sequence[Row]) -> bool:
+    """Return whether documents are not all the same, as ``all`` is in printed means."""
+    return len(rows) < _FEW or len({row["doc_id"] for row in rows}) > 1
+
+
 def are_grades(rows: Sequence[Row]) -> bool:
     """Return whether the relevance of rows may be grades: no times, and not all different in many rows."""
     grades = [row["relevance"] for row in rows]
@@ -177,6 +184,7 @@ def _are_lists(rows: Sequence[Row]) -> bool:
 
 
 _CHECKS: Final[dict[str, Any]] = {
+    "doc_id": _are_documents,
     "relevance": are_grades,
     "rank": _are_ranks,
     "score": _are_scores,
