@@ -236,3 +236,41 @@ def test_what_is_no_time(
     """Errors say what there was and what was expected."""
     with pytest.raises(error, match=match):
         days(times, **clock)
+
+
+@each(
+    ("times", "clock", "expected"),
+    [
+        (["31.01.2024", "1.2.2024"], {}, [date(2024, 1, 31), date(2024, 2, 1)]),
+        (["1/31/2024", "2/1/2024"], {}, [date(2024, 1, 31), date(2024, 2, 1)]),
+        (["31-1-2024 8:05", None], {}, [date(2024, 1, 31), None]),
+        (["2024-1-31", "2024-11-30"], {}, [date(2024, 1, 31), date(2024, 11, 30)]),
+        (["1/31/24 12:10 AM", "?"], {}, [date(2024, 1, 31), None]),
+        (["1/2/2024"], {"time_format": "%d/%m/%Y"}, [date(2024, 2, 1)]),
+        (["1/2/2024"], {"time_format": "%m/%d/%Y"}, [date(2024, 1, 2)]),
+        (["31 Jan 2024"], {"time_format": "%d %b %Y"}, [date(2024, 1, 31)]),
+        (
+            ["31/01/2024 23:30 -0100"],
+            {"time_format": "%d/%m/%Y %H:%M %z", "tz": "UTC"},
+            [date(2024, 2, 1)],
+        ),
+    ],
+)
+def test_dates_of_other_countries(
+    times: list[Any], clock: dict[str, str], expected: list[date | None]
+) -> None:
+    """The format is the one that all rows have, or the one that was named."""
+    assert days(times, **clock) == expected
+
+
+def test_dates_of_two_formats() -> None:
+    """Where two formats read as many rows, both are named; a format that decides is advice only then."""
+    with pytest.raises(BadValue, match=r"%d/%m/%Y \(2\) and as %m/%d/%Y \(2\)") as both:
+        days(["1/2/2024", "3/2/2024"])
+    assert both.value.fix == "time_format='%d/%m/%Y', or '%m/%d/%Y'"
+    for times in (["1/31/2024", "31/1/2024"], ["31/01/2024", "1/2/24"]):
+        with pytest.raises(BadValue, match="times can be read as") as mixed:
+            days(times)
+        assert mixed.value.fix is None
+    with pytest.raises(BadOption, match="time_format='%Y%m%d%H'"):
+        Clock(time_format="%Y%m%d%H")

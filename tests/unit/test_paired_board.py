@@ -82,6 +82,9 @@ def test_strengths_are_those_of_the_statistics() -> None:
         (("model_a", "model_b", "tie (bothbad)"), "model_a", "model_b"),
         (("A", "B", "draw"), "a", "b"),
         (("1", "2", "0"), "model_1", "model_2"),
+        (("1", "0", "0.5"), "player1", "player2"),
+        (("[[A>>B]]", "[[B>A]]", "A=B"), "system_a", "system_b"),
+        (("Model A", "model-b", "both bad"), "model1", "model2"),
     ],
 )
 def test_words_and_names_of_columns(
@@ -101,8 +104,11 @@ def test_words_and_names_of_columns(
 def test_a_zero_of_two_meanings() -> None:
     """Of 1 and 2 a 0 is a tie; of 1 alone it may be that the right side won."""
     sides = pl.DataFrame({"left": ["A"] * 4, "right": ["B"] * 4})
+    doubtful = sides.with_columns(result=pl.Series(["1", "0", "1", "1"]))
     with pytest.raises(BadValue, match="without a winner 2, 0 may be a tie or the"):
-        paired_board(sides.with_columns(outcome=pl.Series(["1", "0", "1", "1"])))
+        paired_board(doubtful)
+    as_number = paired_board(doubtful, columns={"result": "outcome"})
+    assert as_number.to_frame()["win_rate"].to_list() == [3 / 4, 1 / 4]
     coded = sides.with_columns(outcome=pl.Series(["1", "0", "2", "1"]))
     named = sides.with_columns(winner=pl.Series(["A", "tie", "B", "A"]))
     assert paired_board(coded).to_frame().equals(paired_board(named).to_frame())

@@ -285,7 +285,7 @@ def test_logs_that_cannot_be_read() -> None:
     with pytest.raises(MissingColumn, match="there is no column clicks"):
         slices_of_log(log, "clicks")
     with pytest.raises(BadValue, match="clicked is not a number"):
-        slices_of_log({**log, "clicked": ["yes", *["0"] * 59]})
+        slices_of_log({**log, "clicked": ["perhaps", *["0"] * 59]})
     with pytest.raises(BadValue, match="a row without variant"):
         slices_of_log({**log, "variant": [None, *"ab", *["a"] * 57]})
     with pytest.raises(NotComparable, match="two variants"):

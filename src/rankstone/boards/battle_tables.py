@@ -12,6 +12,7 @@ from rankstone._basics import Record, counted, first_true, some
 from rankstone.boards.board_scores import by_aliases
 from rankstone.comparison.score_sources import name_texts, score_numbers
 from rankstone.errors import (
+    BadOption,
     BadValue,
     EmptyInput,
     InputError,
@@ -20,12 +21,14 @@ from rankstone.errors import (
     printable,
 )
 from rankstone.io.attributes import open_table
+from rankstone.io.column_suggestions import rename_fix
 from rankstone.io.csv_dialect import refuse_copies
 from rankstone.io.input_table import reading
+from rankstone.io.number_columns import truths
 from rankstone.stats.paired_comparisons import LEFT, RIGHT, TIE, Battles
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from rankstone._basics import Floats, Ints
@@ -33,23 +36,33 @@ if TYPE_CHECKING:
 
 #: our column → names that others give it
 _ALIASES: Final = {
-    "left": ("model_a", "system_a", "item_a", "a", "model_1", "player_1", "first"),
-    "right": ("model_b", "system_b", "item_b", "b", "model_2", "player_2", "second"),
-    "winner": ("outcome", "result", "preference", "verdict"),
+    "left": "model_a system_a item_a player_a a model_1 system_1 player_1 model1 system1 player1 first",
+    "right": "model_b system_b item_b player_b b model_2 system_2 player_2 model2 system2 player2 second",
+    "winner": "result preference verdict",
+    "outcome": "score_a score_left",
+    "loser": "",
 }
-#: word → outcome, besides the names of the two
+#: outcome → columns that are 1 in its rows and 0 in all others
+_ENDS: Final = {
+    LEFT: "winner_model_a winner_a winner_left",
+    RIGHT: "winner_model_b winner_b winner_right",
+    TIE: "winner_tie winner_bothbad winner_both_bad tie draw bothbad",
+}
+#: outcome → words for it, without what :data:`_BETWEEN` matches, besides the names of the two
 _WORDS: Final = {
-    **dict.fromkeys(
-        ("left", "a", "x", "1", "model_a", "model_1", "first", "system_a"), LEFT
-    ),
-    **dict.fromkeys(
-        ("right", "b", "y", "2", "model_b", "model_2", "second", "system_b"), RIGHT
-    ),
-    **dict.fromkeys(
-        ("tie", "draw", "tie (bothbad)", "both", "both_bad", "neither", "equal", "0"),
-        TIE,
-    ),
+    LEFT: "left a x 1 modela model1 first systema a>b a>>b",
+    RIGHT: "right b y 2 modelb model2 second systemb b>a b>>a a<b a<<b",
+    TIE: "tie draw tiebothbad both bothbad bothgood neither equal 0 a=b b=a",
 }
+#: number → outcome, of the left side
+_SHARES: Final = {0.0: RIGHT, 0.5: TIE, 1.0: LEFT}
+#: outcomes that are known from other columns; no column of a table is called so
+_ENDED: Final = "the outcome"
+_BETWEEN: Final = r"[\s_()\[\]-]+"
+_EXPECTED: Final = (
+    "left, right, tie (as words: model_a, A, 1, A>B; model_b, B, 2, B>A; A=B, both bad), "
+    "or the name of one of them"
+)
 #: columns whose rows with the same value depend on each other, also with id or in the plural
 _SHARED: Final = re.compile(
     r"(annotator|assessor|battle|coder|conversation|crowdworker|dialog|evaluator|expert|grader"
@@ -108,7 +121,9 @@ def read_battles(
     ----------
     source
         A table with ``left``, ``right`` and ``winner``, which is ``left``, ``right``, ``tie`` or the name of
-        one of the two; a column ``weight`` is read if there is one.
+        one of the two; or with a number ``outcome``: 1 if the left one won, 0 if the right one did, 0.5 for
+        a tie; or with a column of 0 and 1 for each end, such as ``winner_tie``; or with ``winner`` and
+        ``loser``.  A column ``weight`` is read if there is one.
     cluster
         Columns of which rows with the same value depend on each other: the judge, the prompt.
     covariates
@@ -124,17 +139,30 @@ def read_battles(
     """
     name, frame, read_as = open_table(source, "left", columns, format_in)
     with reading(name):
-        frame = frame.rename(by_aliases(frame.collect_schema().names(), _ALIASES))
-        table = frame.collect()
-    if lacking := [
-        one for one in ("left", "right", "winner") if one not in table.columns
-    ]:
+        theirs = frame.collect_schema().names()
+        aliases = {ours: names.split() for ours, names in _ALIASES.items()}
+        if {"score_b", "score_right"} & {
+            *theirs
+        }:  # a score for each side is no outcome
+            aliases["outcome"] = []
+        named = by_aliases(theirs, aliases)
+        table = frame.rename(named).collect()
+    known = {*table.columns}
+    if {"winner", "loser"} <= known and not {"left", "right"} & known:
+        table = _of_winners(table, covariates, name)
+    elif not {"winner", "outcome"} & known:
+        table = _of_ends(table, name)
+    lacking = [one for one in ("left", "right") if one not in table.columns]
+    if not {"winner", "outcome", _ENDED} & {*table.columns}:
+        lacking.append("winner")
+    if lacking:
         raise MissingColumn(
             f"there is no column {' and no column '.join(lacking)}",
             where=name,
-            given=f"columns {some(table.columns, 12)}",
-            expected="left, right, winner: one battle in a row",
-            fix=f"columns={{'THEIRS': {lacking[0]!r}}}",
+            given=f"columns {some(theirs, 12)}",
+            expected="one battle in a row: left, right and winner; left, right and outcome (1, 0, 0.5 for "
+            "the left one); or winner and loser",
+            fix=f"{rename_fix({'THEIRS': lacking[0]}, columns)}, with its name for THEIRS",
         )
     if not table.height:
         raise EmptyInput("there are no battles", where=name)
@@ -157,17 +185,20 @@ def read_battles(
         for side in sides
     )
     weight = _weights(table, name)
-    outcome = _outcomes(name_texts(table["winner"], name), sides[0], sides[1], name)
-    known = [_covariate(table, one, name) for one in covariates]
+    outcome, how = _outcomes(
+        table, sides[0], sides[1], name, _as_outcome(columns, named)
+    )
+    values = [_covariate(table, one, name) for one in covariates]
     clusters = {one: _cluster(table, one, name) for one in cluster}
     # every sum runs in this order, so no bit depends on how rows are ordered
-    order = np.lexsort((*clusters.values(), *known, weight, outcome, right, left))
+    ended = outcome.to_numpy()
+    order = np.lexsort((*clusters.values(), *values, weight, ended, right, left))
     battles = Battles.of(
         left[order],
         right[order],
-        outcome[order],
+        ended[order],
         weight[order],
-        np.stack(known, axis=1)[order] if known else None,
+        np.stack(values, axis=1)[order] if values else None,
     )
     return BattleTable(
         tuple(systems),
@@ -176,7 +207,7 @@ def read_battles(
         tuple(covariates),
         name,
         np.argsort(order),
-        tuple(f"{name} read as: {note}" for note in read_as),
+        tuple(f"{name} read as: {note}" for note in (*read_as, how) if note),
         _shared(table, {*_ALIASES, "weight", *cluster, *covariates}),
     )
 
@@ -209,11 +240,83 @@ def _weights(table: pl.DataFrame, where: str) -> Floats:
     return weight.to_numpy()
 
 
-def _outcomes(winner: pl.Series, left: pl.Series, right: pl.Series, where: str) -> Ints:
-    """Return the outcome of each battle from a word, or from the name of the winner."""
-    words = winner.str.strip_chars()
-    by_word = words.str.to_lowercase().replace_strict(
-        _WORDS, default=None, return_dtype=pl.Int64
+def _of_winners(
+    table: pl.DataFrame, covariates: Sequence[str], where: str
+) -> pl.DataFrame:
+    """Return battles of winners and losers, with their outcomes; a column may say which were ties."""
+    if POSITION in covariates:
+        raise BadOption(
+            "winner and loser do not say who was on the left",
+            where=where,
+            fix="leave out covariates=position",
+        )
+    ties = [name for name, outcome in _columns_of_ends(table).items() if outcome == TIE]
+    tied = pl.any_horizontal(pl.lit(value=False), *_marks(table, ties, where))
+    named = table.rename({"winner": "left", "loser": "right"})
+    outcome = pl.when(tied).then(TIE).otherwise(LEFT)
+    return named.with_columns(outcome.cast(pl.Int64).alias(_ENDED))
+
+
+def _of_ends(table: pl.DataFrame, where: str) -> pl.DataFrame:
+    """Return battles with their outcomes, where a column of 0 and 1 stands for each end."""
+    ends = _columns_of_ends(table)
+    if not {LEFT, RIGHT} <= {*ends.values()}:
+        return table
+    marks = _marks(table, ends, where)
+    unclear = marks.sum_horizontal() != 1
+    if unclear.any():
+        row = first_true(unclear)
+        raise BadValue(
+            "a battle has no end, or several",
+            where=f"{where}, row {row + 1}",
+            given=", ".join(f"{name} {table[name][row]}" for name in ends),
+            expected="1 in one of these columns, 0 in the others",
+        )
+    outcomes = pl.Series(_ENDED, [*ends.values()], dtype=pl.Int64)
+    return table.with_columns(outcomes.gather(marks.to_numpy().argmax(axis=1)))
+
+
+def _columns_of_ends(table: pl.DataFrame) -> dict[str, int]:
+    """Return column → outcome of the columns that stand for an end."""
+    return {
+        name: outcome
+        for outcome, names in _ENDS.items()
+        for name in table.columns
+        if name.lower() in names.split()
+    }
+
+
+def _marks(table: pl.DataFrame, names: Iterable[str], where: str) -> pl.DataFrame:
+    """Return where columns of truth values are true."""
+    words = table.select(truths(pl.col(name)) for name in names)
+    return words.select(score_numbers(column, where) == 1 for column in words)
+
+
+def _as_outcome(columns: Mapping[str, str] | None, named: Mapping[str, str]) -> str:
+    """Return the advice to read the column of winners as numbers: 0 if the right side won."""
+    names = dict(columns or {})
+    sources = {**names, **named}.items()
+    theirs = next((name for name, ours in sources if ours == "winner"), "winner")
+    option = rename_fix({**names, theirs: "outcome"}, columns)
+    return f"if 0 means that the right side won, instead {option}"
+
+
+def _outcomes(
+    table: pl.DataFrame, left: pl.Series, right: pl.Series, where: str, as_numbers: str
+) -> tuple[pl.Series, str]:
+    """Return the outcome of each battle, and how it was read if that may be doubted.
+
+    ``as_numbers`` is the advice for numbers that may mean two things.
+    """
+    if _ENDED in table.columns:
+        return table[_ENDED], ""
+    column = "winner" if "winner" in table.columns else "outcome"
+    words = name_texts(table[column], where).str.strip_chars()
+    outcome_of = {word: end for end in _WORDS for word in _WORDS[end].split()}
+    by_word = (
+        words.str.to_lowercase()
+        .str.replace_all(_BETWEEN, "")
+        .replace_strict(outcome_of, default=None, return_dtype=pl.Int64)
     )
     by_name = pl.select(
         pl.when(words == left)
@@ -224,22 +327,32 @@ def _outcomes(winner: pl.Series, left: pl.Series, right: pl.Series, where: str) 
         .then(TIE)
     ).to_series()
     # systems may be called a and b: their names go first where they explain every row
-    found = by_name if not by_name.null_count() else by_word.fill_null(by_name)
-    if by_name.null_count() and words.is_in(["0"]).any() and "2" not in words:
+    if not by_name.null_count():
+        return by_name.cast(pl.Int64), ""
+
+    numbers = words.cast(pl.Float64, strict=False)
+    if numbers.is_in([*_SHARES]).all():
+        if column == "outcome" or (numbers == 0.5).any():  # noqa: PLR2004 - half a win
+            outcome = numbers.replace_strict(_SHARES, return_dtype=pl.Int64)
+            return outcome, "1 if the left side won, 0 if the right one did"
+        if "0" in words:
+            raise BadValue(
+                "without a winner 2, 0 may be a tie or the right side",
+                where=where,
+                expected=_EXPECTED,
+                fix=as_numbers,
+            )
+    outcome = by_word.fill_null(by_name)
+    if outcome.null_count():
+        row = first_true(outcome.is_null())
         raise BadValue(
-            "without a winner 2, 0 may be a tie or the right side",
-            where=where,
-            expected="left, right, tie, or the name of one of them",
+            f"the winner {printable(words[row], 40)} is neither of the two",
+            where=f"{where}, row {row + 1}",
+            given=f"left {printable(left[row], 40)}, right {printable(right[row], 40)}",
+            expected=_EXPECTED,
         )
-    if found.null_count():
-        at = first_true(found.is_null())
-        raise BadValue(
-            f"the winner {printable(words[at], 40)} is neither of the two",
-            where=f"{where}, row {at + 1}",
-            given=f"left {printable(left[at], 40)}, right {printable(right[at], 40)}",
-            expected="left, right, tie, or the name of one of them",
-        )
-    return found.cast(pl.Int64).to_numpy()
+    clear = words.str.contains(">>|<<").any()
+    return outcome, "A>>B counts as one win, as A>B does" if clear else ""
 
 
 def _covariate(table: pl.DataFrame, name: str, where: str) -> Floats:

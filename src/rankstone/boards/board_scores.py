@@ -29,6 +29,7 @@ from rankstone.errors import (
     printable,
 )
 from rankstone.io.attributes import open_table
+from rankstone.io.column_suggestions import rename_fix
 from rankstone.io.csv_dialect import refuse_copies
 from rankstone.io.file_formats import stem
 from rankstone.io.input_table import reading
@@ -278,8 +279,7 @@ def _read(
         if measure in present:  # a column for each measure
             frame = frame.drop("value", strict=False).rename({str(measure): "value"})
             present = frame.collect_schema().names()
-        frame = frame.rename(by_aliases(present, _ALIASES))
-        table = frame.collect()
+        table = frame.rename(by_aliases(present, _ALIASES)).collect()
     if not table.height:
         raise EmptyInput(
             "no rows are left" if only else "the table is empty", where=name
@@ -301,9 +301,9 @@ def _read(
         raise MissingColumn(
             f"there is no column {' and no column '.join(lacking)}",
             where=name,
-            given=f"columns {', '.join(printable(one, 40) for one in table.columns[:12])}",
+            given=f"columns {some(present, 12)}",
             expected="system, dataset, value; or a row for each system and a column for each data set",
-            fix=f"columns={{'THEIRS': {lacking[0]!r}}}",
+            fix=f"{rename_fix({'THEIRS': lacking[0]}, columns)}, with its name for THEIRS",
         )
     texts = [name_texts(table[one], name) for one in _TEXTS if one in table.columns]
     numbers = [_scores(table["value"], name, notes)]

@@ -30,6 +30,7 @@ from rankstone.evaluation.request import EvaluationKeywords, name_runs, of_ranki
 from rankstone.evaluation.scores import Scores
 from rankstone.io.attributes import open_table, read_attributes
 from rankstone.io.columns import columns_in, with_csv
+from rankstone.io.number_columns import truths
 from rankstone.stats.random_streams import tolerance
 from rankstone.stats.slice_tests import Gaps, SliceTests, slice_tests
 
@@ -289,9 +290,8 @@ def slices_of_log(
                     frame.columns,
                     name,
                 )
-        frame = _impressions(
-            frame, value, [one for one in (by, cluster) if one in frame.columns]
-        )
+        needed = [column for column in (by, cluster) if column in frame.columns]
+        frame = _impressions(frame, value, needed, name)
         control, treated = _variants(frame[by], versus)
     arm = (frame[by].cast(pl.String) == treated).to_numpy()
     y = frame[value].to_numpy()
@@ -320,29 +320,39 @@ def slices_of_log(
         for one in settings.attributes or frame.columns
         if one not in (value, by, cluster, *_NOT)
     ]
+    if not others:
+        raise UsageError(
+            "the log has no attributes that could make slices",
+            where=name,
+            given=f"columns {some(frame.columns)}",
+            expected=f"further columns beside {by}, {value} and ids, such as device or country",
+        )
     return replace(
         _searched(found, frame.select(ids, *others), settings), inputs={"log": name}
     )
 
 
 def _impressions(
-    frame: pl.DataFrame, value: str, needed: Sequence[str]
+    frame: pl.DataFrame, value: str, needed: Sequence[str], where: str
 ) -> pl.DataFrame:
     """Return a row for each impression, with numbers as values; refuse empty cells of needed columns."""
+    cells = frame[value]
+    if cells.dtype == pl.String:
+        frame = frame.with_columns(truths(pl.col(value)))
     numbers = frame[value].cast(pl.Float64, strict=False)
     bad = numbers.is_null() | numbers.is_nan() | numbers.is_infinite()
     if bad.any():
         at = first_true(bad)
         raise BadValue(
             f"{printable(value)} is not a number",
-            where=f"row {at + 1}",
-            given=printable(repr(frame[value][at])),
+            where=f"{where}, row {at + 1}",
+            given=printable(repr(cells[at])),
         )
     for column in needed:
         if (empty := frame[column].is_null()).any():
             raise BadValue(
                 f"a row without {printable(column)}",
-                where=f"row {first_true(empty) + 1}",
+                where=f"{where}, row {first_true(empty) + 1}",
             )
     frame = frame.with_columns(numbers.alias(value))
     if "impression_id" not in frame.columns:

@@ -326,6 +326,8 @@ def _flags() -> dict[str, str]:
         name.replace("-", "_"): f"--{name}"
         for name in (*PANELS["Alignment"], *LISTS.split())
     }
+    # what a command does not have is advice to use another one
+    found["run_column"] = "rankstone eval QRELS RUN --run-column"
     context = click.get_current_context(silent=True)
     for param in [] if context is None else context.command.params:
         if (

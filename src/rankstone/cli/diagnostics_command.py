@@ -76,7 +76,7 @@ def check_command(
     report = check(qrels, named_runs(runs) or None, measures=list(measures), **given)
     if report.ok:
         named.require_present()
-    click.echo(written(report, form, fix=as_flags), nl=False)
+    click.echo(written(report.with_fixes(as_flags), form), nl=False)
     if not report.ok:
         raise click.exceptions.Exit(_INVALID)
 

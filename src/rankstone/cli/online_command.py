@@ -59,7 +59,8 @@ SHOWN = ("days", "cohorts", "periods", "curve", "differences")
 @declare(
     "retention",
     {"events": "EVENTS"},
-    "period days returns day-origin registrations by segments versus tz times-in time-unit week-start start",
+    "period days returns day-origin registrations by segments versus tz times-in time-unit time-format week-start "
+    "start",
     "end since invalid early unregistered duplicate-registrations confidence correction",
     f"show plot cohorts chart heatmap report lang {PRINTED} {READING_TABLES}",
     but={**WITHIN_LOGS, "by": {"values": "COLUMN", "kind": str}},
@@ -133,7 +134,8 @@ _TABLES: Final = (".parquet", ".pq", ".csv", ".jsonl", ".ndjson", ".json")
     "clicks",
     {"log": "LOG"},
     "method propensities min-propensity smoothing thresholds min-impressions tolerance max-iterations",
-    f"confidence invalid lists unlinked start end tz times-in time-unit positions top {PRINTED} {READING_TABLES}",
+    "confidence invalid lists unlinked start end tz times-in time-unit time-format positions",
+    f"top {PRINTED} {READING_TABLES}",
     but={
         **WITHIN_LOGS,
         "method": {"values": "ctr|click|satisfaction|ips|pbm"},

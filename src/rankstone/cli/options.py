@@ -210,6 +210,7 @@ _INPUT: Final = {
     "tz": _O("ZONE", "time zone of days, such as Europe/Berlin", shown="that of the times"),
     "times-in": _O("ZONE", "time zone of times that are written without one", shown="as they are written"),
     "time-unit": _O("s|ms|us|ns", "unit of times that are numbers", shown="recognised by their size"),
+    "time-format": _O("FORMAT", "format of times that are texts: '%d/%m/%Y'", shown="recognised by all"),
     "invalid": _O("error|drop", "rows with a missing or unreadable value"),
     "lists": _O("error|keep|drop", "lists of one session and query that skip or repeat positions"),
     "unlinked": _O("error|drop", "--method pbm: positions that no document links with the first"),

@@ -5,6 +5,7 @@ Judgment-based measures (:func:`evaluate_by`) and measures of whole lists (:func
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -46,7 +47,7 @@ from rankstone.rankings.recommendation.beyond_accuracy import measure_runs
 from rankstone.rankings.recommendation.beyond_scores import BeyondScores
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rankstone._basics import Floats, Ints, Progress
     from rankstone.conventions.library_convention import Reading
@@ -120,19 +121,37 @@ def evaluate_by(
         options = {**given_options, **decided}
         witnesses = _witnesses(group, options)
         needed = (*(r.measure for r in group), *witnesses.values())
-        if given.table is not None:
-            scored = given.score_runs(needed, progress=progress, **options)
-        else:
-            ready = Prepared(given.qrels, needed, **options)  # type: ignore[arg-type] # any object
-            ready = ready if group[0].entry.declared else ready.without_empty_entries()
-            _check_grades(meant, group, _grades(ready))
-            good = {name: run for name, run in named.items() if name not in bad.by_run}
-            scored = ready.score_runs(good, progress=progress, on_bad_run=on_bad_run)
+        with _as_errors_of(meant, decided):
+            if given.table is not None:
+                scored = given.score_runs(needed, progress=progress, **options)
+            else:
+                ready = Prepared(given.qrels, needed, **options)  # type: ignore[arg-type] # any object
+                if not group[0].entry.declared:
+                    ready = ready.without_empty_entries()
+                _check_grades(meant, group, _grades(ready))
+                good = {one: run for one, run in named.items() if one not in bad.by_run}
+                scored = ready.score_runs(
+                    good, progress=progress, on_bad_run=on_bad_run
+                )
         parts.append(Scores(*scored))
         bad.by_run |= parts[-1].audit.bad_runs
         _check_refusals(meant, group, parts[-1], witnesses)
     scores = _together(meant, readings, parts)
     return replace(scores, audit=replace(scores.audit, bad_runs=bad.by_run))
+
+
+@contextmanager
+def _as_errors_of(meant: Convention, decided: Mapping[str, Any]) -> Iterator[None]:
+    """Say of errors for which advice would not help that the library raises one there, too."""
+    try:
+        yield
+    except InputError as error:
+        for one in getattr(error, "errors", {"": error}).values():
+            for option, value in decided.items():
+                if value == "error" and f"{option}=" in (one.fix or ""):
+                    one.expected = f"another list: {meant.title} raises an error here"
+                    one.fix = None
+        raise
 
 
 def read_one(

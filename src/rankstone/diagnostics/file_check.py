@@ -387,7 +387,7 @@ def _read_frame(report: FileReport, read: Any) -> pl.DataFrame | None:  # noqa: 
     except InputError as error:
         where = f"{error.where}: " if error.where else ""
         expected = error.expected and f"expected: {error.expected}"
-        fix = "; ".join(filter(None, [expected, error.fix])) or None
+        fix = "; ".join(filter(None, [error.fix, expected])) or None
         report.findings.append(Finding("error", where + error.what, error.given, fix))
         return None
     if table.form:

@@ -5,7 +5,7 @@ Ids that nearly match are one id written in two ways.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -112,21 +112,27 @@ class CheckReport(Result):
         )
         return pl.DataFrame(rows, {**texts, "doubtful": pl.Boolean})
 
-    def sheet(self, digits: int = 4, fix: Callable[[str], str] = str) -> Sheet:
-        """Return facts and findings by file.
+    def with_fixes(self, written: Callable[[str], str]) -> CheckReport:
+        """Return the report with fixes rewritten: the command line shows options as flags."""
+        files = [
+            replace(
+                file,
+                findings=[
+                    replace(one, fix=one.fix and written(one.fix))
+                    for one in file.findings
+                ],
+            )
+            for file in self.files
+        ]
+        return CheckReport(files)
 
-        Parameters
-        ----------
-        digits
-            Not used: facts are texts.
-        fix
-            Rewrites suggested fixes: the command line shows options as flags.
-        """
+    def sheet(self, digits: int = 4) -> Sheet:
+        """Return facts and findings by file; ``digits`` are not used, facts are texts."""
         del digits
         parts = tuple(
             (
                 f"{printable(file.name)}  ({file.kind}, {printable(file.source)})",
-                tuple(_lines(file, fix)),
+                tuple(_lines(file)),
             )
             for file in self.files
         )
@@ -138,11 +144,11 @@ class CheckReport(Result):
         return Sheet("", parts=parts, notes=(verdict,))
 
 
-def _lines(file: FileReport, fix: Callable[[str], str]) -> Iterator[str]:
+def _lines(file: FileReport) -> Iterator[str]:
     yield from (f"{what:<16} {fact}" for what, fact in file.facts.items())
     for one in file.findings:
         example = f" ({one.example})" if one.example else ""
-        yield f"{one.level + ':':<8} {one.what}{example}{f'; {fix(one.fix)}' if one.fix else ''}"
+        yield f"{one.level + ':':<8} {one.what}{example}{f'; {one.fix}' if one.fix else ''}"
     if not file.findings:
         yield "no problems found"
 

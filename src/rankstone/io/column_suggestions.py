@@ -509,6 +509,18 @@ def rename_option(names: Mapping[str, str]) -> str:
     return f"rename {what}: add --columns {quoted(option)} (in Python columns={dict(names)!r})"
 
 
+def rename_fix(names: Mapping[str, str], columns: object) -> str:
+    """Return the option that renames columns: for a shell where ``columns`` come from one, else for Python.
+
+    >>> rename_fix({"player1": "left"}, None)
+    "columns={'player1': 'left'}"
+    """
+    if not getattr(columns, "at_shell", False):
+        return f"columns={dict(names)!r}"
+    option = ",".join(f"{escaped(theirs)}={ours}" for theirs, ours in names.items())
+    return f"add --columns {quoted(option)}"
+
+
 def is_id(name: str) -> bool:
     """Return True for names of ids, which may be whole numbers and are not grades."""
     known = {word for ours in (*_IDS, "user_id", "session") for word in _SYNONYMS[ours]}

@@ -59,8 +59,13 @@ FURTHER: Final = (
 _ALIASES: Final = {"click": "clicked"}
 #: the name of columns that are not to be read
 UNUSED: Final = "unused"
+#: columns of boards, of battles, and of tables of scores
+_OF_BOARDS: Final = (
+    *("system", "dataset", "value", "measure", "run", "seed", "cluster"),
+    *("left", "right", "winner", "loser", "outcome"),
+)
 #: names that a column can be renamed to
-_OURS: Final = (*CANONICAL, *FURTHER, *_ALIASES, "system", "dataset", "value", UNUSED)
+_OURS: Final = (*CANONICAL, *FURTHER, *_ALIASES, *_OF_BOARDS, UNUSED)
 _TEXTS: Final = (
     "query_id",
     "doc_id",
@@ -299,10 +304,10 @@ def unreadable(
     """Return the error for a rename that cannot be parsed."""
     return UsageError(
         f"columns: {printable(entry)!r} cannot be read",
-        expected=f"their_name=our_name; ours are {', '.join((*CANONICAL, *FURTHER))}",
+        expected=f"their_name=our_name; ours are {', '.join((*CANONICAL, *FURTHER, *_OF_BOARDS))}",
         fix=did_you_mean(
             ours,
-            (*CANONICAL, *FURTHER),
+            (*CANONICAL, *FURTHER, *_OF_BOARDS),
             lambda one: _pasted(theirs, one, at_shell=at_shell),
         ),
     )

@@ -35,6 +35,7 @@ from rankstone.io.number_columns import (
     Decimals,
     decimal_text,
     refuse_inexact,
+    truths,
     with_fractions,
 )
 from rankstone.io.workbook_limits import check_workbook
@@ -66,6 +67,7 @@ def scan_delimited(
 
 #: rows that show whether cells are lists
 _ROWS: Final = 100
+_TRUTH: Final = r"(?i)^\s*(true|false|yes|no)\s*$"
 #: true for a row of separators only, such as spreadsheets leave below a table
 BLANK: Final = pl.all_horizontal(pl.all().is_null()).alias("")
 
@@ -255,6 +257,12 @@ class _Delimited:
         self.decimals.start()
         for whole in self._batches(list(schema)):
             piece = self._without_blank(whole)
+            # a column of truth values begins with one
+            if (
+                "relevance" in numbers
+                and piece["relevance"].head(1).str.contains(_TRUTH).any()
+            ):
+                piece = piece.with_columns(truths(pl.col("relevance")))
             read = self.decimals.read(piece.select(numbers), self._place_below)
             for column in read:
                 written = self.decimals.with_points(piece[column.name])

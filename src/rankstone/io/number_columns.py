@@ -27,6 +27,8 @@ _THOUSANDS: Final = r"^[+-]?[1-9]\d{0,2},\d{3}$"
 _COMMA: Final = r"^\s*[+-]?\d+,\d+(?:[eE][+-]?\d+)?\s*$"
 #: the same, a whole number, or nothing at all
 _EITHER: Final = r"\s*(?:[+-]?\d+(?:,\d+)?(?:[eE][+-]?\d+)?\s*)?"
+#: text of a truth value → number
+_TRUTHS: Final = {"true": "1", "yes": "1", "false": "0", "no": "0"}
 _NAMES: Final = {",": "decimal comma", ".": "decimal point"}
 
 
@@ -179,6 +181,15 @@ def decimal_text(cell: pl.Expr) -> pl.Expr:
         .then(cell.str.replace(",", ".", literal=True))
         .otherwise(cell)
     )
+
+
+def truths(texts: pl.Expr) -> pl.Expr:
+    """Return texts in which true and false, yes and no are 1 and 0, whatever their case.
+
+    >>> pl.select(truths(pl.lit(pl.Series(["TRUE", "No", "0.5"])))).to_series().to_list()
+    ['1', '0', '0.5']
+    """
+    return texts.cast(pl.String).str.strip_chars().str.to_lowercase().replace(_TRUTHS)
 
 
 def numbers_in(column: pl.Series, place: Locate) -> pl.Series:

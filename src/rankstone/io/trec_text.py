@@ -253,7 +253,7 @@ class _TrecFile:
                 where=where,
                 given=f"{printable(tag, 40)} after {printable(self.tag, 40)}",
                 expected="one run, with one tag in all rows",
-                fix="eval, compare and report read each tag as a run with run_column=tag",
+                fix="run_column=tag reads each tag as a run, in eval, compare and report",
             )
         return piece.drop(_TAG)
 

@@ -276,6 +276,7 @@ def clicks(
     tz: str | None = None,
     times_in: str | None = None,
     time_unit: str | None = None,
+    time_format: str | None = None,
     columns: Mapping[str, str] | None = None,
     format_in: str | None = None,
     csv_separator: str | None = None,
@@ -319,7 +320,7 @@ def clicks(
         For ``pbm``, positions that no document links with the first: ``error``, or ``drop``.
     start, end
         The first and last day to include, by the column ``time``.
-    tz, times_in, time_unit
+    tz, times_in, time_unit, time_format
         How times are read, as for :func:`rankstone.online.cohort_retention.retention`.
     columns
         {name in the table: our name}: ``{"item_id": "doc_id", "tapped": "clicked"}``.
@@ -387,7 +388,7 @@ def clicks(
     table = open_log(
         log,
         further,
-        clock=Clock(tz, times_in, time_unit),
+        clock=Clock(tz, times_in, time_unit, time_format),
         span=Span(as_day("start", start), as_day("end", end)),
         columns=columns,
         format_in=format_in,

@@ -10,7 +10,7 @@ import polars as pl
 from rankstone._basics import Record, counted
 from rankstone.errors import BadValue, EmptyInput
 from rankstone.io.events import read_events
-from rankstone.online.local_times import Clock, read_times
+from rankstone.online.local_times import DROP, Clock, read_times
 from rankstone.online.log_tables import number, row_text
 from rankstone.online.retention_audit import Span
 
@@ -57,12 +57,15 @@ class ClickLog(Record):
         Index in :data:`REASONS`, from 1, of why a row is unusable; 0 for usable rows.
     in_period
         True if a row's time is between start and end.
+    advice
+        What to do about rows that cannot be used.
     """
 
     events: Events
     has: frozenset[str]
     reason: pl.Expr
     in_period: pl.Expr
+    advice: str
 
     @property
     def rows(self) -> pl.LazyFrame:
@@ -139,9 +142,15 @@ def open_log(
     )
     events = table.watched(progress)
     columns_read = frozenset(events.schema)
-    day = read_times(events, clock).day if dated else None
-    in_period = pl.lit(value=True) if day is None else span.includes(day)
-    return ClickLog(events, columns_read, _reason(events, columns_read, day), in_period)
+    day = None
+    in_period = pl.lit(value=True)
+    advice = DROP
+    if dated:
+        times = read_times(events, clock)
+        day, advice = times.day, times.advice
+        in_period = span.includes(times.day)
+    reason = _reason(events, columns_read, day)
+    return ClickLog(events, columns_read, reason, in_period, advice)
 
 
 def _reason(
@@ -240,7 +249,7 @@ def _invalid_row_error(log: ClickLog, name: str, code: int, count: int) -> BadVa
         where=place,
         given=given,
         expected=expected,
-        fix="invalid=drop leaves such rows out and counts them",
+        fix=log.advice,
     )
 
 

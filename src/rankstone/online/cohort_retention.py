@@ -70,6 +70,7 @@ def retention(
     tz: str | None = None,
     times_in: str | None = None,
     time_unit: str | None = None,
+    time_format: str | None = None,
     week_start: str = "monday",
     start: date | str | None = None,
     end: date | str | None = None,
@@ -122,6 +123,8 @@ def retention(
         The time zone of times written without one; by default they are used as written.
     time_unit
         The unit of times that are numbers: ``s``, ``ms``, ``us`` or ``ns`` since 1970.
+    time_format
+        The format of times that are texts: ``"%d/%m/%Y %H:%M"``; by default recognised by all of them.
     week_start
         The first day of a week.
     start, end
@@ -179,7 +182,7 @@ def retention(
     columns = with_csv(columns, csv_separator, decimal)
     calendar = Calendar(unit, week_start)
     windows = Windows.of(days, kind, unit=unit, origin=day_origin)
-    clock = Clock(tz, times_in, time_unit)
+    clock = Clock(tz, times_in, time_unit, time_format)
     span = Span(as_day("start", start), as_day("end", end))
     policies = Policies(early, unregistered)
     check_policies(**asdict(policies), duplicate_registrations=duplicate_registrations)

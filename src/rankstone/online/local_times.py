@@ -6,6 +6,7 @@ gives plausible years; the reading says which.  A time without a time zone is us
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -46,6 +47,8 @@ _EPOCH: Final = date(1970, 1, 1)
 #: days since 1970 that are used, the years 2 to 9998: calendars end one year before and after
 FIRST_DAY: Final = (date(2, 1, 1) - _EPOCH).days
 LAST_DAY: Final = (date(9998, 12, 31) - _EPOCH).days
+#: what to do about rows that cannot be used
+DROP: Final = "invalid=drop leaves such rows out and counts them"
 #: what is wrong with the time of a row
 UNREADABLE: Final = (
     "with a time that cannot be read, does not exist, or is not in the years 2 to 9998"
@@ -60,6 +63,12 @@ _FORMS: Final = {
     "compact": r"^(19|20)\d{6}$",
     "number": r"^-?\d+(\.\d+)?([eE]\+?\d+)?$",
 }
+#: the beginning of a date whose parts are in some order
+_PARTS: Final = r"^\d{1,4}[./-]\d{1,2}[./-]\d{2,4}(\D|$)"
+_DAYS: Final = "%d-%m-%Y %m-%d-%Y %Y-%m-%d %d-%m-%y %m-%d-%y"
+_CLOCKS: Final = ("", " %H:%M", " %H:%M:%S%.f", " %I:%M %p", " %I:%M:%S %p")
+#: the count of texts that any format reads
+_ANY: Final = "any of them"
 _FORM_NAMES: Final = {
     "date": "dates",
     "local": "times without a zone",
@@ -82,18 +91,29 @@ class Clock:
         The time zone of times without one.
     time_unit
         The unit of numbers, one of :data:`UNITS`; by default recognised by their size.
+    time_format
+        The format of texts: ``%d/%m/%Y``; by default recognised by all of them.
     """
 
     tz: str | None = None
     times_in: str | None = None
     time_unit: str | None = None
+    time_format: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse unknown time zones and units."""
+        """Refuse unknown time zones, units and formats."""
         for option in ("tz", "times_in"):
             _check_zone(option, getattr(self, option))
         if self.time_unit is not None:
             one_of("time_unit", self.time_unit, UNITS)
+        if self.time_format is not None:
+            try:
+                pl.select(_parsed(pl.lit(""), self.time_format))
+            except pl.exceptions.ComputeError:
+                raise BadOption(
+                    f"time_format={printable(self.time_format)!r} is not a format of times",
+                    expected="such as '%d/%m/%Y', '%d.%m.%y %H:%M', '%m/%d/%Y %I:%M:%S %p', '%d %b %Y'",
+                ) from None
 
 
 def _check_zone(option: str, zone: str | None) -> None:
@@ -121,6 +141,8 @@ class TimeReading(Record):
         The format of the times, in words.
     twice
         True for ambiguous local times, when a clock was put back; ``None`` if there can be none.
+    advice
+        What to do about times that cannot be read.
     """
 
     day: pl.Expr
@@ -128,6 +150,7 @@ class TimeReading(Record):
     zone: str | None
     description: str
     twice: pl.Expr | None = None
+    advice: str = DROP
 
 
 def read_times(events: Events, clock: Clock) -> TimeReading:
@@ -140,6 +163,9 @@ def read_times(events: Events, clock: Clock) -> TimeReading:
 def _read(events: Events, clock: Clock) -> TimeReading:
     dtype = events.schema["time"]
     time = pl.col("time")
+    if clock.time_format is not None:
+        text = time.cast(pl.String).str.strip_chars()
+        return _of_format(text, clock.time_format, clock, events.source)
     if isinstance(dtype, pl.Date):
         return _dates(time, clock, events.source, "dates")
     if isinstance(dtype, pl.Datetime):
@@ -243,13 +269,14 @@ def _numbers(events: Events, number: pl.Expr, clock: Clock) -> TimeReading:
             f"as {_NAMES[unit]} since 1970, a time is not in the years 2 to 9998",
             where=place,
             given=f"numbers from {low:.15g} to {high:.15g}",
-            fix=f"these are {_NAMES[fits[0]]}: time_unit={fits[0]}",
+            fix=f"these are {_NAMES[fits[0]]}: use instead time_unit={fits[0]}",
         )
     whole = events.schema["time"].is_integer()
     number = pl.when(used).then(number.cast(pl.Int64, strict=False) if whole else value)
     ticks = _to_ticks(number, UNITS[unit], whole=whole)
     time = ticks.cast(pl.Datetime("us")).dt.replace_time_zone("UTC")
-    return _zoned(time, clock, "UTC", f"{_NAMES[unit]} since 1970{recognised}")
+    reading = _zoned(time, clock, "UTC", f"{_NAMES[unit]} since 1970{recognised}")
+    return replace(reading, advice=_two_units(low, high) or DROP)
 
 
 def _to_ticks(number: pl.Expr, per_second: int, *, whole: bool) -> pl.Expr:
@@ -280,16 +307,10 @@ def _unit_advice(
     events: Events, value: pl.Expr, low: float, high: float, clock: Clock
 ) -> str:
     """Return what makes the times readable: one unit, or a limit that leaves out those that fit none."""
-    of_low, of_high = (
-        next((u for u, per in UNITS.items() if _FROM * per <= x <= _TO * per), None)
-        for x in (low, high)
-    )
-    if of_low and of_high:
-        ratio = UNITS[of_high] // UNITS[of_low]
-        return (
-            f"these are {_NAMES[of_low]} and {_NAMES[of_high]}: divide those above "
-            f"{_TO * UNITS[of_low]} by {ratio}"
-        )
+    two_units = _two_units(low, high)
+    if two_units is not None:
+        return two_units
+    of_low, of_high = map(_unit_of, (low, high))
     unit = of_low or of_high
     if unit is None:
         return "give the unit with time_unit=s (or ms, us, ns); start=… and end=… leave out wrong times"
@@ -308,6 +329,23 @@ def _unit_advice(
     return f"time_unit={unit} with {limit} leaves out the rows that are no such times"
 
 
+def _unit_of(number: float) -> str | None:
+    """Return the unit in which a number is a time between 1980 and 2100."""
+    fits = (unit for unit, per in UNITS.items() if _FROM * per <= number <= _TO * per)
+    return next(fits, None)
+
+
+def _two_units(low: float, high: float) -> str | None:
+    """Return what to do about numbers that are of two units."""
+    of_low, of_high = map(_unit_of, (low, high))
+    if of_low is None or of_high is None:
+        return None
+    return (
+        f"these are {_NAMES[of_low]} and {_NAMES[of_high]}: divide those above "
+        f"{_TO * UNITS[of_low]} by {UNITS[of_high] // UNITS[of_low]}"
+    )
+
+
 # -- texts -------------------------------------------------------------------------------------------------
 def _texts(events: Events, text: pl.Expr, clock: Clock) -> TimeReading:
     """Read texts, all of one format."""
@@ -315,6 +353,10 @@ def _texts(events: Events, text: pl.Expr, clock: Clock) -> TimeReading:
     forms_present = {
         form: count for form, count in forms.items() if count and form != "other"
     }
+    known = sum(forms_present.values())
+    time_format = _recognised_format(events, text, known) if forms["other"] else None
+    if time_format is not None:
+        return _of_format(text, time_format, clock, events.source, " (recognised)")
     if not forms_present:
         raise _no_time_error(events, text)
     if set(forms_present) == {"compact", "number"}:  # then all are numbers
@@ -342,6 +384,77 @@ def _count_forms(events: Events, text: pl.Expr) -> dict[str, int]:
     matches["other"] = ~pl.any_horizontal(*matches.values())
     counts = [condition.sum().alias(form) for form, condition in matches.items()]
     return events.collect(events.frame.select(counts)).row(0, named=True)
+
+
+def _recognised_format(events: Events, text: pl.Expr, known: int) -> str | None:
+    """Return the one format that reads the most texts, if these are more than the ``known`` ones.
+
+    Raises
+    ------
+    BadValue
+        When another format reads some of them, too.
+    """
+    place, row = events.first(text.str.contains(_PARTS), text.alias("time"))
+    formats = {one: _parsed(text, one) for one in _formats(row.get("time", ""))}
+    if not formats:
+        return None
+    any_of_them = pl.any_horizontal(one.is_not_null() for one in formats.values())
+    counts = events.collect(
+        events.frame.select(
+            any_of_them.sum().alias(_ANY),
+            *(one.count().alias(name) for name, one in formats.items()),
+        )
+    ).row(0, named=True)
+    readable = counts.pop(_ANY)
+    if readable <= known:
+        return None
+    first, second = sorted(counts, key=counts.__getitem__, reverse=True)[:2]
+    if counts[second] < counts[first] == readable:
+        return first
+    raise BadValue(
+        f"times can be read as {first} ({counts[first]:,}) and as {second} ({counts[second]:,})",
+        where=place,
+        given=f"{counted(readable, 'time')}, such as {printable(row['time'], 40)}",
+        expected="one format in all rows, and a day above 12 in some",
+        fix=f"time_format={first!r}, or {second!r}"
+        if counts[second] == readable
+        else None,
+    )
+
+
+def _formats(example: str) -> list[str]:
+    """Return the formats with which a text can be read, and those of other orders of its parts.
+
+    >>> _formats("1/2/2024 8:30 PM")[:2], _formats("1 February")
+    (['%d/%m/%Y %I:%M %p', '%m/%d/%Y %I:%M %p'], [])
+    """
+    mark = example.strip("0123456789")[:1]
+    for clock in _CLOCKS:
+        formats = [day.replace("-", mark) + clock for day in _DAYS.split()]
+        times = pl.select(_parsed(pl.lit(example), one).alias(one) for one in formats)
+        if times.row(0) != (None,) * len(formats):
+            return formats
+    return []
+
+
+def _parsed(text: pl.Expr, time_format: str) -> pl.Expr:
+    """Return times without a zone, or of UTC; years of two digits are not of the first century."""
+    zone = "UTC" if "%z" in time_format else None
+    time = text.str.to_datetime(time_format, strict=False, time_zone=zone)
+    return pl.when(time.dt.year() >= 1000).then(time)  # noqa: PLR2004 - of four digits
+
+
+def _of_format(
+    text: pl.Expr, time_format: str, clock: Clock, source: str, how: str = ""
+) -> TimeReading:
+    """Read texts of one format."""
+    description = f"texts as {printable(time_format, 40)}{how}"
+    time = _parsed(text, time_format)
+    if "%z" in time_format:
+        return _zoned(time, clock, "UTC", description)
+    if re.search("%[HIkslTRrXc]", time_format):
+        return _local(time, clock, source, description)
+    return _dates(time.dt.date(), clock, source, description)
 
 
 def _parse_local(text: pl.Expr) -> pl.Expr:
@@ -426,5 +539,6 @@ def _no_time_error(events: Events, text: pl.Expr | None = None) -> InputError:
         "no time can be read",
         where=place,
         given=printable(row["time"], 60),
-        expected="2024-01-31, 2024-01-31T18:30:00Z, 2024-01-31 18:30:00+01:00, or numbers since 1970",
+        expected="2024-01-31, 2024-01-31T18:30:00Z, 2024-01-31 18:30:00+01:00, numbers since 1970, or a "
+        "time_format such as '%d %b %Y'",
     )

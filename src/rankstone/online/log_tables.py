@@ -22,6 +22,7 @@ from rankstone.errors import (
 )
 from rankstone.io import read_run
 from rankstone.io.events import Events, read_events
+from rankstone.io.number_columns import truths
 from rankstone.rankings.rank_similarity.list_pairs import load_run
 from rankstone.rankings.rank_similarity.run_similarity import (
     options_for,
@@ -233,7 +234,7 @@ def number(events: Events, column: str) -> pl.Expr:
     if isinstance(dtype, (pl.String, pl.Categorical, pl.Enum)):
         text = values.cast(pl.String).str.strip_chars()
         if column in _BOOLEAN:
-            text = text.str.to_lowercase().replace({"true": "1", "false": "0"})
+            text = truths(text)
         return text.cast(pl.Float64, strict=False).alias(column)
     if dtype.is_numeric() or isinstance(dtype, (pl.Boolean, pl.Null)):
         return values.cast(pl.Float64)

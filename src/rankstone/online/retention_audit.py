@@ -287,7 +287,7 @@ def survey_events(
             if surveyed[name]:
                 error = _invalid_row_error(events, name, condition, surveyed[name])
                 if surveyed["first"] is not None:  # some rows would be left
-                    error.fix = "invalid=drop leaves such rows out and counts them"
+                    error.fix = reading.advice
                 raise error
     if surveyed["first"] is None:
         raise EmptyInput(
