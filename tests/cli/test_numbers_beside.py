@@ -122,6 +122,9 @@ def test_every_text_in_a_column_of_numbers(
         if number == "n/a" and table == "value":
             assert "1 of 4 scores is missing" in error
             continue
+        if number == "n/a" and table == "query scores":
+            assert code == 0
+            continue
         assert code == 3, (number, error)
         assert side.name in error
         assert any(place in error for place in places), error

@@ -15,6 +15,7 @@ from rankstone._basics import Record, counted, is_path, some
 from rankstone.boards.result_folders import read_folder
 from rankstone.comparison.score_sources import (
     fact_of,
+    holes,
     name_texts,
     requested_measures,
     score_numbers,
@@ -62,11 +63,6 @@ _ALIASES: Final = {
 _MEANS: Final = ("mean", "average", "avg", "avg.", "average score", "mean score")
 _TEXTS: Final = ("system", "dataset", "query_id", "seed", "cluster", "measure")
 _ORDER: Final = ("dataset", "query_id", "system", "seed")
-#: texts that people write where there is no score
-_HOLES: Final = (
-    *("-", "--", "–", "—", "?", "/", ".", "n/a", "na", "n.a.", "#n/a", "none"),
-    *("null", "nil", "missing", "tbd", "nan"),
-)
 
 
 class BoardScores(Record):
@@ -317,13 +313,12 @@ def _read(
 def _scores(column: pl.Series, where: str, notes: dict[str, None]) -> pl.Series:
     """Return scores; a dash and the like mean that there is none, which is noted."""
     if column.dtype == pl.String:
-        hole = column.str.strip_chars().str.to_lowercase().is_in(_HOLES)
+        hole = holes(column)
         if hole.any():
             texts = column.filter(hole).str.strip_chars().unique().sort()
             written = ", ".join(repr(printable(text)) for text in texts)
             count = counted(int(hole.sum()), "cell")
             notes[f"{where}: {count} without a score, written {written}"] = None
-            column = column.set(hole, None)
     return score_numbers(column, where)
 
 

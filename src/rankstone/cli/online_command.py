@@ -281,16 +281,22 @@ def _found(files: tuple[str, ...], clicks: str | None, **given: Any) -> OnlineRe
 @declare(
     "ab",
     {"log": "LOG"},
-    "variant versus k cluster shares margin correction confidence sequential planned invalid",
+    "metric variant versus k cluster shares margin correction confidence sequential planned invalid",
     f"{PRINTED} {READING_TABLES}",
-    but={**WITHIN_LOGS, "cluster": {"shown": "user_id; impression_id for impressions"}},
+    but={
+        **WITHIN_LOGS,
+        "cluster": {"shown": "user_id; impression_id for impressions"},
+        "metric": {"shown": "clicked, or the only one"},
+    },
 )
 def ab_command(log: str, **given: Any) -> None:
     """Compare what users did with the rankings of an A/B test.
 
-    LOG has a row for every document shown: impression_id, position, clicked (0 or 1), variant, user_id.
+    LOG has a row for every document shown: impression_id, position, clicked (0 or 1), variant, user_id.  Or
+    it has a row for every user: variant, user_id, and a number, such as clicked or what --metric names.
 
     rankstone online ab log.parquet
+    rankstone online ab users.csv --metric revenue
     rankstone online ab log.csv --variant bucket --versus control --k 5 --columns uid=user_id
     rankstone online ab so-far.parquet --sequential
     """

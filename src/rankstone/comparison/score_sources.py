@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
+from polars import selectors
 
-from rankstone._basics import Record, counted, first_true, is_path
+from rankstone._basics import Record, counted, first_true, is_path, some
 from rankstone.comparison.verdict import judged_scores
 from rankstone.errors import (
     BadLine,
@@ -19,14 +20,14 @@ from rankstone.errors import (
     BadValue,
     DuplicateRows,
     EmptyInput,
+    MissingColumn,
     RankstoneError,
     UsageError,
     did_you_mean,
     printable,
 )
 from rankstone.hits.alignment_audit import Audit
-from rankstone.io.attributes import read_attributes
-from rankstone.io.columns import Renames
+from rankstone.io.attributes import open_table
 from rankstone.io.csv_dialect import refuse_copies
 from rankstone.io.file_formats import stem
 from rankstone.io.input_table import reading
@@ -44,6 +45,15 @@ if TYPE_CHECKING:
     from rankstone.measures.core.measure import Measure
 
 
+#: columns of which a table without one is wide
+_LONG: Final = ("run", "measure", "value")
+#: how a wide table was read
+_WIDE: Final = "queries × systems"
+_IF_MEASURES: Final = "if the columns are measures, measures={!r}"
+#: what the first column of a table of means is called
+_MEASURES: Final = ("metric", "metrics", "measure", "measures")
+#: texts that people write where there is no score
+_HOLES: Final = "- -- – — ? / . n/a na n.a. #n/a none null nil missing tbd nan"
 #: columns of a table of scores
 SCHEMA: Final[dict[str, Any]] = {
     "run": pl.String,
@@ -63,7 +73,7 @@ def read_scores(
     source: object,
     columns: Mapping[str, str] | None = None,
     notes: dict[str, tuple[str, ...]] | None = None,
-    measure: str = "score",
+    asked: Sequence[str] = (),
 ) -> tuple[pl.DataFrame, dict[str, str]]:
     """Read scores per query, and return them with their sources.
 
@@ -71,15 +81,15 @@ def read_scores(
     ----------
     source
         A table (path or frame) with ``query_id``, ``measure``, ``value`` and, for several systems, ``run``;
-        a wide table, whose first column holds query ids and every other one the scores of a system; text
-        that ``trec_eval -q`` printed; ``{system: {query: {measure: value}}}``; or ``{system: table}``, a list
-        of paths.
+        a wide table, whose first column holds query ids and every other one the scores of a system, or of a
+        measure if such names are asked for; text that ``trec_eval -q`` printed;
+        ``{system: {query: {measure: value}}}``; or ``{system: table}``, a list of paths.
     columns
-        Carries the CSV options; its renames belong to other tables.
+        {their name: our name}, with the CSV options.
     notes
         Receives file → what was guessed of how it is written.
-    measure
-        The measure of wide tables, which do not name one.
+    asked
+        The requested measures; a single one is that of tables that do not name one.
 
     Returns
     -------
@@ -98,7 +108,7 @@ def read_scores(
     sources = {}
     notes = {} if notes is None else notes
     for name, one in named:
-        frame = _read(name, one, Renames({}, columns), measure, notes)
+        frame = _read(name, one, columns, asked, notes)
         frames.append(frame)
         source_name = display_name(one) if is_path(one) else type(one).__name__
         if not frame.height:
@@ -109,7 +119,8 @@ def read_scores(
     if not frames:
         raise EmptyInput("there are no scores")
     whole = pl.concat(frames)
-    _refuse_twice(whole)
+    wide = any(note.startswith(_WIDE) for read_as in notes.values() for note in read_as)
+    _refuse_twice(whole, wide=wide)
     return whole, sources
 
 
@@ -125,8 +136,8 @@ def _named(source: object) -> list[tuple[str | None, object]]:
 def _read(
     name: str | None,
     source: object,
-    columns: Renames,
-    measure: str,
+    columns: Mapping[str, str] | None,
+    asked: Sequence[str],
     notes: dict[str, tuple[str, ...]],
 ) -> pl.DataFrame:
     if isinstance(source, Mapping):
@@ -140,18 +151,20 @@ def _read(
     else:
         name_of_one = name or "run"
         where = "scores"
-    frame = _table(source, where, columns, measure, notes)
+    frame = _table(source, where, columns, asked, notes)
     if "run" not in frame.columns:
         frame = frame.with_columns(run=pl.lit(name_of_one))
     elif name is not None:
-        if frame["run"].n_unique() > 1:
+        runs = frame["run"].unique(maintain_order=True)
+        if len(runs) > 1:
+            wide = notes.get(where, ("",))[-1].startswith(_WIDE)
             raise UsageError(
                 f"{printable(name)} has the scores of several systems",
                 where=where,
-                given=", ".join(
-                    map(printable, frame["run"].unique(maintain_order=True).head(5))
-                ),
-                fix="pass the table without a name",
+                given=some(runs, 5),
+                fix=_IF_MEASURES.format(runs[0])
+                if wide
+                else "pass the table without a name",
             )
         frame = frame.with_columns(run=pl.lit(name))
     return frame.select(list(SCHEMA))
@@ -177,61 +190,78 @@ def _is_printed(path: str) -> bool:
 def _table(
     source: object,
     where: str,
-    columns: Renames,
-    measure: str,
+    columns: Mapping[str, str] | None,
+    asked: Sequence[str],
     notes: dict[str, tuple[str, ...]],
 ) -> pl.DataFrame:
     """Read the columns of a table, or unfold a wide one; the default weight is 1."""
-    table = read_attributes(
-        source, "query_id", columns, unless=("run", "measure", "value")
-    )
-    read_as = table.read_as
-    wide = (
-        not {"run", "measure", "value"} & set(table.schema) and len(table.columns) > 1
-    )
-    if not wide:
-        table.require(["measure", "value"])
-    names = [name for name in SCHEMA if name in table.schema]
-    with reading(where):
-        frame = table.frame.select(pl.all() if wide else names).collect()
-    if wide:
-        read_as = (
-            *read_as,
-            f"queries × systems: {counted(len(table.columns), 'column')} of {measure}",
-        )
-        frame = _unfolded(frame, where, measure)
-        names = ["run", "query_id", "measure", "value"]
-    notes |= {where: read_as} if read_as else {}
-    for name in ("query_id", "measure", *(["run"] if "run" in names else [])):
-        frame = frame.with_columns(name_texts(frame[name], where))
-    for name in ("value", "weight"):
-        if name in names:
-            frame = frame.with_columns(score_numbers(frame[name], where))
-    return frame if "weight" in names else frame.with_columns(weight=pl.lit(1.0))
-
-
-def _unfolded(frame: pl.DataFrame, where: str, measure: str) -> pl.DataFrame:
-    """Return a row for each query and system of a wide table."""
-    refuse_copies(frame.columns, where, ", ".join(frame.columns), lambda _: True)
-    ids = frame["query_id"]
-    if ids.is_duplicated().any():
-        raise DuplicateRows(
-            f"{printable(ids.filter(ids.is_duplicated())[0])} is twice in the first column",
+    _, table, read_as = open_table(source, "query_id", columns)
+    theirs = table.collect_schema().names()
+    if not {"query_id", *_LONG} & {*theirs}:
+        table = table.rename({theirs[0]: "query_id"})
+    known = table.collect_schema().names()
+    measures = [name for name in asked if name in known]
+    systems = [] if {*_LONG} & {*known} else [one for one in known if one != "query_id"]
+    is_long = {"query_id", "measure", "value"} <= {*known}
+    of_measures = theirs[0].lower() in _MEASURES
+    if of_measures or not (measures or is_long or len(systems) > 1):
+        raise MissingColumn(
+            "there are no scores of single queries",
             where=where,
-            expected="query ids in the first column, and a column of scores for each system",
+            given=f"columns {some(theirs, 12)}",
+            expected="query_id, measure, value; or a row for each query_id and a column for each system, or for "
+            "each measure, of which those that are asked for are read",
+            fix=None if of_measures else _IF_MEASURES.format(known[-1]),
+        )
+    values = measures or systems
+    names = [name for name in SCHEMA if name in known and name not in values]
+    with reading(where):
+        frame = table.select(*names, *values).collect()
+    if measures:
+        frame = _unfolded(frame, where, values, "measure")
+    elif systems:
+        measure = asked[0] if len(asked) == 1 else "score"
+        frame = _unfolded(frame, where, values, "run").with_columns(
+            measure=pl.lit(measure)
+        )
+        read_as = (*read_as, f"{_WIDE}: {counted(len(systems), 'column')} of {measure}")
+    notes |= {where: read_as} if read_as else {}
+    if "weight" not in frame.columns:
+        frame = frame.with_columns(weight=pl.lit(1.0))
+    texts = [name for name in ("query_id", "measure", "run") if name in frame.columns]
+    return frame.with_columns(
+        *(name_texts(frame[name], where) for name in texts),
+        _scores(frame["value"], where),
+        score_numbers(frame["weight"], where),
+    )
+
+
+def _unfolded(
+    frame: pl.DataFrame, where: str, values: Sequence[str], variable: str
+) -> pl.DataFrame:
+    """Return a row for each query and each column of values, whose name is in the column ``variable``."""
+    refuse_copies(frame.columns, where, ", ".join(frame.columns), lambda _: True)
+    rows = frame.drop(values)
+    if rows.is_duplicated().any():
+        twice = rows.filter(rows.is_duplicated())["query_id"][0]
+        raise DuplicateRows(
+            f"{printable(twice)} is twice in the first column",
+            where=where,
+            expected=f"query ids in the first column, and a column of scores for each {variable}",
             fix="add a column of query ids in front",
         )
-    systems = {
-        name: score_numbers(frame[name].rename(printable(name, 40)), where).alias(name)
-        for name in frame.columns
-        if name != "query_id"
-    }
-    long = (
-        frame.select("query_id")
-        .with_columns(systems.values())
-        .unpivot(index="query_id", variable_name="run")
+    try:
+        scores = [_scores(frame[name], where) for name in values]
+    except BadValue as error:
+        plain = frame.select(values).select(selectors.string() | selectors.numeric())
+        numbers = plain.cast(pl.Float64, strict=False)
+        known = [column.name for column in numbers if column.count()]
+        if known and variable == "run":
+            error.fix = _IF_MEASURES.format(known[0])
+        raise
+    return rows.with_columns(scores).unpivot(
+        values, index=rows.columns, variable_name=variable
     )
-    return long.with_columns(measure=pl.lit(measure))
 
 
 def name_texts(column: pl.Series, where: str) -> pl.Series:
@@ -251,6 +281,18 @@ def name_texts(column: pl.Series, where: str) -> pl.Series:
     return column.cast(pl.String)
 
 
+def holes(column: pl.Series) -> pl.Series:
+    """Return which texts stand for no score: a dash, N/A."""
+    return column.str.strip_chars().str.to_lowercase().is_in(_HOLES.split())
+
+
+def _scores(column: pl.Series, where: str) -> pl.Series:
+    """Return scores; where a text says so there is none."""
+    if column.dtype == pl.String:
+        column = column.set(holes(column), None)
+    return score_numbers(column, where)
+
+
 def score_numbers(column: pl.Series, where: str) -> pl.Series:
     """Return numbers; null, an empty text and NaN mean no value."""
     numbers = numbers_in(column, lambda row: f"{where}, row {row + 1}")
@@ -258,7 +300,7 @@ def score_numbers(column: pl.Series, where: str) -> pl.Series:
     if beyond.any():
         at = first_true(beyond)
         raise BadValue(
-            f"the {column.name} {numbers[at]:g} is out of range",
+            f"the {printable(column.name, 40)} {numbers[at]:g} is out of range",
             where=f"{where}, row {at + 1}",
             expected=f"numbers up to {LARGEST:g}",
         )
@@ -314,7 +356,7 @@ def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
             yield number, fields
 
 
-def _refuse_twice(frame: pl.DataFrame) -> None:
+def _refuse_twice(frame: pl.DataFrame, *, wide: bool) -> None:
     keys = ["run", "query_id", "measure"]
     twice = frame.filter(frame.select(keys).is_duplicated())
     if twice.height:
@@ -322,7 +364,7 @@ def _refuse_twice(frame: pl.DataFrame) -> None:
         raise DuplicateRows(
             f"{printable(run)} has two values of {printable(measure)} for query {printable(query)}",
             expected="one value for each system, query and measure",
-            fix="name each table: name=FILE",
+            fix=_IF_MEASURES.format(run) if wide else "name each table: name=FILE",
         )
 
 
@@ -401,9 +443,8 @@ class Source(Record):
         given = (
             [measures] if isinstance(measures, (str, Named)) else list(measures or ())  # type: ignore[call-overload]
         )
-        frame, sources = read_scores(
-            source, columns, notes, str(given[0]) if len(given) == 1 else "score"
-        )
+        asked = [word for one in given for word in (str(one), *str(one).split())]
+        frame, sources = read_scores(source, columns, notes, [*dict.fromkeys(asked)])
         known = {
             text: fact_of(text, "direction", "higher")
             for text in frame["measure"].unique(maintain_order=True)

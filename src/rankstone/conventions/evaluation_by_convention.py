@@ -5,7 +5,6 @@ Judgment-based measures (:func:`evaluate_by`) and measures of whole lists (:func
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -47,7 +46,7 @@ from rankstone.rankings.recommendation.beyond_accuracy import measure_runs
 from rankstone.rankings.recommendation.beyond_scores import BeyondScores
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from rankstone._basics import Floats, Ints, Progress
     from rankstone.conventions.library_convention import Reading
@@ -121,7 +120,7 @@ def evaluate_by(
         options = {**given_options, **decided}
         witnesses = _witnesses(group, options)
         needed = (*(r.measure for r in group), *witnesses.values())
-        with _as_errors_of(meant, decided):
+        try:
             if given.table is not None:
                 scored = given.score_runs(needed, progress=progress, **options)
             else:
@@ -133,6 +132,9 @@ def evaluate_by(
                 scored = ready.score_runs(
                     good, progress=progress, on_bad_run=on_bad_run
                 )
+        except InputError as error:
+            _as_error_of(meant, decided, error)
+            raise
         parts.append(Scores(*scored))
         bad.by_run |= parts[-1].audit.bad_runs
         _check_refusals(meant, group, parts[-1], witnesses)
@@ -140,18 +142,15 @@ def evaluate_by(
     return replace(scores, audit=replace(scores.audit, bad_runs=bad.by_run))
 
 
-@contextmanager
-def _as_errors_of(meant: Convention, decided: Mapping[str, Any]) -> Iterator[None]:
-    """Say of errors for which advice would not help that the library raises one there, too."""
-    try:
-        yield
-    except InputError as error:
-        for one in getattr(error, "errors", {"": error}).values():
-            for option, value in decided.items():
-                if value == "error" and f"{option}=" in (one.fix or ""):
-                    one.expected = f"another list: {meant.title} raises an error here"
-                    one.fix = None
-        raise
+def _as_error_of(
+    meant: Convention, decided: Mapping[str, Any], error: InputError
+) -> None:
+    """Say of an error against which advice would not help that the library raises one, too."""
+    for one in getattr(error, "errors", {"": error}).values():
+        for option, value in decided.items():
+            if value == "error" and f"{option}=" in (one.fix or ""):
+                one.expected = f"another list: {meant.title} raises an error here"
+                one.fix = None
 
 
 def read_one(

@@ -104,11 +104,13 @@ _SYNONYMS: Final = {
     ),
     "variant": (
         "arm", "bucket", "treatment",
-        "experimentgroup", "group",
+        "experimentgroup", "group", "version",
+        "variation", "variationid", "testgroup",
     ),
     "user_id": (
         "user", "uid", "userid", "visitorid",
         "customerid", "accountid", "memberid", "id",
+        "distinctid", "userpseudoid", "anonymousid",
     ),
     "time": (
         "timestamp", "ts", "eventtime",

@@ -21,6 +21,7 @@ from rankstone.io.columns import by_alias, hidden, renames, require
 from rankstone.io.databases import open_database
 from rankstone.io.file_formats import Scanned, scan_parts
 from rankstone.io.input_table import reading
+from rankstone.io.list_columns import field_of, leaves
 from rankstone.io.objects import not_a_table
 from rankstone.io.python_rows import frame_of_library
 from rankstone.io.sources import display_name, is_database
@@ -33,6 +34,17 @@ if TYPE_CHECKING:
 
 
 _NEEDED: Final = ("user_id", "time")
+#: whose events they are → {their name: our name}
+_TOOLS: Final = {
+    "events of Mixpanel": {
+        "properties.distinct_id": "user_id",
+        "properties.time": "time",
+    },
+    "events of Google Analytics": {
+        "user_pseudo_id": "user_id",
+        "event_timestamp": "time",
+    },
+}
 #: columns of ids: texts, or whole numbers
 _IDS: Final = ("user_id", "query_id", "doc_id", "impression_id")
 _ROW: Final = "the row"  # no column of ours is called so
@@ -169,7 +181,7 @@ def read_events(
     *,
     name: str = "events",
     needed: Sequence[str] = _NEEDED,
-    further: Sequence[str] = (),
+    further: Sequence[str] | None = (),
     ids: Sequence[str] = _IDS,
 ) -> Events:
     """Open a log with ``user_id`` and ``time``, or with the columns ``needed``.
@@ -188,7 +200,7 @@ def read_events(
     needed
         Columns that the log must have.
     further
-        Columns to read besides these, where the log has them.
+        Columns to read besides these, where the log has them; ``None`` for all.
     ids
         The columns of ids.
     """
@@ -210,7 +222,18 @@ def read_events(
             schema = frames[0].collect_schema()
         except pl.exceptions.PolarsError as error:
             raise (_broken(parts) or error) from error
+    nested = {
+        ".".join((column, *path)): field_of(pl.col(column), path)
+        for column, dtype in schema.items()
+        for path, _ in leaves(dtype)
+    }
+    schema = frames[0].with_columns(**nested).collect_schema()
     chosen = renames(schema.names(), columns or {}, name)
+    tool = _written_by(schema.names(), chosen, needed)
+    if tool is not None:
+        chosen |= _TOOLS[tool]
+    if further is None:
+        further = (*chosen.values(), *schema.names(), "clicked")
     chosen |= by_alias(schema.names(), chosen, (*needed, *further))
     replaced = hidden(schema.names(), chosen)
     ours = {
@@ -233,18 +256,32 @@ def read_events(
     if len(kept) < len(schema) and parts:
         frames = [part.whole() for part in parts]
     named = [
-        frame.select(
+        frame.with_columns(**nested).select(
             pl.col(theirs[column]).alias(column).cast(dtype)
             for column, dtype in kept.items()
         )
         for frame in frames
     ]
     whole = named[0] if len(named) == 1 else pl.concat(named)
-    notes = tuple(dict.fromkeys(note for part in parts for note in part.read_as))
+    read_as = [note for part in parts for note in part.read_as]
+    notes = tuple(dict.fromkeys([*read_as, *([] if tool is None else [tool])]))
     pairs = tuple(zip(parts, named, strict=False))
     return Events(
         name, whole, kept, bare or wide, pairs, tuple(ours.values()), read_as=notes
     )
+
+
+def _written_by(
+    names: Sequence[str], chosen: Mapping[str, str], needed: Sequence[str]
+) -> str | None:
+    """Return whose events these are, where nothing else says who did something when."""
+    if (
+        "time" in names
+        or {*chosen.values()} & {*_NEEDED}
+        or not {*_NEEDED} <= {*needed}
+    ):
+        return None
+    return next((tool for tool in _TOOLS if {*_TOOLS[tool]} <= {*names}), None)
 
 
 def _broken(parts: Iterable[Scanned]) -> InputError | None:

@@ -141,7 +141,10 @@ def make_arm(
 
 
 def make_arms(
-    of: Mapping[str, tuple[Floats, Floats]], unit: Ints, variant: Ints, lowest: float
+    of: Mapping[str, tuple[Floats, Floats]],
+    unit: Ints,
+    variant: Ints,
+    ends: Mapping[str, tuple[float, float]],
 ) -> dict[str, list[Arm]]:
     """Return {metric: its arm in each variant}.
 
@@ -151,11 +154,10 @@ def make_arms(
         {metric: (numerator, denominator)}.
     unit, variant
         int64 ``[impressions]``, counted from 0: the unit and the variant of each impression.
-    lowest
-        The lowest position shown, the largest rank that a click can have.
+    ends
+        {metric: its lowest and highest value}, where these are not 0 and 1.
     """
     units = int(unit.max()) + 1
-    ends = {"mean_click_rank": (1.0, lowest)}
     return {
         measure: [
             make_arm(*ratio, unit, units, variant == at, ends.get(measure, (0.0, 1.0)))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
+from polars import selectors
 
 from rankstone._basics import counted, noted, some
 from rankstone.errors import (
@@ -21,7 +22,10 @@ from rankstone.errors import (
     between_0_and_1,
     printable,
 )
+from rankstone.io.column_suggestions import is_common_name, is_id
 from rankstone.io.columns import with_csv
+from rankstone.io.events import Events, read_events
+from rankstone.io.number_columns import truths
 from rankstone.online.ab_metrics import (
     Arm,
     ClaimSettings,
@@ -52,7 +56,7 @@ from rankstone.stats.sequential import TUNED_TO, always_valid_ratio
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rankstone._basics import Progress
+    from rankstone._basics import Floats, Ints, Progress
 
 
 _PEEKING = "with ten looks, about 19 % of experiments without a difference show a significant one, not 5 %"
@@ -217,6 +221,10 @@ class Experiment(OnlineResult):
         return self.tables["sample_ratio"]
 
 
+#: what every log of shown documents has
+_OF_DOCUMENTS: Final = ("impression_id", "position")
+#: rows that show whether a column is one of numbers
+_HEAD: Final = 1000
 #: more values than this look like ids, not variants
 _MOST: Final = 100
 _ENDS: Final = dict.fromkeys(("error", "low", "high"), pl.Float64)
@@ -236,6 +244,7 @@ def ab(
     log: object,
     by: str = "variant",
     *,
+    value: str | None = None,
     versus: str | None = None,
     k: int = 10,
     cluster: str | None = "user_id",
@@ -258,9 +267,13 @@ def ab(
     ----------
     log
         A table with a row for every document shown: ``impression_id``, ``position`` (from 1), ``clicked`` (0
-        or 1), the variant and the user.
+        or 1), the variant and the user.  Or a table with a row for every user: the variant, the user, and
+        ``clicked`` or another column of numbers, whose means are compared.
     by
         The column of variants.
+    value
+        The column of numbers of a table without documents, more being better; by default ``clicked``, or the
+        only one.
     versus
         The variant the others are compared with; by default the first in sorted order.
     k
@@ -318,27 +331,30 @@ def ab(
     between_0_and_1("confidence", confidence)
     above_0("margin", margin)
     settings = ClaimSettings(margin, correction, confidence, sequential)
-    needed = [
-        "impression_id",
-        "position",
-        "clicked",
-        by,
-        *([] if cluster is None else [cluster]),
-    ]
+    units = [] if cluster is None else [cluster]
+    is_named = value is not None
+    if value is None:
+        opened = read_events(log, columns, format_in, needed=(), further=None)
+        value = _value_of_users(opened, by, cluster)
+    numbers = ["impression_id", "position", "clicked"] if value is None else [value]
     read = read_log(
         log,
-        needed,
+        [*numbers, by, *units],
         ("time",),
         blank=("time",),
         columns=columns,
         format_in=format_in,
         invalid=invalid,
+        numbers=numbers[-1:],
         progress=progress,
     )
-    check_clicks(read)
-    check_positions(read, "position")
-    refuse_duplicates(read, "position")
-    impression = dense_numbers(read.frame, "impression_id").to_numpy()
+    if value is None:
+        check_clicks(read)
+        check_positions(read, "position")
+        refuse_duplicates(read, "position")
+        impression = dense_numbers(read.frame, "impression_id").to_numpy()
+    else:
+        impression = np.arange(read.frame.height)
     labels, code = _variants(read, by, versus)
     variant = cluster_of_impressions(read, by, impression)
     unit = (
@@ -346,14 +362,24 @@ def ab(
         if cluster is None
         else cluster_of_impressions(read, cluster, impression)
     )
-    clicks, position = (read.frame[name].to_numpy() for name in ("clicked", "position"))
-    ratios = metric_ratios(clicks, position, impression, k)
-    arms = make_arms(ratios, unit, variant, float(position.max()))
+    if value is not None and not is_named and unit.max() + 1 < len(unit):
+        raise UsageError(
+            f"a {printable(cluster, 40)} has several rows",
+            where=read.source,
+            expected="a row for each; or one for each document, with impression_id and position",
+            fix=f"value={value!r} compares means over rows",
+        )
+    ratios, ends = _ratios(read, value, impression, k)
+    arms = make_arms(ratios, unit, variant, ends)
     repeats = repeated_metrics(ratios)
+    remarks = make_remarks(repeats, sequential=sequential)
+    if value is not None:
+        del remarks["mean_click_rank"]
     ratio, ratio_notes = sample_ratio_check(
         labels, next(iter(arms.values())), shares, sequential=sequential
     )
-    rows = differences(arms, repeats, labels, code, metric_directions(k), settings)
+    directions = {str(value): "higher", **metric_directions(k)}
+    rows = differences(arms, repeats, labels, code, directions, settings)
     distinct = {measure: of for measure, of in arms.items() if measure not in repeats}
     if planned is None:
         running = fresh_warnings(read, time.time())
@@ -374,16 +400,17 @@ def ab(
         },
         audit=_make_audit(
             read,
-            count_skipping(read, impression),
+            0 if value is not None else count_skipping(read, impression),
             variant,
             unit,
             cluster,
             arms,
             warnings,
-            make_remarks(repeats, sequential=sequential),
+            remarks,
         ),
         conventions={
             "by": by,
+            **({} if value is None else {"value": value}),
             "versus": labels[code],
             "k": k,
             "cluster": cluster,
@@ -395,6 +422,41 @@ def ab(
             "invalid": invalid,
         },
         inputs={"log": read.source},
+    )
+
+
+def _ratios(
+    log: Log, value: str | None, impression: Ints, k: int
+) -> tuple[dict[str, tuple[Floats, Floats]], dict[str, tuple[float, float]]]:
+    """Return numerators and denominators of metrics, and the ends of those that are not from 0 to 1."""
+    values = log.frame[value or "clicked"].to_numpy()
+    if value is None:
+        position = log.frame["position"].to_numpy()
+        ratios = metric_ratios(values, position, impression, k)
+        return ratios, {"mean_click_rank": (1.0, float(position.max()))}
+    is_share = values.min() >= 0 and values.max() <= 1
+    ends = {} if is_share else {value: (-math.inf, math.inf)}
+    return {value: (values, np.ones(len(values)))}, ends
+
+
+def _value_of_users(events: Events, by: str, cluster: str | None) -> str | None:
+    """Return the column of numbers of a table with a row for each user; ``None`` for shown documents."""
+    if any(is_common_name(name, _OF_DOCUMENTS) for name in events.schema):
+        return None
+    others = [name for name in events.schema if name not in (by, cluster, "time")]
+    if "clicked" in others:
+        return "clicked"
+    cells = truths(~selectors.nested()).cast(pl.Float64, strict=False)
+    head = events.collect(events.frame.select(others).head(_HEAD).select(cells))
+    values = [one.name for one in head if one.count() and not is_id(one.name)]
+    if len(values) == 1:
+        return values[0]
+    raise UsageError(
+        f"{counted(len(values), 'column')} could be compared: {some(values, 12) or 'none'}",
+        where=events.source,
+        given=f"columns {some(events.schema, 12)}",
+        expected="impression_id, position and clicked; or a row for each user, with one column of numbers",
+        fix=f"value={values[0]!r} names one" if values else None,
     )
 
 
@@ -449,6 +511,8 @@ def _make_audit(
     warnings: list[str],
     remarks: Mapping[str, str],
 ) -> LogAudit:
+    shown = log.has("position")
+    clicks = int(log.frame["clicked"].sum()) if shown else None
     variants = np.sum([one.present for one in next(iter(arms.values()))], axis=0)
     several = int((variants > 1).sum())
     units = int(unit.max()) + 1
@@ -457,7 +521,7 @@ def _make_audit(
         "dropped": log.dropped,
         "impressions": len(variant),
         "units": units,
-        "clicks": int(log.frame["clicked"].sum()),
+        "clicks": clicks,
         "several": several,
         "skipping": skips,
     }
@@ -474,8 +538,10 @@ def _make_audit(
         ]
     parts = (
         counted(log.rows, "row"),
-        counted(len(variant), "impression"),
-        counted(counts["clicks"], "click"),
+        *(() if clicks is None else (counted(len(variant), "impression"),)),
+        f"means of {next(iter(arms))} over rows"
+        if clicks is None
+        else counted(clicks, "click"),
         ""
         if cluster is None
         else f"{counted(units, 'value')} of {printable(cluster, 40)}",

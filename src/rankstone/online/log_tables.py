@@ -164,6 +164,7 @@ def read_log(
     columns: Mapping[str, str] | None = None,
     format_in: str | None = None,
     invalid: str = "error",
+    numbers: Sequence[str] = (),
     progress: Progress | None = None,
     name: str = "log",
 ) -> Log:
@@ -179,6 +180,8 @@ def read_log(
         Columns in which a cell may be empty; other values must still be readable.
     invalid
         Whether rows with a missing or unreadable value are an ``error``, or left out and counted (``drop``).
+    numbers
+        Columns of numbers besides those that always are.
     """
     one_of("invalid", invalid, ("error", "drop"))
     events = read_events(
@@ -187,15 +190,23 @@ def read_log(
     events = events.watched(progress)
     bad = pl.any_horizontal(
         [pl.lit(value=False)]
-        + [_unusable(events, column, column in blank) for column in events.schema]
+        + [
+            _unusable(
+                events,
+                column,
+                may_be_blank=column in blank,
+                is_number=column in (*_NUMBERS, *numbers),
+            )
+            for column in events.schema
+        ]
     )
-    numbers = [
-        number(events, column) if column in _NUMBERS else pl.col(column)
+    cells = [
+        number(events, column) if column in (*_NUMBERS, *numbers) else pl.col(column)
         for column in events.schema
     ]
 
     def as_read(part: pl.LazyFrame) -> pl.LazyFrame:
-        return part.select(*numbers, bad.alias(_UNUSABLE))
+        return part.select(*cells, bad.alias(_UNUSABLE))
 
     parts = tuple((part, as_read(frame)) for part, frame in events.parts)
     usable = replace(events, frame=as_read(events.frame), parts=parts)
@@ -233,7 +244,7 @@ def number(events: Events, column: str) -> pl.Expr:
     values = pl.col(column)
     if isinstance(dtype, (pl.String, pl.Categorical, pl.Enum)):
         text = values.cast(pl.String).str.strip_chars()
-        if column in _BOOLEAN:
+        if column in _BOOLEAN or column not in _NUMBERS:
             text = truths(text)
         return text.cast(pl.Float64, strict=False).alias(column)
     if dtype.is_numeric() or isinstance(dtype, (pl.Boolean, pl.Null)):
@@ -249,10 +260,11 @@ def row_text(row: Mapping[str, object]) -> str:
     )
 
 
-def _unusable(events: Events, column: str, may_be_blank: bool) -> pl.Expr:  # noqa: FBT001 - of a table
-    if column not in _NUMBERS:
-        wrong = pl.col(column).is_null()
-    else:
+def _unusable(
+    events: Events, column: str, *, may_be_blank: bool, is_number: bool
+) -> pl.Expr:
+    wrong = pl.col(column).is_null()
+    if is_number:
         wrong = ~number(events, column).is_finite().fill_null(value=False)
     if not may_be_blank:
         return wrong
