@@ -319,6 +319,7 @@ def _scores(column: pl.Series, where: str, notes: dict[str, None]) -> pl.Series:
             written = ", ".join(repr(printable(text)) for text in texts)
             count = counted(int(hole.sum()), "cell")
             notes[f"{where}: {count} without a score, written {written}"] = None
+            column = column.set(hole, None)
     return score_numbers(column, where)
 
 

@@ -134,7 +134,7 @@ _TABLES: Final = (".parquet", ".pq", ".csv", ".jsonl", ".ndjson", ".json")
     "clicks",
     {"log": "LOG"},
     "method propensities min-propensity smoothing thresholds min-impressions tolerance max-iterations",
-    "confidence invalid lists unlinked start end tz times-in time-unit time-format positions",
+    "confidence invalid positions-from lists unlinked start end tz times-in time-unit time-format positions",
     f"top {PRINTED} {READING_TABLES}",
     but={
         **WITHIN_LOGS,
@@ -281,7 +281,8 @@ def _found(files: tuple[str, ...], clicks: str | None, **given: Any) -> OnlineRe
 @declare(
     "ab",
     {"log": "LOG"},
-    "metric variant versus k cluster shares margin correction confidence sequential planned invalid",
+    "metric variant versus k cluster shares margin correction confidence sequential planned invalid "
+    "positions-from",
     f"{PRINTED} {READING_TABLES}",
     but={
         **WITHIN_LOGS,

@@ -211,6 +211,7 @@ _INPUT: Final = {
     "times-in": _O("ZONE", "time zone of times that are written without one", shown="as they are written"),
     "time-unit": _O("s|ms|us|ns", "unit of times that are numbers", shown="recognised by their size"),
     "time-format": _O("FORMAT", "format of times that are texts: '%d/%m/%Y'", shown="recognised by all"),
+    "positions-from": _O("1|0", "the first position in the log", click.IntRange(0, 1)),
     "invalid": _O("error|drop", "rows with a missing or unreadable value"),
     "lists": _O("error|keep|drop", "lists of one session and query that skip or repeat positions"),
     "unlinked": _O("error|drop", "--method pbm: positions that no document links with the first"),

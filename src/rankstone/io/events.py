@@ -71,6 +71,8 @@ class Events(Record):
         Reports every piece that is read.
     read_as
         Notes on what was detected about its files.
+    positions_from
+        The first position, 1 or 0.
     """
 
     source: str
@@ -81,6 +83,7 @@ class Events(Record):
     present: tuple[str, ...] = ()
     watch: _Watch | None = None
     read_as: tuple[str, ...] = ()
+    positions_from: int = 1
 
     def collect(self, query: pl.LazyFrame) -> pl.DataFrame:
         """Run a query over the rows in pieces; reading errors are :class:`InputError`."""

@@ -255,6 +255,7 @@ def ab(
     sequential: bool = False,
     planned: int | str | date | None = None,
     invalid: str = "error",
+    positions_from: int = 1,
     columns: Mapping[str, str] | None = None,
     format_in: str | None = None,
     csv_separator: str | None = None,
@@ -300,6 +301,8 @@ def ab(
         last ``time`` is less than a day old.
     invalid
         Whether rows with a missing or unreadable value are an ``error``, or left out and counted (``drop``).
+    positions_from
+        The first position, 1 or 0.
     columns, format_in, csv_separator, decimal, progress
         As for :func:`rankstone.evaluate`.
 
@@ -346,11 +349,12 @@ def ab(
         format_in=format_in,
         invalid=invalid,
         numbers=numbers[-1:],
+        positions_from=positions_from,
         progress=progress,
     )
     if value is None:
         check_clicks(read)
-        check_positions(read, "position")
+        check_positions(read, "position", fixable=True)
         refuse_duplicates(read, "position")
         impression = dense_numbers(read.frame, "impression_id").to_numpy()
     else:

@@ -277,6 +277,7 @@ def clicks(
     times_in: str | None = None,
     time_unit: str | None = None,
     time_format: str | None = None,
+    positions_from: int = 1,
     columns: Mapping[str, str] | None = None,
     format_in: str | None = None,
     csv_separator: str | None = None,
@@ -322,6 +323,8 @@ def clicks(
         The first and last day to include, by the column ``time``.
     tz, times_in, time_unit, time_format
         How times are read, as for :func:`rankstone.online.cohort_retention.retention`.
+    positions_from
+        The first position, 1 or 0; results count from 1.
     columns
         {name in the table: our name}: ``{"item_id": "doc_id", "tapped": "clicked"}``.
     csv_separator, decimal
@@ -390,6 +393,7 @@ def clicks(
         further,
         clock=Clock(tz, times_in, time_unit, time_format),
         span=Span(as_day("start", start), as_day("end", end)),
+        positions_from=positions_from,
         columns=columns,
         format_in=format_in,
         progress=progress,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
@@ -11,7 +11,7 @@ from rankstone._basics import Record, counted
 from rankstone.errors import BadValue, EmptyInput
 from rankstone.io.events import read_events
 from rankstone.online.local_times import DROP, Clock, read_times
-from rankstone.online.log_tables import number, row_text
+from rankstone.online.log_tables import FROM_0, number, row_text
 from rankstone.online.retention_audit import Span
 
 if TYPE_CHECKING:
@@ -116,6 +116,7 @@ def open_log(
     *,
     clock: Clock,
     span: Span,
+    positions_from: int,
     columns: Mapping[str, str] | None,
     format_in: str | None,
     progress: Progress | None,
@@ -130,6 +131,8 @@ def open_log(
         Columns required in addition to query, document and click.
     clock, span
         How times are read, and the days to include.
+    positions_from
+        The first position, 1 or 0.
     columns, format_in, progress
         As for :func:`rankstone.io.read_events`.
     """
@@ -140,7 +143,7 @@ def open_log(
     table = read_events(
         log, columns, format_in, name="log", further=further, needed=needed, ids=ids
     )
-    events = table.watched(progress)
+    events = replace(table.watched(progress), positions_from=positions_from)
     columns_read = frozenset(events.schema)
     day = None
     in_period = pl.lit(value=True)
@@ -241,6 +244,8 @@ def _invalid_row_error(log: ClickLog, name: str, code: int, count: int) -> BadVa
     shown = [pl.col(column).cast(pl.String) for column in log.events.schema]
     place, row = log.events.first(log.reason == code, *shown)
     problem, expected = REASONS[name]
+    is_from_0 = name == "bad_position" and float(row["position"] or 1) == 0
+    advice = FROM_0 if is_from_0 and log.events.positions_from else log.advice
     given = row_text(
         {column: row.get(column) for column in sorted(log.has) if column != "time"}
     )
@@ -249,7 +254,7 @@ def _invalid_row_error(log: ClickLog, name: str, code: int, count: int) -> BadVa
         where=place,
         given=given,
         expected=expected,
-        fix=log.advice,
+        fix=advice,
     )
 
 

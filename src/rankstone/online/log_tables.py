@@ -56,6 +56,9 @@ _NUMBERS: Final = (
 )
 #: of these, columns in which true and false are read as 1 and 0
 _BOOLEAN: Final = ("clicked", "reward")
+#: what to do about positions from 0
+FROM_0: Final = "positions_from=0 if positions count from 0"
+_ADD_1: Final = "add 1 to positions that count from 0"
 _UNUSABLE: Final = "cannot be used"  # no column of ours has this name
 
 
@@ -130,10 +133,10 @@ def check_clicks(log: Log) -> None:
     log.require(wrong, "where clicked is neither 0 nor 1", "0 or 1", "clicked")
 
 
-def check_positions(log: Log, column: str) -> None:
-    """Refuse positions that are not whole numbers from 1."""
+def check_positions(log: Log, column: str, *, fixable: bool = False) -> None:
+    """Refuse positions that are not whole numbers from 1; ``fixable`` if an option tells where they begin."""
     wrong = (pl.col(column) < 1) | (pl.col(column) != pl.col(column).round())
-    fix = "add 1 to positions that count from 0"
+    fix = FROM_0 if log.events.positions_from and fixable else _ADD_1
     log.require(
         wrong, f"with an invalid {column}", "whole numbers from 1", column, fix=fix
     )
@@ -165,6 +168,7 @@ def read_log(
     format_in: str | None = None,
     invalid: str = "error",
     numbers: Sequence[str] = (),
+    positions_from: int = 1,
     progress: Progress | None = None,
     name: str = "log",
 ) -> Log:
@@ -182,12 +186,14 @@ def read_log(
         Whether rows with a missing or unreadable value are an ``error``, or left out and counted (``drop``).
     numbers
         Columns of numbers besides those that always are.
+    positions_from
+        The first position, 1 or 0.
     """
     one_of("invalid", invalid, ("error", "drop"))
     events = read_events(
         source, columns, format_in, name=name, needed=needed, further=further
     )
-    events = events.watched(progress)
+    events = replace(events.watched(progress), positions_from=positions_from)
     bad = pl.any_horizontal(
         [pl.lit(value=False)]
         + [
@@ -246,10 +252,13 @@ def number(events: Events, column: str) -> pl.Expr:
         text = values.cast(pl.String).str.strip_chars()
         if column in _BOOLEAN or column not in _NUMBERS:
             text = truths(text)
-        return text.cast(pl.Float64, strict=False).alias(column)
-    if dtype.is_numeric() or isinstance(dtype, (pl.Boolean, pl.Null)):
-        return values.cast(pl.Float64)
-    raise InputError(f"{column} holds {dtype}", where=events.source, expected="numbers")
+        values = text.cast(pl.Float64, strict=False).alias(column)
+    elif dtype.is_numeric() or isinstance(dtype, (pl.Boolean, pl.Null)):
+        values = values.cast(pl.Float64)
+    else:
+        what = f"{column} holds {dtype}"
+        raise InputError(what, where=events.source, expected="numbers")
+    return values + (1 - events.positions_from) if column == "position" else values
 
 
 def row_text(row: Mapping[str, object]) -> str:
