@@ -561,3 +561,50 @@ def test_a_click_by_another_name_and_positions_that_are_skipped() -> None:
     assert gap.audit.counts["skipping"] == 1
     assert "1 impression with positions left out" in gap.audit.lines()[0]
     assert "positions are skipped in 1 impression" in " ".join(gap.audit.warnings)
+
+
+def test_a_row_a_user_is_welchs_test() -> None:
+    """Means of one column of numbers; with several rows a user, users are still the units."""
+    rng = np.random.default_rng(5)
+    amounts = rng.gamma(2.0, 3.0, 60)
+    table = {"user_id": range(60), "variant": ["a", "b", "b"] * 20, "revenue": amounts}
+    experiment = ab(table)
+    (row,) = experiment.differences.to_dicts()
+    arms = [amounts[np.array(table["variant"]) == name] for name in "ba"]
+    welch = stats.ttest_ind(*arms, equal_var=False)
+    assert row["measure"] == "revenue"
+    assert row["difference"] == pytest.approx(arms[0].mean() - arms[1].mean())
+    assert row["p"] == pytest.approx(welch.pvalue)
+    assert experiment.audit.counts["clicks"] is None
+    assert "mean_click_rank" not in experiment.audit.remarks
+
+    truths = ab({**table, "revenue": amounts > 5})
+    assert truths.variants["high"].max() <= 1.5
+    for value in ("Yes", "TRUE", "1"):
+        words = [value if one else "no" for one in amounts > 5]
+        same = ab({**table, "revenue": words})
+        assert same.differences.equals(truths.differences)
+
+    twice = {name: [*column, *column] for name, column in table.items()}
+    with pytest.raises(UsageError, match="a user_id has several rows"):
+        ab(twice)
+    (again,) = ab(twice, value="revenue").differences.to_dicts()
+    assert again["error"] == pytest.approx(row["error"])
+    with pytest.raises(UsageError, match="2 columns could be compared: revenue, n"):
+        ab({**table, "n": range(60)})
+    with pytest.raises(UsageError, match="0 columns could be compared: none"):
+        ab({name: table[name] for name in ("user_id", "variant")})
+
+
+def test_positions_from_0() -> None:
+    """They are those from 1, one lower; the advice is only given where the lowest is 0."""
+    log = {"user_id": [1, 1, 2, 2], "impression_id": [1, 1, 2, 2], "variant": [*"aabb"]}
+    log |= {"position": [1, 2, 1, 2], "clicked": [0, 1, 1, 0]}
+    lower = {**log, "position": [0, 1, 0, 1]}
+    assert ab(log).differences.equals(ab(lower, positions_from=0).differences)
+    with pytest.raises(BadValue) as refused:
+        ab(lower)
+    assert refused.value.fix == "positions_from=0 if positions count from 0"
+    with pytest.raises(BadValue) as below:
+        ab({**log, "position": [-1, 0, 0, 1]}, positions_from=0)
+    assert below.value.fix != refused.value.fix

@@ -141,9 +141,8 @@ def read_battles(
     with reading(name):
         theirs = frame.collect_schema().names()
         aliases = {ours: names.split() for ours, names in _ALIASES.items()}
-        if {"score_b", "score_right"} & {
-            *theirs
-        }:  # a score for each side is no outcome
+        # a score for each side is no outcome
+        if not {"score_b", "score_right"}.isdisjoint(theirs):
             aliases["outcome"] = []
         named = by_aliases(theirs, aliases)
         table = frame.rename(named).collect()

@@ -232,8 +232,10 @@ def read_events(
     }
     schema = frames[0].with_columns(**nested).collect_schema()
     chosen = renames(schema.names(), columns or {}, name)
-    tool = _written_by(schema.names(), chosen, needed)
-    if tool is not None:
+    tools = [tool for tool in _TOOLS if {*_TOOLS[tool]} <= {*schema}]
+    if chosen or "time" in schema:  # something else says who did something when
+        tools = []
+    for tool in tools:
         chosen |= _TOOLS[tool]
     if further is None:
         further = (*chosen.values(), *schema.names(), "clicked")
@@ -267,24 +269,11 @@ def read_events(
     ]
     whole = named[0] if len(named) == 1 else pl.concat(named)
     read_as = [note for part in parts for note in part.read_as]
-    notes = tuple(dict.fromkeys([*read_as, *([] if tool is None else [tool])]))
+    notes = tuple(dict.fromkeys([*read_as, *tools]))
     pairs = tuple(zip(parts, named, strict=False))
     return Events(
         name, whole, kept, bare or wide, pairs, tuple(ours.values()), read_as=notes
     )
-
-
-def _written_by(
-    names: Sequence[str], chosen: Mapping[str, str], needed: Sequence[str]
-) -> str | None:
-    """Return whose events these are, where nothing else says who did something when."""
-    if (
-        "time" in names
-        or {*chosen.values()} & {*_NEEDED}
-        or not {*_NEEDED} <= {*needed}
-    ):
-        return None
-    return next((tool for tool in _TOOLS if {*_TOOLS[tool]} <= {*names}), None)
 
 
 def _broken(parts: Iterable[Scanned]) -> InputError | None:
