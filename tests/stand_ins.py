@@ -205,6 +205,7 @@ def _logs() -> dict[str, Any]:
         "log.csv": own,
         "clicks.parquet": log.drop("target_propensity"),
         "so-far.parquet": log,
+        "users.csv": "user_id,variant,revenue\n1,a,2\n2,a,3\n3,b,4\n4,b,7\n",
     }
 
 

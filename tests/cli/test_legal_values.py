@@ -169,6 +169,8 @@ VALUES: Final[dict[str | tuple[str, str], str]] = {
     "end": "2024-01-08",
     "tz": "Europe/Berlin",
     "times-in": "Asia/Shanghai",
+    "time-format": "%Y-%m-%dT%H:%M:%S",
+    "positions-from": "1",
     "cohorts": "cohorts.csv",
     "heatmap": "heatmap.svg",
     "report": "report.html",

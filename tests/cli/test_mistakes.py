@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.command_line import exit_code
 
+import rankstone
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -84,12 +86,12 @@ def test_options_are_named_as_flags(
 
 
 def test_checks_name_flags_too(shell: Shell) -> None:
-    """Findings on the screen say what to type; the report for programs has the names of Python."""
-    assert "choose --duplicates first_keep_rank" in shell("check q.txt twice.run", 3)[0]
-    assert (
-        "choose duplicates=first_keep_rank"
-        in shell("check q.txt twice.run --format json", 3)[0]
-    )
+    """Findings at a shell say what to type there; those in Python have its names."""
+    for command in ("check q.txt twice.run", "check q.txt twice.run --format json"):
+        assert "choose --duplicates first_keep_rank" in shell(command, 3)[0]
+    found = rankstone.check("q.txt", {"twice": "twice.run"}).files
+    fixes = [one.fix or "" for file in found for one in file.findings]
+    assert any("choose duplicates=first_keep_rank" in fix for fix in fixes)
 
 
 # -- columns ---------------------------------------------------------------------------------------------
