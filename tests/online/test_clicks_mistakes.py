@@ -45,7 +45,7 @@ def written(folder: Path, *rows: str, head: str = HEAD) -> str:
         ("2,q,a,1,perhaps", "1 row where clicked is not a number from 0 to 1"),
         ("2,q,a,,1", "1 row with a click and no position"),
         ("2,q,a,,0", "1 row without a position"),
-        ("2,q,a,0,0", "1 row with a position that is not a whole number from 1"),
+        ("2,q,a,-1,0", "1 row with a position that is not a whole number from 1"),
         ("2,q,a,1.5,0", "1 row with a position that is not a whole number from 1"),
         ("2,q,a,first,0", "1 row with a position that is not a whole number from 1"),
     ],

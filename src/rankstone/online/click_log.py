@@ -244,7 +244,7 @@ def _invalid_row_error(log: ClickLog, name: str, code: int, count: int) -> BadVa
     shown = [pl.col(column).cast(pl.String) for column in log.events.schema]
     place, row = log.events.first(log.reason == code, *shown)
     problem, expected = REASONS[name]
-    is_from_0 = name == "bad_position" and float(row["position"] or 1) == 0
+    is_from_0 = name == "bad_position" and row["position"] in ("0", "0.0")
     advice = FROM_0 if is_from_0 and log.events.positions_from else log.advice
     given = row_text(
         {column: row.get(column) for column in sorted(log.has) if column != "time"}

@@ -58,7 +58,6 @@ _NUMBERS: Final = (
 _BOOLEAN: Final = ("clicked", "reward")
 #: what to do about positions from 0
 FROM_0: Final = "positions_from=0 if positions count from 0"
-_ADD_1: Final = "add 1 to positions that count from 0"
 _UNUSABLE: Final = "cannot be used"  # no column of ours has this name
 
 
@@ -136,7 +135,10 @@ def check_clicks(log: Log) -> None:
 def check_positions(log: Log, column: str, *, fixable: bool = False) -> None:
     """Refuse positions that are not whole numbers from 1; ``fixable`` if an option tells where they begin."""
     wrong = (pl.col(column) < 1) | (pl.col(column) != pl.col(column).round())
-    fix = FROM_0 if log.events.positions_from and fixable else _ADD_1
+    fix: str | None = "add 1 to positions that count from 0"
+    if fixable:
+        is_from_0 = log.events.positions_from and log.frame[column].min() == 0
+        fix = FROM_0 if is_from_0 else None
     log.require(
         wrong, f"with an invalid {column}", "whole numbers from 1", column, fix=fix
     )
