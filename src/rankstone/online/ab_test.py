@@ -414,9 +414,8 @@ def ab(
         ),
         conventions={
             "by": by,
-            **({} if value is None else {"value": value}),
             "versus": labels[code],
-            "k": k,
+            **({"k": k} if value is None else {"value": value}),
             "cluster": cluster,
             "margin": margin,
             "correction": correction,
