@@ -159,8 +159,9 @@ def read_battles(
             f"there is no column {' and no column '.join(lacking)}",
             where=name,
             given=f"columns {some(theirs, 12)}",
-            expected="one battle in a row: left, right and winner; left, right and outcome (1, 0, 0.5 for "
-            "the left one); or winner and loser",
+            expected="one battle in a row: left, right and winner; "
+            "left, right and outcome (1, 0, 0.5 for the left one); "
+            "or winner and loser",
             fix=f"{rename_fix({'THEIRS': lacking[0]}, columns)}, with its name for THEIRS",
         )
     if not table.height:
@@ -294,8 +295,8 @@ def _marks(table: pl.DataFrame, names: Iterable[str], where: str) -> pl.DataFram
 def _as_outcome(columns: Mapping[str, str] | None, named: Mapping[str, str]) -> str:
     """Return the advice to read the column of winners as numbers: 0 if the right side won."""
     names = dict(columns or {})
-    sources = {**names, **named}.items()
-    theirs = next((name for name, ours in sources if ours == "winner"), "winner")
+    sources = {ours: name for name, ours in {**named, **names}.items()}
+    theirs = sources.get("winner", "winner")
     option = rename_fix({**names, theirs: "outcome"}, columns)
     return f"if 0 means that the right side won, instead {option}"
 

@@ -200,17 +200,20 @@ def _table(
     if not {"query_id", *_LONG} & {*theirs}:
         table = table.rename({theirs[0]: "query_id"})
     known = table.collect_schema().names()
-    measures = [name for name in asked if name in known]
-    systems = [] if {*_LONG} & {*known} else [one for one in known if one != "query_id"]
     is_long = {"query_id", "measure", "value"} <= {*known}
+    measures = [name for name in asked if name in known and not is_long]
+    systems = [name for name in known if name != "query_id"]
+    if {*_LONG} & {*known}:
+        systems = []
     of_measures = theirs[0].lower() in _MEASURES
     if of_measures or not (measures or is_long or len(systems) > 1):
         raise MissingColumn(
             "there are no scores of single queries",
             where=where,
             given=f"columns {some(theirs, 12)}",
-            expected="query_id, measure, value; or a row for each query_id and a column for each system, or for "
-            "each measure, of which those that are asked for are read",
+            expected="query_id, measure, value; or a row for each query_id "
+            "and a column for each system, or for each measure, "
+            "of which those that are asked for are read",
             fix=None if of_measures else _IF_MEASURES.format(known[-1]),
         )
     values = measures or systems
@@ -221,9 +224,8 @@ def _table(
         frame = _unfolded(frame, where, values, "measure")
     elif systems:
         measure = asked[0] if len(asked) == 1 else "score"
-        frame = _unfolded(frame, where, values, "run").with_columns(
-            measure=pl.lit(measure)
-        )
+        frame = _unfolded(frame, where, values, "run")
+        frame = frame.with_columns(measure=pl.lit(measure))
         read_as = (*read_as, f"{_WIDE}: {counted(len(systems), 'column')} of {measure}")
     notes |= {where: read_as} if read_as else {}
     if "weight" not in frame.columns:
@@ -247,14 +249,15 @@ def _unfolded(
         raise DuplicateRows(
             f"{printable(twice)} is twice in the first column",
             where=where,
-            expected=f"query ids in the first column, and a column of scores for each {variable}",
+            expected="query ids in the first column, "
+            f"and a column of scores for each {variable}",
             fix="add a column of query ids in front",
         )
     try:
         scores = [_scores(frame[name], where) for name in values]
     except BadValue as error:
-        plain = frame.select(values).select(selectors.string() | selectors.numeric())
-        numbers = plain.cast(pl.Float64, strict=False)
+        flat = frame.select(values).select(~selectors.nested())
+        numbers = flat.cast(pl.Float64, strict=False)
         known = [column.name for column in numbers if column.count()]
         if known and variable == "run":
             error.fix = _IF_MEASURES.format(known[0])

@@ -336,7 +336,7 @@ def ab(
     settings = ClaimSettings(margin, correction, confidence, sequential)
     units = [] if cluster is None else [cluster]
     is_named = value is not None
-    if value is None:
+    if not is_named:
         opened = read_events(log, columns, format_in, needed=(), further=None)
         value = _value_of_users(opened, by, cluster)
     numbers = ["impression_id", "position", "clicked"] if value is None else [value]
@@ -370,7 +370,8 @@ def ab(
         raise UsageError(
             f"a {printable(cluster, 40)} has several rows",
             where=read.source,
-            expected="a row for each; or one for each document, with impression_id and position",
+            expected="a row for each; "
+            "or one for each document, with impression_id and position",
             fix=f"value={value!r} compares means over rows",
         )
     ratios, ends = _ratios(read, value, impression, k)
@@ -455,10 +456,12 @@ def _value_of_users(events: Events, by: str, cluster: str | None) -> str | None:
     if len(values) == 1:
         return values[0]
     raise UsageError(
-        f"{counted(len(values), 'column')} could be compared: {some(values, 12) or 'none'}",
+        f"{counted(len(values), 'column')} could be compared: "
+        f"{some(values, 12) or 'none'}",
         where=events.source,
         given=f"columns {some(events.schema, 12)}",
-        expected="impression_id, position and clicked; or a row for each user, with one column of numbers",
+        expected="impression_id, position and clicked; "
+        "or a row for each user, with one column of numbers",
         fix=f"value={values[0]!r} names one" if values else None,
     )
 

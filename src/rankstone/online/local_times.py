@@ -112,7 +112,8 @@ class Clock:
             except pl.exceptions.ComputeError:
                 raise BadOption(
                     f"time_format={printable(self.time_format)!r} is not a format of times",
-                    expected="such as '%d/%m/%Y', '%d.%m.%y %H:%M', '%m/%d/%Y %I:%M:%S %p', '%d %b %Y'",
+                    expected="such as '%d/%m/%Y', '%d.%m.%y %H:%M', "
+                    "'%m/%d/%Y %I:%M:%S %p', '%d %b %Y'",
                 ) from None
 
 
@@ -398,27 +399,26 @@ def _recognised_format(events: Events, text: pl.Expr, known: int) -> str | None:
     formats = {one: _parsed(text, one) for one in _formats(row.get("time", ""))}
     if not formats:
         return None
-    any_of_them = pl.any_horizontal(one.is_not_null() for one in formats.values())
-    counts = events.collect(
-        events.frame.select(
-            any_of_them.sum().alias(_ANY),
-            *(one.count().alias(name) for name, one in formats.items()),
-        )
-    ).row(0, named=True)
+    any_of_them = pl.coalesce(formats.values()).count()
+    each = (one.count().alias(name) for name, one in formats.items())
+    counted_texts = events.frame.select(any_of_them.alias(_ANY), *each)
+    counts = events.collect(counted_texts).row(0, named=True)
     readable = counts.pop(_ANY)
     if readable <= known:
         return None
     first, second = sorted(counts, key=counts.__getitem__, reverse=True)[:2]
     if counts[second] < counts[first] == readable:
         return first
+    fix = None
+    if counts[second] == readable:
+        fix = f"time_format={first!r}, or {second!r}"
     raise BadValue(
-        f"times can be read as {first} ({counts[first]:,}) and as {second} ({counts[second]:,})",
+        f"times can be read as {first} ({counts[first]:,}) "
+        f"and as {second} ({counts[second]:,})",
         where=place,
         given=f"{counted(readable, 'time')}, such as {printable(row['time'], 40)}",
         expected="one format in all rows, and a day above 12 in some",
-        fix=f"time_format={first!r}, or {second!r}"
-        if counts[second] == readable
-        else None,
+        fix=fix,
     )
 
 
@@ -539,6 +539,7 @@ def _no_time_error(events: Events, text: pl.Expr | None = None) -> InputError:
         "no time can be read",
         where=place,
         given=printable(row["time"], 60),
-        expected="2024-01-31, 2024-01-31T18:30:00Z, 2024-01-31 18:30:00+01:00, numbers since 1970, or a "
-        "time_format such as '%d %b %Y'",
+        expected="2024-01-31, 2024-01-31T18:30:00Z, "
+        "2024-01-31 18:30:00+01:00, numbers since 1970, "
+        "or a time_format such as '%d %b %Y'",
     )
