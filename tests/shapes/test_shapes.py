@@ -189,6 +189,15 @@ def test_a_named_shape_is_not_asked_of_the_others(tmp_path: Path, shape: Shape) 
             )
 
 
+def test_what_trec_eval_prints_is_no_ranking(tmp_path: Path) -> None:
+    """Measure, query and value are three words like user, item and rating."""
+    path = tmp_path / "printed.txt"
+    path.write_text("map\t301\t0.21\nmap\t302\t0.3\nmap\tall\t0.255\n")
+    for read in READERS.values():
+        with pytest.raises(RankstoneError):
+            read(path).collect()
+
+
 OWN = """
 [[shapes]]
 name = "shop-log"

@@ -130,8 +130,9 @@ class LineTemplate(Record):
 
 
 def _are_documents(rows: Sequence[Row]) -> bool:
-    """Return whether documents are not all the same, as ``all`` is in printed means."""
-    return len(rows) < _FEW or len({row["doc_id"] for row in rows}) > 1
+    """Return whether documents differ, and none is ``all``, as trec_eval prints its means."""
+    docs = {row["doc_id"] for row in rows}
+    return "all" not in docs and (len(rows) < _FEW or len(docs) > 1)
 
 
 def are_grades(rows: Sequence[Row]) -> bool:
