@@ -29,7 +29,7 @@ from rankstone.errors import (
 from rankstone.hits.alignment_audit import Audit
 from rankstone.io.attributes import open_table
 from rankstone.io.csv_dialect import refuse_copies
-from rankstone.io.file_formats import stem
+from rankstone.io.file_formats import stem, suffixes_of
 from rankstone.io.input_table import reading
 from rankstone.io.json_objects import read_text
 from rankstone.io.number_columns import numbers_in
@@ -172,17 +172,7 @@ def _read(
 
 def _is_printed(path: str) -> bool:
     """Return True for output of trec_eval, False for a table with named columns."""
-    suffixes = (
-        ".parquet",
-        ".pq",
-        ".csv",
-        ".tsv",
-        ".jsonl",
-        ".ndjson",
-        ".arrow",
-        ".ipc",
-        ".feather",
-    )
+    suffixes = suffixes_of("parquet", "csv", "tsv", "jsonl", "arrow")
     bare = path.removesuffix(".gz").removesuffix(".zst").lower()
     return not (is_database(path) or bare.endswith(suffixes))
 

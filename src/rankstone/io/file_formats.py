@@ -83,6 +83,15 @@ _BY_SUFFIX: Final = {
 }
 
 
+def suffixes_of(*formats: str) -> tuple[str, ...]:
+    """Return the suffixes of some formats.
+
+    >>> suffixes_of("csv", "jsonl")
+    ('.csv', '.jsonl', '.ndjson')
+    """
+    return tuple(suffix for name in formats for suffix in FORMATS[name])
+
+
 def format_at(
     path: StrPath, format_in: str | None, columns: Mapping[str, str]
 ) -> tuple[str, list[Path]]:

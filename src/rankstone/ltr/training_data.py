@@ -23,7 +23,7 @@ from rankstone.errors import (
 )
 from rankstone.hits.list_arrays import offsets_of
 from rankstone.io.columns import hidden, renames, require, with_csv
-from rankstone.io.file_formats import scan_parts
+from rankstone.io.file_formats import scan_parts, suffixes_of
 from rankstone.io.file_parts import parts_of
 from rankstone.io.input_table import reading
 from rankstone.io.sources import is_stream
@@ -39,15 +39,7 @@ if TYPE_CHECKING:
 #: what files may be; a further .gz or .zst is looked through
 FORMATS: Final = ("letor", "csv", "tsv", "jsonl", "parquet", "arrow")
 TABLES: Final = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".ipc": "arrow",
-    ".feather": "arrow",
+    suffix: name for name in FORMATS if name != "letor" for suffix in suffixes_of(name)
 }
 _RESERVED: Final = ("query_id", "doc_id", "relevance")
 #: what these columns may be called, too

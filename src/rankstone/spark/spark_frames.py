@@ -20,6 +20,7 @@ from rankstone.errors import (
 )
 from rankstone.io.columns import CsvOptions, Renames, hidden, renames, require
 from rankstone.io.csv_dialect import SEPARATORS
+from rankstone.io.file_formats import suffixes_of
 from rankstone.io.file_parts import parts_of
 from rankstone.io.trec_text import QRELS, RUN
 from rankstone.io.unused_lists import may_be_meant
@@ -41,19 +42,11 @@ if TYPE_CHECKING:
 _QRELS: Final = {"query_id": 0, "doc_id": 2, "relevance": 3}
 _RUN: Final = {"query_id": 0, "doc_id": 2, "rank": 3, "score": 4}
 _FILE_NUMBERS: Final = ("relevance", "score", "rank", "position")
+_READ: Final = ("parquet", "csv", "tsv", "jsonl", "trec")
+#: suffix → format; ORC is read by Spark alone
 _SUFFIXES: Final = {
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".orc": "orc",
-    ".txt": "trec",
-    ".run": "trec",
-    ".qrels": "trec",
-    ".trec": "trec",
-}
+    suffix: name for name in _READ for suffix in suffixes_of(name) if suffix
+} | {".orc": "orc"}
 _FORMATS: Final = tuple(dict.fromkeys(_SUFFIXES.values()))
 
 

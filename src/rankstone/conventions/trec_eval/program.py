@@ -20,7 +20,7 @@ from rankstone.conventions.trec_eval.relevance_evaluator import FORMATS, VERSION
 from rankstone.errors import DuplicateRows, UsageError, printable
 from rankstone.io import read_judgments, read_run
 from rankstone.io.damaged_files import refuse_endless
-from rankstone.io.file_formats import stem
+from rankstone.io.file_formats import stem, suffixes_of
 from rankstone.io.input_table import Table, reading
 from rankstone.io.sources import is_database, is_stream, read_stream, stream_title
 from rankstone.io.trec_text import ANY_TAG, trec
@@ -155,7 +155,7 @@ class Run(Record):
 _TAIL: Final = 1 << 16
 #: the column of the run id, and formats without lines
 _TAG: Final = 5
-_COLUMNAR: Final = (".parquet", ".pq", ".arrow", ".ipc", ".feather")
+_COLUMNAR: Final = suffixes_of("parquet", "arrow")
 
 
 def tag_of(source: Path | bytes) -> str:
