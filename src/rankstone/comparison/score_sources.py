@@ -46,12 +46,12 @@ if TYPE_CHECKING:
 
 
 #: columns of which a table without one is wide
-_LONG: Final = ("run", "measure", "value")
+_LONG: Final = frozenset({"run", "measure", "value"})
 #: how a wide table was read
 _WIDE: Final = "queries × systems"
 _IF_MEASURES: Final = "if the columns are measures, measures={!r}"
 #: what the first column of a table of means is called
-_MEASURES: Final = ("metric", "metrics", "measure", "measures")
+_MEASURES: Final = "metric metrics measure measures"
 #: texts that people write where there is no score
 _HOLES: Final = "- -- – — ? / . n/a na n.a. #n/a none null nil missing tbd nan"
 #: columns of a table of scores
@@ -119,7 +119,7 @@ def read_scores(
     if not frames:
         raise EmptyInput("there are no scores")
     whole = pl.concat(frames)
-    wide = any(note.startswith(_WIDE) for read_as in notes.values() for note in read_as)
+    wide = any(_WIDE in read_as[-1] for read_as in notes.values())
     _refuse_twice(whole, wide=wide)
     return whole, sources
 
@@ -157,14 +157,14 @@ def _read(
     elif name is not None:
         runs = frame["run"].unique(maintain_order=True)
         if len(runs) > 1:
-            wide = notes.get(where, ("",))[-1].startswith(_WIDE)
+            fix = "pass the table without a name"
+            if _WIDE in notes.get(where, ("",))[-1]:
+                fix = _IF_MEASURES.format(runs[0])
             raise UsageError(
                 f"{printable(name)} has the scores of several systems",
                 where=where,
                 given=some(runs, 5),
-                fix=_IF_MEASURES.format(runs[0])
-                if wide
-                else "pass the table without a name",
+                fix=fix,
             )
         frame = frame.with_columns(run=pl.lit(name))
     return frame.select(list(SCHEMA))
@@ -184,28 +184,25 @@ def _table(
     asked: Sequence[str],
     notes: dict[str, tuple[str, ...]],
 ) -> pl.DataFrame:
-    """Read the columns of a table, or unfold a wide one; the default weight is 1."""
+    """Read the columns of a table, or unfold a wide one."""
     _, table, read_as = open_table(source, "query_id", columns)
     theirs = table.collect_schema().names()
-    if not {"query_id", *_LONG} & {*theirs}:
+    is_wide = _LONG.isdisjoint(theirs)
+    if is_wide and "query_id" not in theirs:
         table = table.rename({theirs[0]: "query_id"})
     known = table.collect_schema().names()
     is_long = {"query_id", "measure", "value"} <= {*known}
     measures = [name for name in asked if name in known and not is_long]
-    systems = [name for name in known if name != "query_id"]
-    if {*_LONG} & {*known}:
-        systems = []
-    of_measures = theirs[0].lower() in _MEASURES
-    if of_measures or not (measures or is_long or len(systems) > 1):
-        raise MissingColumn(
-            "there are no scores of single queries",
-            where=where,
-            given=f"columns {some(theirs, 12)}",
-            expected="query_id, measure, value; or a row for each query_id "
-            "and a column for each system, or for each measure, "
-            "of which those that are asked for are read",
-            fix=None if of_measures else _IF_MEASURES.format(known[-1]),
-        )
+    systems = list[str]()
+    if is_wide:
+        systems += known
+        systems.remove("query_id")
+    if theirs[0].lower() in _MEASURES.split():
+        raise _no_queries(where, theirs)
+    is_readable = measures or is_long or len(systems) > 1
+    if not is_readable:
+        fix = _IF_MEASURES.format(known[-1])
+        raise _no_queries(where, theirs, fix)
     values = measures or systems
     names = [name for name in SCHEMA if name in known and name not in values]
     with reading(where):
@@ -213,18 +210,41 @@ def _table(
     if measures:
         frame = _unfolded(frame, where, values, "measure")
     elif systems:
-        measure = asked[0] if len(asked) == 1 else "score"
+        measure = "score"
+        if len(asked) == 1:
+            measure = asked[0]
         frame = _unfolded(frame, where, values, "run")
         frame = frame.with_columns(measure=pl.lit(measure))
         read_as = (*read_as, f"{_WIDE}: {counted(len(systems), 'column')} of {measure}")
-    notes |= {where: read_as} if read_as else {}
+    if read_as:
+        notes[where] = read_as
+    return _typed(frame, where)
+
+
+def _typed(frame: pl.DataFrame, where: str) -> pl.DataFrame:
+    """Return scores with names as texts and values as numbers; the default weight is 1."""
     if "weight" not in frame.columns:
         frame = frame.with_columns(weight=pl.lit(1.0))
-    texts = [name for name in ("query_id", "measure", "run") if name in frame.columns]
-    return frame.with_columns(
-        *(name_texts(frame[name], where) for name in texts),
-        _scores(frame["value"], where),
-        score_numbers(frame["weight"], where),
+    for name in ("query_id", "measure", "run"):
+        if name in frame.columns:
+            frame = frame.with_columns(name_texts(frame[name], where))
+    value = _scores(frame["value"], where)
+    weight = score_numbers(frame["weight"], where)
+    return frame.with_columns(value, weight)
+
+
+def _no_queries(
+    where: str, names: Sequence[str], fix: str | None = None
+) -> MissingColumn:
+    """Return the error for a table without scores of queries."""
+    return MissingColumn(
+        "there are no scores of single queries",
+        where=where,
+        given=f"columns {some(names, 12)}",
+        expected="query_id, measure, value; or a row for each query_id "
+        "and a column for each system, or for each measure, "
+        "of which those that are asked for are read",
+        fix=fix,
     )
 
 
@@ -247,14 +267,13 @@ def _unfolded(
         scores = [_scores(frame[name], where) for name in values]
     except BadValue as error:
         flat = frame.select(values).select(~selectors.nested())
-        numbers = flat.cast(pl.Float64, strict=False)
-        known = [column.name for column in numbers if column.count()]
-        if known and variable == "run":
-            error.fix = _IF_MEASURES.format(known[0])
+        for column in flat.cast(pl.Float64, strict=False):
+            if column.count() and variable == "run":
+                error.fix = _IF_MEASURES.format(column.name)
+                break
         raise
-    return rows.with_columns(scores).unpivot(
-        values, index=rows.columns, variable_name=variable
-    )
+    unfolding = rows.with_columns(scores)
+    return unfolding.unpivot(values, index=rows.columns, variable_name=variable)
 
 
 def name_texts(column: pl.Series, where: str) -> pl.Series:
@@ -354,10 +373,13 @@ def _refuse_twice(frame: pl.DataFrame, *, wide: bool) -> None:
     twice = frame.filter(frame.select(keys).is_duplicated())
     if twice.height:
         run, query, measure = twice.select(keys).row(0)
+        fix = "name each table: name=FILE"
+        if wide:
+            fix = _IF_MEASURES.format(run)
         raise DuplicateRows(
             f"{printable(run)} has two values of {printable(measure)} for query {printable(query)}",
             expected="one value for each system, query and measure",
-            fix=_IF_MEASURES.format(run) if wide else "name each table: name=FILE",
+            fix=fix,
         )
 
 
@@ -436,8 +458,10 @@ class Source(Record):
         given = (
             [measures] if isinstance(measures, (str, Named)) else list(measures or ())  # type: ignore[call-overload]
         )
-        asked = [word for one in given for word in (str(one), *str(one).split())]
-        frame, sources = read_scores(source, columns, notes, [*dict.fromkeys(asked)])
+        texts = [str(measure) for measure in given]
+        words = " ".join(texts).split()
+        asked = [*dict.fromkeys([*texts, *words])]
+        frame, sources = read_scores(source, columns, notes, asked)
         known = {
             text: fact_of(text, "direction", "higher")
             for text in frame["measure"].unique(maintain_order=True)

@@ -334,12 +334,16 @@ def ab(
     between_0_and_1("confidence", confidence)
     above_0("margin", margin)
     settings = ClaimSettings(margin, correction, confidence, sequential)
-    units = [] if cluster is None else [cluster]
+    units = list[str]()
+    if cluster is not None:
+        units.append(cluster)
     is_named = value is not None
     if not is_named:
         opened = read_events(log, columns, format_in, needed=(), further=None)
         value = _value_of_users(opened, by, cluster)
-    numbers = ["impression_id", "position", "clicked"] if value is None else [value]
+    numbers = ["impression_id", "position", "clicked"]
+    if value is not None:
+        numbers = [value]
     read = read_log(
         log,
         [*numbers, by, *units],
@@ -438,8 +442,9 @@ def _ratios(
         position = log.frame["position"].to_numpy()
         ratios = metric_ratios(values, position, impression, k)
         return ratios, {"mean_click_rank": (1.0, float(position.max()))}
-    is_share = values.min() >= 0 and values.max() <= 1
-    ends = {} if is_share else {value: (-math.inf, math.inf)}
+    ends = {}
+    if values.min() < 0 or values.max() > 1:
+        ends[value] = (-math.inf, math.inf)
     return {value: (values, np.ones(len(values)))}, ends
 
 
@@ -455,6 +460,9 @@ def _value_of_users(events: Events, by: str, cluster: str | None) -> str | None:
     values = [one.name for one in head if one.count() and not is_id(one.name)]
     if len(values) == 1:
         return values[0]
+    fix = None
+    if values:
+        fix = f"value={values[0]!r} names one"
     raise UsageError(
         f"{counted(len(values), 'column')} could be compared: "
         f"{some(values, 12) or 'none'}",
@@ -462,7 +470,7 @@ def _value_of_users(events: Events, by: str, cluster: str | None) -> str | None:
         given=f"columns {some(events.schema, 12)}",
         expected="impression_id, position and clicked; "
         "or a row for each user, with one column of numbers",
-        fix=f"value={values[0]!r} names one" if values else None,
+        fix=fix,
     )
 
 
@@ -517,8 +525,11 @@ def _make_audit(
     warnings: list[str],
     remarks: Mapping[str, str],
 ) -> LogAudit:
-    shown = log.has("position")
-    clicks = int(log.frame["clicked"].sum()) if shown else None
+    clicks = None
+    what = [f"means of {next(iter(arms))} over rows"]
+    if log.has("position"):
+        clicks = int(log.frame["clicked"].sum())
+        what = [counted(len(variant), "impression"), counted(clicks, "click")]
     variants = np.sum([one.present for one in next(iter(arms.values()))], axis=0)
     several = int((variants > 1).sum())
     units = int(unit.max()) + 1
@@ -544,10 +555,7 @@ def _make_audit(
         ]
     parts = (
         counted(log.rows, "row"),
-        *(() if clicks is None else (counted(len(variant), "impression"),)),
-        f"means of {next(iter(arms))} over rows"
-        if clicks is None
-        else counted(clicks, "click"),
+        *what,
         ""
         if cluster is None
         else f"{counted(units, 'value')} of {printable(cluster, 40)}",

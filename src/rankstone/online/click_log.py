@@ -245,7 +245,9 @@ def _invalid_row_error(log: ClickLog, name: str, code: int, count: int) -> BadVa
     place, row = log.events.first(log.reason == code, *shown)
     problem, expected = REASONS[name]
     is_from_0 = name == "bad_position" and row["position"] in ("0", "0.0")
-    advice = FROM_0 if is_from_0 and log.events.positions_from else log.advice
+    advice = log.advice
+    if is_from_0 and log.events.positions_from:
+        advice = FROM_0
     given = row_text(
         {column: row.get(column) for column in sorted(log.has) if column != "time"}
     )

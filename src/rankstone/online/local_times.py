@@ -276,7 +276,8 @@ def _numbers(events: Events, number: pl.Expr, clock: Clock) -> TimeReading:
     number = pl.when(used).then(number.cast(pl.Int64, strict=False) if whole else value)
     ticks = _to_ticks(number, UNITS[unit], whole=whole)
     time = ticks.cast(pl.Datetime("us")).dt.replace_time_zone("UTC")
-    reading = _zoned(time, clock, "UTC", f"{_NAMES[unit]} since 1970{recognised}")
+    description = f"{_NAMES[unit]} since 1970{recognised}"
+    reading = _zoned(time, clock, "UTC", description)
     return replace(reading, advice=_two_units(low, high) or DROP)
 
 
@@ -355,7 +356,9 @@ def _texts(events: Events, text: pl.Expr, clock: Clock) -> TimeReading:
         form: count for form, count in forms.items() if count and form != "other"
     }
     known = sum(forms_present.values())
-    time_format = _recognised_format(events, text, known) if forms["other"] else None
+    time_format = None
+    if forms["other"]:
+        time_format = _recognised_format(events, text, known)
     if time_format is not None:
         return _of_format(text, time_format, clock, events.source, " (recognised)")
     if not forms_present:
@@ -439,7 +442,9 @@ def _formats(example: str) -> list[str]:
 
 def _parsed(text: pl.Expr, time_format: str) -> pl.Expr:
     """Return times without a zone, or of UTC; years of two digits are not of the first century."""
-    zone = "UTC" if "%z" in time_format else None
+    zone = None
+    if "%z" in time_format:
+        zone = "UTC"
     time = text.str.to_datetime(time_format, strict=False, time_zone=zone)
     return pl.when(time.dt.year() >= 1000).then(time)  # noqa: PLR2004 - of four digits
 

@@ -137,8 +137,9 @@ def check_positions(log: Log, column: str, *, fixable: bool = False) -> None:
     wrong = (pl.col(column) < 1) | (pl.col(column) != pl.col(column).round())
     fix: str | None = "add 1 to positions that count from 0"
     if fixable:
-        is_from_0 = log.events.positions_from and log.frame[column].min() == 0
-        fix = FROM_0 if is_from_0 else None
+        fix = None
+        if log.events.positions_from and log.frame[column].min() == 0:
+            fix = FROM_0
     log.require(
         wrong, f"with an invalid {column}", "whole numbers from 1", column, fix=fix
     )
@@ -260,7 +261,9 @@ def number(events: Events, column: str) -> pl.Expr:
     else:
         what = f"{column} holds {dtype}"
         raise InputError(what, where=events.source, expected="numbers")
-    return values + (1 - events.positions_from) if column == "position" else values
+    if column == "position":
+        values += 1 - events.positions_from
+    return values
 
 
 def row_text(row: Mapping[str, object]) -> str:
