@@ -132,3 +132,45 @@ def test_no_output_takes_the_place_of_what_spark_reads(tmp_path: Path) -> None:
         done = evaluated(*files, *ON_SPARK, "-o", parts / "1.parquet", code=2)
         assert "is also an input in" in done.stderr
     assert (parts / "1.parquet").read_bytes() == before
+
+
+@pytest.mark.usefixtures("spark")
+@pytest.mark.parametrize(
+    ("judged", "listed"),
+    [
+        (
+            "1::a::5::978300760\n1::b::3::978302109\n2::a::4::978298413\n",
+            "1 a .5\n1 b .9\n2 a 1.5\n",
+        ),
+        ("0 11 12 13\n1 21 22\n", "0 98 11 12\n1 21 80\n"),
+        ("4\tqid:1 #\tb\tRambo\n3\tqid:1 #\ta\tRambo III\n", "1 a 1\n1 b 2\n"),
+    ],
+)
+def test_text_of_other_programs(tmp_path: Path, judged: str, listed: str) -> None:
+    """Shapes are those of one machine."""
+    files = tmp_path / "judged.txt", tmp_path / "listed.txt"
+    for file, text in zip(files, (judged, listed), strict=True):
+        file.write_text(text)
+    here = evaluated(*files, "-m", "nDCG R@2", "--digits", "17", "--format", "csv")
+    far = evaluated(
+        *files, "-m", "nDCG R@2", "--digits", "17", "--format", "csv", *ON_SPARK
+    )
+    assert far.stdout == here.stdout != ""
+
+
+@pytest.mark.usefixtures("spark")
+@pytest.mark.parametrize(
+    ("judged", "message"),
+    [
+        ("1 a 1 0 0.5\n1 b 0 0 0.25\n", "prels"),
+        ("1 0 a 1\n1 0 new york 1\n", "1 0 new york 1"),
+        ("1 0 a 1\n1 0 b 90 1\n", "1 0 b 90 1"),
+    ],
+)
+def test_text_that_is_not_trecs(tmp_path: Path, judged: str, message: str) -> None:
+    """Rows of another width are refused, as on one machine."""
+    (tmp_path / "judged.txt").write_text(judged)
+    (tmp_path / "run.txt").write_text("1 Q0 a 1 2 r\n1 Q0 b 2 1 r\n")
+    files = tmp_path / "judged.txt", tmp_path / "run.txt"
+    refused = evaluated(*files, "-m", "RR", *ON_SPARK, code=3)
+    assert message in refused.stderr

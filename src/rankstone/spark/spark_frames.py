@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -11,6 +12,7 @@ import polars as pl
 
 from rankstone._basics import Record
 from rankstone.errors import (
+    BadLine,
     BadOption,
     InputError,
     MixedIds,
@@ -22,7 +24,12 @@ from rankstone.io.columns import CsvOptions, Renames, hidden, renames, require
 from rankstone.io.csv_dialect import SEPARATORS
 from rankstone.io.file_formats import suffixes_of
 from rankstone.io.file_parts import parts_of
-from rankstone.io.trec_text import QRELS, RUN
+from rankstone.io.foreign_text import foreign
+from rankstone.io.shapes import candidates
+from rankstone.io.shapes.headerless_text import is_trec
+from rankstone.io.shapes.line_template import LISTED
+from rankstone.io.shapes.reading import UNREAD
+from rankstone.io.trec_text import QRELS, RUN, words_of
 from rankstone.io.unused_lists import may_be_meant
 from rankstone.spark.executor_task import (
     EXCLUDED,
@@ -37,10 +44,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rankstone.hits.alignment_options import AlignmentOptions, Order
+    from rankstone.io.shapes.line_template import LineTemplate
 
 #: columns of TREC text by position
 _QRELS: Final = {"query_id": 0, "doc_id": 2, "relevance": 3}
 _RUN: Final = {"query_id": 0, "doc_id": 2, "rank": 3, "score": 4}
+#: lines that show what a text is
+_HEAD: Final = 1000
+#: characters of a line that are shown
+_SHOWN: Final = 60
 _FILE_NUMBERS: Final = ("relevance", "score", "rank", "position")
 _READ: Final = ("parquet", "csv", "tsv", "jsonl", "trec")
 #: suffix → format; ORC is read by Spark alone
@@ -114,18 +126,7 @@ def opened(
         parts_of(path.removeprefix("file://"))
     with spark_errors(path):
         if kind == "trec":
-            parts = fn.split(fn.trim("value"), r"\s+")
-            places = _RUN if run else _QRELS
-            line = fn.trim("value")
-            layout = RUN if run else QRELS
-            said = (line != "") & (~line.startswith("#") | line.rlike(layout.row))
-            lines = session.read.text(path).where(said)
-            frame = lines.select(
-                *(
-                    fn.try_element_at(parts, fn.lit(at + 1)).alias(n)
-                    for n, at in places.items()
-                )
-            )
+            frame = _text(session.read.text(path), path, run=run)
         elif kind in ("csv", "tsv"):
             said = CsvOptions.of(columns)
             frame = session.read.csv(
@@ -151,6 +152,62 @@ def opened(
         if texts
         else frame
     )
+
+
+def _text(lines: Any, path: str, *, run: bool) -> Any:  # noqa: ANN401 - pyspark's DataFrames
+    """Return the columns of TREC text, or of text that has a shape; what does not fit is null and refused."""
+    from pyspark.sql import functions as fn
+
+    layout = RUN if run else QRELS
+    line = fn.trim("value")
+    is_row = (line != "") & (~line.startswith("#") | line.rlike(layout.row))
+    rows = lines.where(is_row)
+    head = [row.value.strip() for row in rows.limit(_HEAD).collect()]
+    words = words_of(head)
+    if head and not is_trec(words, layout):
+        role = "run" if run else "judgments"
+        shape = candidates(role).of_lines(head, path)
+        known = foreign(words, layout.number)
+        if shape is not None:
+            return _of_template(rows, shape[1], run=run)
+        if known is not None:
+            raise BadLine(known.what, where=path, given=printable(head[0], 60))
+    parts = fn.split(line, r"\s+")
+    width = len(layout.names)
+    behind = fn.coalesce(fn.try_element_at(parts, fn.lit(width + 1)), fn.lit("#"))
+    fits = fn.size(parts) >= width if run else behind.startswith("#")
+    places = _RUN if run else _QRELS
+    cells = {n: fn.try_element_at(parts, fn.lit(at + 1)) for n, at in places.items()}
+    return rows.select(*_checked(cells, fits, layout.expected))
+
+
+def _of_template(rows: Any, template: LineTemplate, *, run: bool) -> Any:  # noqa: ANN401 - pyspark's DataFrames
+    """Return the columns of lines that have a shape; judgments without grades are relevant."""
+    from pyspark.sql import functions as fn
+
+    line = fn.trim("value")
+    pattern = re.sub(r"\(\?P<\w+>", "(", template.pattern)
+    groups = re.findall(r"\(\?P<(\w+)>", template.pattern)
+    cells = {
+        name: fn.regexp_extract(line, pattern, at)
+        for at, name in enumerate(groups, 1)
+        if name not in UNREAD
+    }
+    if LISTED in cells:
+        separator = r"\s+" if template.separator == " " else template.separator
+        cells["doc_id"] = fn.split(cells.pop(LISTED), separator)
+    if not run:
+        cells.setdefault("relevance", fn.lit("1"))
+    return rows.select(*_checked(cells, line.rlike(pattern), template.shown))
+
+
+def _checked(cells: Mapping[str, Any], fits: Any, expected: str) -> list[Any]:  # noqa: ANN401 - pyspark's columns
+    """Return columns of which a line that does not fit ends the work."""
+    from pyspark.sql import functions as fn
+
+    what = f"the line is not {expected}: "
+    error = fn.raise_error(fn.concat(fn.lit(what), fn.substring("value", 1, _SHOWN)))
+    return [fn.when(fits, cell).otherwise(error).alias(n) for n, cell in cells.items()]
 
 
 _ARRAY: Final = "array<"

@@ -70,7 +70,7 @@ def shaped_text(
         return None
     if is_table and isinstance(columns, Renames):
         columns.csv_files.append(title)  # its settings were used
-    if not shapes.named and _is_trec(words_of(texts), layout):
+    if not shapes.named and is_trec(words_of(texts), layout):
         return trec(sources, name, layout, ranks) if is_table else None
     where = f"{title}:{next(iter(lines))}"
     known = shapes.of_lines(texts, where)
@@ -81,7 +81,8 @@ def shaped_text(
     return None
 
 
-def _is_trec(rows: Sequence[Sequence[str]], layout: Layout) -> bool:
+def is_trec(rows: Sequence[Sequence[str]], layout: Layout) -> bool:
+    """Return whether the words of the first lines are TREC's: enough of them, with a number in its place."""
     number = layout.fields.index(layout.number)
     whole = all(row[number:] and is_number(row[number]) for row in rows)
     return whole and foreign(rows, layout.number) is None

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rankstone.io.shapes.shape import Shape
 
 #: columns that are recognised and not read
-_UNREAD: Final = ("time", "run", "…")
+UNREAD: Final = ("time", "run", "…")
 
 
 def read_lines(
@@ -53,7 +53,7 @@ def read_lines(
         _TextFile(source, name if isinstance(source, bytes) else str(source), template)
         for source in sources
     ]
-    names = [name for name in template.names if name not in _UNREAD]
+    names = [name for name in template.names if name not in UNREAD]
     schema = {n: pl.String() if is_text(n) else pl.Float64() for n in names}
 
     def start(columns: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
