@@ -6,6 +6,7 @@ pipes, memory, what is imported.
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import chdir
 from dataclasses import dataclass
@@ -18,7 +19,6 @@ from rankstone.cli import cli
 from rankstone.cli.ending import ended
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Mapping, Sequence
 
 __all__ = ["Done", "command", "commands", "exit_code"]
@@ -42,7 +42,12 @@ def exit_code(arguments: Sequence[str]) -> int:
     try:
         code = cli.main(list(arguments), prog_name="rankstone", standalone_mode=False)
     except BaseException as error:  # noqa: BLE001 - as the command line does
-        return ended(error)
+        code = ended(error)
+        if os.environ.get("RANKSTONE_PASTE"):
+            from tests.pasted import follow
+
+            follow(arguments, error, exit_code)
+        return code
     finally:
         sys.argv = shell
     return code if isinstance(code, int) else 0

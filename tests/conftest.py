@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, Phase, settings
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterator
 
 #: scripts that type checkers read, and nobody runs
 collect_ignore = ["typing"]
@@ -87,6 +87,18 @@ def pytest_runtest_teardown() -> None:
         # code of a page has no module
         if (kind.__module__ or "").startswith("rankstone_own_"):
             registry.MEASURES.remove(name)
+
+
+@pytest.fixture(autouse=True)
+def pasted_fixes() -> Iterator[None]:
+    """Fail a test in which a fix that was printed led to the same message (``RANKSTONE_PASTE``)."""
+    yield
+    if "tests.pasted" in sys.modules:
+        from tests.pasted import UNHELPFUL
+
+        unhelpful = UNHELPFUL[:]
+        UNHELPFUL.clear()
+        assert not unhelpful, unhelpful[0]
 
 
 @pytest.hookimpl(wrapper=True)

@@ -12,6 +12,7 @@ from rankstone.errors import UsageError, one_of
 from rankstone.evaluation.labelled_table import Given
 from rankstone.evaluation.request import (
     EvaluationKeywords,
+    advising,
     name_runs,
     of_rankings,
     split_runs,
@@ -238,22 +239,15 @@ def evaluate(
         given = Given(
             qrels, split_runs(name_runs(runs), run_column, options["columns"], **read)
         )
-    if convention is not None:
+    further: dict[str, Any] = {"progress": progress, "on_bad_run": on_bad_run}
+    with advising(given.qrels, given.runs):
+        if convention is None:
+            scored = given.score_runs(of_rankings(measures), **further, **options)
+            return Scores(*scored)
+
         from rankstone.conventions.evaluation_by_convention import evaluate_by
 
-        return evaluate_by(
-            convention,
-            given,
-            measures,
-            on_bad_run=on_bad_run,
-            progress=progress,
-            **options,
-        )
-    return Scores(
-        *given.score_runs(
-            of_rankings(measures), progress=progress, on_bad_run=on_bad_run, **options
-        )
-    )
+        return evaluate_by(convention, given, measures, **further, **options)
 
 
 def beyond(

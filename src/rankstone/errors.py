@@ -35,11 +35,10 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib import import_module
 from textwrap import indent
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 
 __all__ = [
@@ -207,9 +206,26 @@ def blaming(where: str | None) -> Iterator[None]:
 
 
 class InputError(RankstoneError, ValueError):
-    """A file, frame or dict that is not valid."""
+    """A file, frame or dict that is not valid.
+
+    Attributes
+    ----------
+    proposals
+        Options that may read it, which are tried before the fix names them.
+    call, attempt, need
+        How it was read, what worked when it was tried, and the fix where nothing works.
+    """
 
     exit_code = 3
+    proposals: Sequence[Any] = ()
+    call: Any = None
+    attempt: Any = None
+    need: str | None = None
+
+    def proposing(self, *proposals: Any) -> Self:  # noqa: ANN401 - of the readers
+        """Return the error with options that may read it, unless they are none."""
+        self.proposals = [one for one in proposals if one is not None]
+        return self
 
 
 class BadLine(InputError):
@@ -227,12 +243,14 @@ class MissingColumn(InputError):
     ----------
     missing
         The columns that it lacks.
-    renames
-        {their name: our name} of columns that are probably meant.
     """
 
     missing: tuple[str, ...] = ()
-    renames: Mapping[str, str] = MappingProxyType({})
+
+    @property
+    def renames(self) -> dict[str, str]:
+        """{their name: our name} of the renames that work."""
+        return {} if self.attempt is None else {**self.attempt.way["columns"]}
 
     @classmethod
     def of(

@@ -101,7 +101,7 @@ def test_checks_name_flags_too(shell: Shell) -> None:
         ("eval q.txt a.run --columns item=doc_id", "TREC text has no column names"),
         (
             "eval q.txt t.csv --columns user=query_id,item=doc_id,smi=score",
-            "did you mean --columns sim=score?",
+            "did you mean sim? rename them instead: --columns user=query_id,item=doc_id,sim=score",
         ),
         (
             "thresholds q.txt t.csv --columns user=query_id,item=doc_id,x=rank",

@@ -216,7 +216,11 @@ def test_from_standard_input_and_a_database(log: Path, tmp_path: Path) -> None:
         (["--tz", "Europe/Berlin"], 2, "leave out --tz Europe/Berlin"),
         (["--format", "xls"], 2, "--format xls"),
         (["--by", "plattform"], 3, "did you mean platform"),
-        (["--columns", "uid=user_id,tss=time"], 2, "did you mean --columns ts=time"),
+        (
+            ["--columns", "uid=user_id,tss=time"],
+            2,
+            "instead: --columns uid=user_id,ts=time",
+        ),
         (["--days", "0", "--day-origin", "1"], 2, "comes before the first day"),
     ],
 )

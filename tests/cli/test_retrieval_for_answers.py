@@ -262,7 +262,7 @@ def test_objects_in_a_log(run: Run, tmp_path: Path) -> None:
         f"{names},results=doc_id",
         code=3,
     )
-    assert "--columns chunk_id=doc_id" in wrong
+    assert f"instead: --columns {names},results.chunk_id=doc_id" in wrong
     columns = ("--columns", f"{names},chunk_id=doc_id")
     found = run(
         "eval",

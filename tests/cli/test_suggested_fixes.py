@@ -233,21 +233,46 @@ def test_files_and_folders_are_quoted(
 @pytest.mark.parametrize(
     ("qrels", "fix"),
     [
-        ("query_id,doc_id,target_id\nq1,d1,7\n", "THEIRS=relevance"),
-        ("query_id,doc_id,verdict\nq1,d1,good\n", "THEIRS=relevance"),
-        ("query_id,doc_id,a,b\nq1,d1,1,2\n", "THEIRS=relevance"),
         (
-            "query_id,doc_id,score\nq1,d1,0.7\n",
-            "are judgments and run in the right order",
+            "query_id,doc_id,verdict\nq1,d1,good\n",
+            "if a column holds relevance, rename it with columns",
+        ),
+        (
+            "query_id,doc_id,a,b\nq1,d1,1,2\n",
+            "if a column holds relevance, rename it with columns",
+        ),
+        (
+            "query_id,doc_id,score\nq1,d1,0.7\nq1,d2,0.2\n",
+            "are judgments and run in the right order. QRELS comes first$",
+        ),
+        (
+            "query_id,doc_id,query_run\nq1,d1,1\nq1,d2,1\n",
+            "if a column holds relevance, rename it with columns",
+        ),
+        (
+            "query_id,doc_id,flag\nq1,d1,1\nq1,d2,1\n",
+            "if a column holds relevance, rename it with columns",
         ),
     ],
 )
 def test_what_is_not_guessed(tmp_path: Path, qrels: str, fix: str) -> None:
-    """Ids and texts are not proposed as grades, nor one of two numbers of which either may be meant."""
+    """Texts, the number of a run and scores are no grades; of two numbers either may be meant."""
     (tmp_path / "q.csv").write_text(qrels)
 
-    with pytest.raises(MissingColumn, match=f"(?s)no column relevance.*{fix}"):
+    with pytest.raises(MissingColumn, match=f"(?s)no column relevance.*fix: +{fix}"):
         read_judgments(tmp_path / "q.csv")
+
+
+@pytest.mark.parametrize("beside", ["", ",item_id", ",timestamp", ",title"])
+def test_judgments_without_grades(tmp_path: Path, beside: str) -> None:
+    """Without a column that may be a grade all rows are relevant documents, and the audit says so."""
+    (tmp_path / "q.csv").write_text(
+        f"query_id,doc_id{beside}\nq1,d1{beside and (',7' if beside != ',title' else ',a title')}\n"
+    )
+    table = read_judgments(tmp_path / "q.csv")
+
+    assert table.collect("relevance")["relevance"].to_list() == [1.0]
+    assert table.read_as() == ("no grade: each document is relevant",)
 
 
 def test_names_of_one_table() -> None:
@@ -277,7 +302,7 @@ def test_one_name_for_two_things() -> None:
         parse_columns("user=query_id,a b=relevance,a b=score")
     assert (
         two.value.fix
-        == 'name it for each table: --columns "qrels.a b=relevance,run.a b=score"'
+        == 'name it for each table instead: --columns "user=query_id,qrels.a b=relevance,run.a b=score"'
     )
     table = {"q": ["q1"], "found": [["d1"]], "right": [["d1"]]}
     with pytest.raises(
@@ -308,12 +333,13 @@ def test_fixes_in_python(what: str, tmp_path: Path) -> None:
         assert str(error) not in said
         said.append(str(error))
         assert error.fix
-        names = re.search(r"in Python columns=(\{.*?\})\)", error.fix)
-        asked["columns"] = {
-            **asked["columns"],
-            **(ast.literal_eval(names[1]) if names else {}),
-        }
-        if "there is no score" in error.fix or names is None:
+        assert "--" not in error.fix
+        first = error.fix.partition("; or ")[0]
+        names = re.search(r"columns=(\{.*?\})", first)
+        if names is not None:
+            # all names, with those that there were
+            asked["columns"] = ast.literal_eval(names[1])
+        if "order='input'" in first:
             asked["order"] = "input"
 
     assert 0 < len(said) <= FEW

@@ -334,6 +334,6 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
         retention([1, 2, 3])
     with pytest.raises(MissingColumn, match="no column time") as named:
         retention({"user_id": [1], "timestamp": ["2024-01-01"]})
-    assert "--columns timestamp=time" in str(named.value)
+    assert "columns={'timestamp': 'time'}" in str(named.value)
     with pytest.raises(MixedIds, match="user_id holds Float64"):
         retention({"user_id": [1.5], "time": ["2024-01-01"]})

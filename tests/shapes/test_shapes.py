@@ -111,7 +111,7 @@ def test_an_example_has_no_other_shape(shape: Shape) -> None:
         assert others == [shape.name]
     if shape.columns:
         first = shape.example.lstrip().split("\n")[0]
-        names = first.split("\t")
+        names = first.replace(",", "\t").split("\t")
         if first.startswith("{"):
             record = json.loads(first)
             objects = [cell[0] for cell in record.values() if isinstance(cell, list)]

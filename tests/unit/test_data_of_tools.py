@@ -237,7 +237,7 @@ def test_lists_within_lists_are_calls(tmp_path: Path) -> None:
     """Of an agent's log: one call after the other; budgets count those that returned something."""
     name = lines(tmp_path / "run.jsonl", TURNS)
     qrels = {"q1": {"c": 1, "b": 1}, "q2": {"z": 1}}
-    with pytest.raises(MissingColumn, match=r"results\.id=doc_id"):
+    with pytest.raises(MissingColumn, match=r"'results\.id': 'doc_id'"):
         rankstone.evaluate(qrels, name, "R")
     columns = {"results.id": "doc_id", "results.call": "call"}
     measures = "R@calls(1) R@calls(2) RR"

@@ -56,13 +56,17 @@ def test_the_fix_of_a_refusal_works(tmp_path: Path) -> None:
     """Columns that no shape has are named by position, as far as they are clear."""
     qrels = write(tmp_path, "q.csv", '"q,1",d1,2,7\n"q,1",d2,0,8\n')
     run = write(tmp_path, "r.json", '{"q,1": ["d2", "d1"]}')
-    with pytest.raises(RankstoneError, match="the first row is data") as refused:
-        read_judgments(qrels)
     line = f"eval {qrels} {run} -m RR"
-    pasted = pasted_command(line, str(refused.value))
+    refused = command(*line.split(), code=3).stderr
+    assert "the first row is data" in refused
+    pasted = pasted_command(line, refused)
     assert pasted is not None
     assert "--no-header" in pasted
     assert "0.5000" in command(*pasted.split()).stdout
+    with pytest.raises(
+        RankstoneError, match=r"fix: +columns=\{1: 'query_id', 2: 'doc_"
+    ):
+        read_judgments(qrels)
 
 
 def test_runs_whose_third_number_may_be_either(tmp_path: Path) -> None:

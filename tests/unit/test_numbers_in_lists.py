@@ -78,7 +78,7 @@ def test_grades_are_asked_for(shape: Any, name: str, tmp_path: Path) -> None:
             MissingColumn, match=f"no column relevance, but.*doc_id: {name}\n"
         ) as error:
             rankstone.evaluate(source, RUN, "RR")
-        assert f"add --columns {name}=relevance" in str(error.value), what
+        assert f"columns={{'{name}': 'relevance'}}" in str(error.value), what
         given = {name: "relevance"}
         found = rankstone.evaluate(source, RUN, "RR nDCG", columns=given)
         assert found.to_dict()["run"]["RR"] == 1 / 2, what
@@ -109,7 +109,7 @@ def test_labels_are_grades(shape: Any, tmp_path: Path) -> None:
     assert rankstone.evaluate(flat_rows, RUN, "RR").to_dict()["run"] == {"RR": 1 / 2}
     about = [{"query_id": "a", "doc_id": ["p1", "p2"], "label": "easy"}]
     assert rankstone.evaluate(about, RUN, "RR").to_dict()["run"] == {"RR": 1}
-    with pytest.raises(MissingColumn, match="label=relevance"):
+    with pytest.raises(MissingColumn, match="'label': 'relevance'"):
         read_judgments(flat_rows.with_columns(rating="label"))
 
 
@@ -121,7 +121,7 @@ def test_scores_are_asked_for(shape: Any, tmp_path: Path) -> None:
         path = written(shape(name, [0.1, 0.9]), tmp_path / "x.json")
         with pytest.raises(MissingColumn, match=f"doc_id: {name}") as error:
             rankstone.evaluate(qrels, path, "RR")
-        assert f"{name}=score" in str(error.value)
+        assert f"'{name}': 'score'" in str(error.value)
         given = {name: "score"}
         found = rankstone.evaluate(qrels, path, "RR", columns=given)
         assert found.to_dict()["x"] == {"RR": 1}
@@ -132,7 +132,7 @@ def test_scores_are_asked_for(shape: Any, tmp_path: Path) -> None:
         "r": {"RR": 1}
     }
     page = pl.DataFrame(shape("page", [4, 17]))
-    with pytest.raises(MissingColumn, match=r"fix: *order=input"):
+    with pytest.raises(MissingColumn, match=r"fix: *order='input'"):
         read_run(page)
 
 
@@ -145,7 +145,7 @@ def test_distances_are_no_scores(shape: Any) -> None:
             {"query_id": ["a"] * 2, "doc_id": ["p1", "p2"], name: [0.9, 0.1]}
         )
         for table in (frame, rows):
-            with pytest.raises(MissingColumn, match=f"columns {name}=rank"):
+            with pytest.raises(MissingColumn, match=f"'{name}': 'rank'"):
                 read_run(table)
             found = rankstone.evaluate(
                 {"a": {"p2": 1}}, {"r": table}, "RR", columns={name: "rank"}
@@ -215,6 +215,6 @@ def test_check_asks_too(tmp_path: Path) -> None:
     path = written(folded("rating", GRADES), tmp_path / "q.json")
     report = rankstone.check(path)
     assert "doc_id: rating" in report.files[0].findings[0].what
-    assert "rating=relevance" in str(report.files[0].findings[0].fix)
+    assert "columns={'rating': 'relevance'}" in str(report.files[0].findings[0].fix)
     graded = rankstone.check(path, columns={"rating": "relevance"}).files[0].facts
     assert graded["grades"] == "0 × 1, 3 × 1"

@@ -209,7 +209,9 @@ def test_columns_under_other_names() -> None:
     names = {"qid": "query_id", "docno": "doc_id", "sim": "score"}
 
     assert rr(QRELS, named, columns=names) == {"run": RR}
-    with pytest.raises(MissingColumn, match="qid=query_id,docno=doc_id,sim=score"):
+    with pytest.raises(
+        MissingColumn, match="'qid': 'query_id', 'docno': 'doc_id', 'sim': 'score'"
+    ):
         rr(QRELS, named)
 
 

@@ -18,7 +18,7 @@ from rankstone.cli.options import DEFAULT_MEASURES, LISTS, PANELS
 from rankstone.errors import (
     BadParameter,
     BadRuns,
-    MissingColumn,
+    InputError,
     RankstoneError,
     UnknownMeasure,
     UsageError,
@@ -256,28 +256,14 @@ def no_files(files: Sequence[str]) -> None:
         )
 
 
-def rename_all(
-    error: MissingColumn, inputs: Iterable[str], given: Mapping[str, str]
-) -> str | None:
-    """Return the fix for a missing column, with the renames that the other tables need, too."""
-    from rankstone.io import Renames, read_run, rename_option
+def advise_on_all(error: InputError, inputs: Iterable[str]) -> None:
+    """Extend the advice on one table to judgments and runs that are read with the same options."""
+    from rankstone.io import advise_on_others, read_judgments, read_run
 
-    found = dict(error.renames)
-    for path in (name_and_path(name)[1] for name in inputs if found):
-        if path in (error.where, "-"):
-            continue
-        try:
-            read_run(path, Renames({**given, **found}, given))
-        except MissingColumn as other:
-            more = {
-                theirs: ours
-                for theirs, ours in other.renames.items()
-                if ours in ("query_id", "doc_id")
-            }
-            found = {**more, **found}
-        except RankstoneError:
-            continue
-    return error.fix if found == error.renames else rename_option(found)
+    paths: list[object] = [name_and_path(name)[1] for name in inputs]
+    readers: list[Any] = [read_judgments, *[read_run] * len(paths)]
+    others = zip(readers, paths, strict=False)
+    advise_on_others(error, [one for one in others if one[1] != "-"])
 
 
 def _library_of(error: UnknownMeasure) -> str | None:
@@ -286,19 +272,26 @@ def _library_of(error: UnknownMeasure) -> str | None:
 
     quoted_name = re.search("'(.+)'", error.what)
     name = quoted_name[1] if quoted_name else ""
-    known = [
-        f"--convention {one}"
-        for one in conventions()
-        if any(entry.match(name) is not None for entry in one.entries)
+    entries = [(one, entry) for one in conventions() for entry in one.entries]
+    names = (name, f"{name}@10")
+    known = {
+        f"--convention {one}": None
+        for one, entry in entries
+        if any(entry.match(spelling) is not None for spelling in names)
+    }
+    if known:
+        shown = [*known][:3]
+        more = f", and {len(known) - 3} more" if len(known) > 3 else ""  # noqa: PLR2004 - what is shown
+        return f"it is a name of another library: add {' or '.join(shown)}{more}"
+    longer = [
+        f"the convention {one} has {entry.spelling}"
+        for one, entry in entries
+        if name and entry.spelling.endswith(f"_{name}")
     ]
-    more = f", and {len(known) - 3} more" if len(known) > 3 else ""  # noqa: PLR2004 - what is shown
-    return (
-        f"it is a name of another library: add {' or '.join(known[:3])}{more}"
-        if known
-        else None
-    )
+    return longer[0] if longer else None
 
 
+_COMMANDLINE: Final = click.core.ParameterSource.COMMANDLINE
 #: keywords that messages use for something other than the option
 _NO_FLAGS: Final = ("columns", "form", "k")
 
@@ -318,6 +311,24 @@ def as_flags(text: str) -> str:
     return found.sub(
         lambda hit: hit[0] if hit["name"] is None else f"{flags[hit['name']]} ", text
     )
+
+
+def _pasteable(fix: str) -> str:
+    """Return a fix with the flag that is left out, or that replaces the one that is there."""
+    context = click.get_current_context(silent=True)
+    flags = _flags()
+    taken_away = rf"\b(?:leave(?: out)?|remove) ({'|'.join(flags)})\b(?: out)?"
+    fix = re.sub(taken_away, lambda hit: f"leave out {flags[hit[1]]}", fix)
+    if context is None or "instead" in fix:
+        return fix
+    for param in context.command.params:
+        is_given = context.get_parameter_source(param.name or "") is _COMMANDLINE
+        if not isinstance(param, click.Option) or param.multiple or param.is_flag:
+            continue
+        if is_given:
+            flag = f"(?<!leave out )(?<!remove )({param.opts[0]} (?!and |or ))"
+            fix = re.sub(flag, r"instead \1", fix, count=1)
+    return fix
 
 
 def _flags() -> dict[str, str]:
@@ -349,5 +360,5 @@ def with_flags(error: RankstoneError) -> str:
     elif not isinstance(error, BadParameter):
         error.what = as_flags(error.what)
         error.expected = error.expected and as_flags(error.expected)
-        error.fix = error.fix and as_flags(error.fix)
+        error.fix = error.fix and _pasteable(as_flags(error.fix))
     return str(error)

@@ -168,6 +168,8 @@ def _pairs(given: tuple[str, ...]) -> dict[str, str]:
     pairs = [one.partition("=") for one in given]
     if bad := [one for one, equals, _ in pairs if not equals or not one]:
         raise UsageError(
-            "--only is COLUMN=VALUE", given=printable(bad[0]), fix="--only split=test"
+            "--only is COLUMN=VALUE",
+            given=printable(bad[0]),
+            expected="such as split=test",
         )
     return {column: value for column, _, value in pairs}

@@ -146,7 +146,7 @@ def _curves(
     if others:
         raise UsageError(
             f"--kind {kind} does not fit {others[0]}",
-            fix="leave --kind out: -m is enough",
+            fix="leave out --kind: -m is enough",
         )
     if targets:
         targets_of(found, targets)  # refuses what is not traced before any work

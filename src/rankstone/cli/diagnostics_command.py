@@ -61,8 +61,8 @@ def check_command(
 ) -> None:
     """Check files for problems: duplicates, ties, missing queries, unjudged documents, NaN, order.
 
-    Runs are optional; those with errors come first, then those with warnings.  The exit code is 3 if a
-    problem would stop an evaluation.
+    Runs are optional, and so are judgments: a run can be checked alone.  Runs with errors come first, then
+    those with warnings.  The exit code is 3 if a problem would stop an evaluation.
 
     rankstone check qrels.txt bm25.run -m "nDCG@10 AP"
     rankstone check test.csv recommended.csv --train train.csv -m R@20
@@ -73,12 +73,22 @@ def check_command(
     given["columns"] = named = split_columns(given["columns"])
     given = present(given)
     AlignmentOptions(order=given.get("order", "score"))  # refuses what is no order
-    report = check(qrels, named_runs(runs) or None, measures=list(measures), **given)
+    judged, listed = (
+        (qrels, runs) if runs or not _is_run(qrels, given) else (None, [qrels])
+    )
+    report = check(judged, named_runs(listed) or None, measures=list(measures), **given)
     if report.ok:
         named.require_present()
     click.echo(written(report.with_fixes(as_flags), form), nl=False)
     if not report.ok:
         raise click.exceptions.Exit(_INVALID)
+
+
+def _is_run(path: str, given: Mapping[str, Any]) -> bool:
+    """Return True for a file that is read as a run, and not as judgments."""
+    from rankstone.io import is_read, read_judgments, read_run
+
+    return not is_read(read_judgments, path, given) and is_read(read_run, path, given)
 
 
 @declare(
@@ -172,7 +182,7 @@ def _refuse_files(files: tuple[str, ...], measures: tuple[str, ...]) -> None:
         raise UsageError(
             "--gain takes two means as they are, and no files or -m",
             given=" ".join([*files, *measures]),
-            fix="leave --gain out: gains between several runs are shown anyway",
+            fix="leave out --gain: gains between several runs are shown anyway",
         )
 
 

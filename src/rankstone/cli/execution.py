@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from rankstone.cli.arguments import judged_runs, present, rename_all, split_columns
+from rankstone.cli.arguments import advise_on_all, judged_runs, present, split_columns
 from rankstone.cli.options import FORMATS
-from rankstone.errors import MissingColumn, UsageError, did_you_mean
+from rankstone.errors import InputError, UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -292,8 +292,8 @@ def keyword_options(
     with progress_bar(quiet=quiet) as bar:
         try:
             yield {"columns": named, "progress": bar, **present(given)}
-        except MissingColumn as error:
-            error.fix = rename_all(error, filter(None, inputs), named)
+        except InputError as error:
+            advise_on_all(error, filter(None, inputs))
             raise
     named.require_present()
 

@@ -108,6 +108,8 @@ def _tags(given: tuple[str, ...]) -> dict[str, str] | None:
     pairs = [one.partition("=") for one in given]
     if bad := [one for one, equals, regex in pairs if not (one and equals and regex)]:
         raise UsageError(
-            "--tag is NAME=REGEX", given=printable(bad[0]), fix="--tag price=cheap"
+            "--tag is NAME=REGEX",
+            given=printable(bad[0]),
+            expected="such as price=cheap",
         )
     return {name: regex for name, _, regex in pairs} or None

@@ -237,11 +237,7 @@ def _blaming_renames(config: Config) -> Iterator[Config]:
     """Name the renamed column that a table lacks, where a column is missing."""
     columns = Renames(config.options.get("columns") or {})
     try:
-        yield (
-            replace(config, options={**config.options, "columns": columns})
-            if columns
-            else config
-        )
+        yield replace(config, options={**config.options, "columns": columns})
     except MissingColumn as error:
         for theirs, ours in columns.items():
             if ours in error.missing and theirs not in columns.present:

@@ -33,7 +33,7 @@ from rankstone.hits.budgets import STEPS
 from rankstone.hits.judgments import GradeCounts
 from rankstone.hits.list_arrays import Ideal, offsets_of
 from rankstone.hits.text_spans import OFFSETS
-from rankstone.io import read_interactions, read_judgments, read_run
+from rankstone.io import advise_on_others, read_interactions, read_judgments, read_run
 from rankstone.io.columns import with_csv
 from rankstone.io.sources import display_name
 from rankstone.measures.core.definition import ANY_GAIN
@@ -270,7 +270,7 @@ _DEPTHS: Final = (10, 100)
 
 
 def check(
-    qrels: object,
+    qrels: object = None,
     runs: object = None,
     *,
     measures: MeasuresLike = (),
@@ -286,10 +286,10 @@ def check(
 
     Parameters
     ----------
-    qrels, columns, format_in, order, csv_separator, decimal
+    qrels, runs
+        As for :func:`rankstone.evaluate`; either may be missing.
+    columns, format_in, order, csv_separator, decimal
         As for :func:`rankstone.evaluate`.
-    runs
-        As for :func:`rankstone.evaluate`; without runs only judgments are checked.
     measures
         The measures to be computed: their cutoffs are used, and meaningless ones are reported.
     train
@@ -310,6 +310,11 @@ def check(
     cutoffs = tuple(depths) or _cutoffs(parsed)
     judged = FileReport("judgments", _source(qrels, "judgments"), "judgments")
     tables: list[Table] = []
+    named = {} if runs is None else name_runs(runs)
+    sources = [(read_judgments, qrels), *((read_run, run) for run in named.values())]
+    read_frame = partial(
+        _read_frame, others=sources if qrels is not None else sources[1:]
+    )
 
     def judgments() -> Table:
         table = read_judgments(qrels, columns, format_in, costs=OFFSETS)
@@ -333,7 +338,7 @@ def check(
             )
         return table
 
-    judged_rows = _read_frame(judged, judgments)
+    judged_rows = None if qrels is None else read_frame(judged, judgments)
     declared = None if judged_rows is None else tables[0].unanswered
     if judged_rows is not None:
         check_judgments(judged, judged_rows, parsed)
@@ -342,20 +347,20 @@ def check(
             judged_rows,
             lambda: read_judgments(qrels, columns, format_in, further=["subtopic"]),
         )
-    files = [judged]
+    files = [] if qrels is None else [judged]
     training = None
     if train is not None:
         files.append(FileReport("training", _source(train, "training"), "training"))
-        training = _read_frame(
+        training = read_frame(
             files[-1], partial(read_interactions, train, columns, format_in)
         )
         if training is not None:
             check_training(files[-1], training, judged_rows)
     reports = []
-    for name, run in ({} if runs is None else name_runs(runs)).items():
+    for name, run in named.items():
         report = FileReport(name, _source(run, name), "run")
         reports.append(report)
-        frame = _read_frame(report, partial(listed, run, name))
+        frame = read_frame(report, partial(listed, run, name))
         if frame is None:
             continue
         spans = bool(tables) and {*OFFSETS} <= tables[0].columns
@@ -379,12 +384,15 @@ def _source(value: object, name: str) -> str:
     return display_name(value) if is_path(value) else name
 
 
-def _read_frame(report: FileReport, read: Any) -> pl.DataFrame | None:  # noqa: ANN401 - a function
-    """Read a table; an error that stops the reading becomes a finding."""
+def _read_frame(
+    report: FileReport, read: Callable[[], Table], others: Sequence[Any]
+) -> pl.DataFrame | None:
+    """Read a table; an error that stops the reading becomes a finding, with advice that fits the others."""
     try:
-        table: Table = read()
+        table = read()
         frame = table.collect()
     except InputError as error:
+        advise_on_others(error, others)
         where = f"{error.where}: " if error.where else ""
         expected = error.expected and f"expected: {error.expected}"
         fix = "; ".join(filter(None, [error.fix, expected])) or None

@@ -27,7 +27,15 @@ from rankstone.hits.alignment_audit import SideTableAudit
 from rankstone.hits.alignment_options import AlignmentKeywords, AlignmentOptions
 from rankstone.hits.grouped_judgments import Intents
 from rankstone.hits.judged_pool import QueryTable
-from rankstone.io import read_attributes, read_intents, read_pairs, read_runs
+from rankstone.io import (
+    advise_on_others,
+    read_attributes,
+    read_intents,
+    read_judgments,
+    read_pairs,
+    read_run,
+    read_runs,
+)
 from rankstone.io.file_formats import stem
 from rankstone.io.python_rows import holds_columns, holds_rows, is_column
 from rankstone.io.shapes import candidates
@@ -264,6 +272,18 @@ def split_runs(
             )
         runs |= further
     return runs
+
+
+@contextmanager
+def advising(qrels: object, runs: object) -> Iterator[None]:
+    """Extend the advice on judgments or on a run to what the others need, which are read alike."""
+    try:
+        yield
+    except InputError as error:
+        listed = [] if runs is None else [*name_runs(runs).values()]
+        readers: list[Any] = [read_judgments, *[read_run] * len(listed)]
+        advise_on_others(error, zip(readers, [qrels, *listed], strict=True))
+        raise
 
 
 class RunErrors:

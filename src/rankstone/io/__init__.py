@@ -24,14 +24,19 @@ from rankstone.errors import (
 )
 from rankstone.io.atomic_files import atomic
 from rankstone.io.attributes import read_attributes
-from rankstone.io.column_suggestions import rename_option
 from rankstone.io.columns import CsvOptions, Renames, parse_columns, with_csv
 from rankstone.io.databases import open_database
 from rankstone.io.events import read_events
-from rankstone.io.file_formats import format_at, format_of_stream, read_files, stem
+from rankstone.io.file_formats import (
+    TEXT,
+    format_at,
+    format_of_stream,
+    read_files,
+    stem,
+)
 from rankstone.io.file_parts import files_of, judgments_in
 from rankstone.io.file_roles import note_input, refuse_inputs, separate_files
-from rankstone.io.implausible_columns import refuse_implausible
+from rankstone.io.implausible_columns import rated, refuse_implausible
 from rankstone.io.input_table import Table, unreadable
 from rankstone.io.json_objects import holds_json, json_value, read_json, tabular
 from rankstone.io.list_columns import Unfolding
@@ -60,6 +65,7 @@ from rankstone.io.trec_text import (
     Layout,
     Ranks,
 )
+from rankstone.io.tried_advice import advise_on_others, advised, heads, is_read
 from rankstone.io.unused_lists import possible_grades
 
 if TYPE_CHECKING:
@@ -71,11 +77,13 @@ __all__ = [
     "CsvOptions",
     "Renames",
     "Table",
+    "advise_on_others",
     "atomic",
     "can_be_read_again",
     "display_name",
     "is_data_set",
     "is_database",
+    "is_read",
     "is_stream",
     "keeping_streams",
     "note_input",
@@ -85,7 +93,6 @@ __all__ = [
     "read_events",
     "read_stream",
     "refuse_inputs",
-    "rename_option",
     "separate_files",
     "stem",
     "unreadable",
@@ -93,6 +100,7 @@ __all__ = [
 ]
 
 
+@advised
 def read_judgments(
     source: object,
     columns: Mapping[str, str] | None = None,
@@ -127,6 +135,7 @@ def read_judgments(
     )
     if isinstance(renames, Renames) and renames.shape:
         notes = (*notes, renames.shape.title)
+        table = rated(table) if renames.shape.name == "quepid-csv" else table
     table = replace(table, read_as=_joined(notes, table.read_as)) if notes else table
     spans = "relevance" not in table.schema and {"start", "end"} <= {
         *table.schema,
@@ -162,6 +171,7 @@ def _joined(
     return lambda: (*notes, *more())
 
 
+@advised
 def read_run(
     source: object,
     columns: Mapping[str, str] | None = None,
@@ -236,6 +246,7 @@ def is_data_set(source: str) -> bool:
     return len(notes & {shape.title for shape in known_shapes()}) > 1
 
 
+@advised
 def read_runs(
     source: object,
     run_column: str,
@@ -271,6 +282,7 @@ def _order_column(table: Table, order: str) -> tuple[str, ...]:
     return () if by == "input" else (by,)
 
 
+@advised
 def read_pairs(
     source: object,
     columns: Mapping[str, str] | None = None,
@@ -298,6 +310,7 @@ def _documents(docs: object, name: str) -> list[object]:
     return list(docs)
 
 
+@advised
 def read_interactions(
     source: object,
     columns: Mapping[str, str] | None = None,
@@ -322,6 +335,7 @@ def read_interactions(
     return table.requires("query_id", "doc_id", *further)
 
 
+@advised
 def read_intents(
     source: object,
     columns: Mapping[str, str] | None = None,
@@ -343,6 +357,7 @@ def read_intents(
     return table.requires("query_id", *further).with_text_ids("query_id")
 
 
+@advised
 def read_labelled(
     source: object,
     columns: Mapping[str, str] | None = None,
@@ -400,9 +415,10 @@ def _open(
         return open_database(source).table(renames, further)
     kind, files = format_at(source, format_in, renames)
     if kind != "json":
+        parts = heads(files, is_text=kind in TEXT)
         table = read_files(
             source,
-            files,
+            parts,
             kind,
             layout,
             renames,

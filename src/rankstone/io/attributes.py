@@ -24,6 +24,7 @@ from rankstone.io.number_columns import numbers_in
 from rankstone.io.objects import not_a_table
 from rankstone.io.python_rows import frame_of_library, is_column
 from rankstone.io.sources import display_name, is_database, is_stream
+from rankstone.io.tried_advice import advised
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,6 +113,7 @@ class Attributes(Record):
         )
 
 
+@advised
 def read_attributes(
     source: object,
     key: str,
@@ -141,7 +143,7 @@ def read_attributes(
     if unless and not {key, *unless} & set(schema):
         frame = frame.rename(dict.fromkeys(list(schema)[:1], key))
         schema = dict(frame.collect_schema())
-    require(schema, (key,), name, tuple(schema))
+    require(schema, (key,), name, tuple(schema), given=columns)
     return Attributes(
         name, key, frame, schema, _places(source, name, columns, format_in), notes
     )

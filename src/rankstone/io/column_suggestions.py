@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import polars as pl
 
-from rankstone._basics import quoted
+from rankstone.io.advice import Advice, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 #: the content of a column's cells; of lists with an s: ``texts``
-Kind = Literal["whole", "number", "text", "wholes", "numbers", "texts"]
+Kind = Literal["whole", "number", "text", "wholes", "numbers", "texts", "object"]
 
 _OF_LISTS: Final[dict[Kind | None, Kind]] = {
     "whole": "wholes",
@@ -32,91 +32,54 @@ _OF_LISTS: Final[dict[Kind | None, Kind]] = {
 #: common names, folded
 _SYNONYMS: Final = {
     "query_id": (
-        "qid", "queryid", "questionid", "topicid",
-        "id", "query", "queries", "queryids",
-        "question", "questions", "topic",
-        "searchterm", "searchquery", "userinput",
-        "user", "userid", "uid", "customerid",
-        "sessionid",
+        "qid", "queryid", "questionid", "topicid", "id", "query", "queries", "queryids",
+        "question", "questions", "topic", "searchterm", "searchquery", "userinput",
+        "user", "userid", "uid", "customerid", "sessionid",
     ),
     "doc_id": (
-        "docid", "docno", "documentid", "passageid",
-        "chunkid", "contextid", "itemid",
-        "productid", "doc", "document", "corpusid",
-        "pid", "passage", "chunk", "context",
-        "item", "iid", "items", "docs", "documents",
-        "product", "asin", "movieid", "articleid",
-        "itemids", "docids", "recommendations",
+        "docid", "docno", "documentid", "passageid", "chunkid", "contextid", "itemid",
+        "productid", "doc", "document", "corpusid", "pid", "passage", "chunk",
+        "context", "item", "iid", "items", "docs", "documents", "product", "asin",
+        "movieid", "articleid", "itemids", "docids", "recommendations", "filepaths", "filepath", "sources", "source",
     ),
     "relevance": (
-        "rel", "label", "grade", "rating",
-        "relevancelabel", "relevancegrade", "qrel",
-        "target", "click", "judgment", "judgement",
-        "gain", "stars", "relevancescore",
+        "rel", "label", "grade", "rating", "relevancelabel", "relevancegrade", "qrel",
+        "target", "click", "judgment", "judgement", "gain", "stars", "relevancescore",
         "isrelevant",
     ),
     "score": (
-        "sim", "prediction", "pred", "similarity",
-        "scores", "rsv", "probability", "prob",
-        "confidence", "relevancescore",
-        "predictedrating", "predicted", "bm25",
+        "sim", "prediction", "pred", "similarity", "scores", "rsv", "probability",
+        "prob", "confidence", "relevancescore", "predictedrating", "predicted", "bm25",
         "rating",
     ),
     "rank": ("position", "pos", "rankposition"),
-    "start": (
-        "startchar", "startindex", "startoffset",
-        "begin", "charstart",
-    ),
-    "end": (
-        "endchar", "endindex", "endoffset", "stop",
-        "charend",
-    ),
-    "tokens": (
-        "ntokens", "numtokens", "tokencount",
-        "tokenlength",
-    ),
-    "ms": (
-        "latencyms", "latency", "durationms",
-        "elapsedms", "timems",
-    ),
+    "start": ("startchar", "startindex", "startoffset", "begin", "charstart"),
+    "end": ("endchar", "endindex", "endoffset", "stop", "charend"),
+    "tokens": ("ntokens", "numtokens", "tokencount", "tokenlength"),
+    "ms": ("latencyms", "latency", "durationms", "elapsedms", "timems"),
     "subtopic": (
-        "subtopicid", "intent", "aspect", "nugget",
-        "iteration", "group", "judgmentgroup",
+        "subtopicid", "intent", "aspect", "nugget", "iteration", "group",
+        "judgmentgroup",
     ),
     "subgroup": ("judgmentsubgroup", "jsg"),
-    "propensity": (
-        "p", "prop", "propensityscore", "pscore",
-    ),
+    "propensity": ("p", "prop", "propensityscore", "pscore"),
     "weight": ("w", "frequency", "count"),
     "session": ("sessionid", "sid"),
     "position": ("place", "turn", "rank", "pos", "slot"),
-    "clicked": (
-        "click", "clicks", "isclick", "isclicked",
-        "satisfaction", "label",
-    ),
-    "reward": (
-        "click", "clicked", "satisfaction",
-        "satisfied", "conversion",
-    ),
-    "impression_id": (
-        "impression", "serpid", "requestid",
-        "searchid", "pageid",
-    ),
+    "clicked": ("click", "clicks", "isclick", "isclicked", "satisfaction", "label"),
+    "reward": ("click", "clicked", "satisfaction", "satisfied", "conversion"),
+    "impression_id": ("impression", "serpid", "requestid", "searchid", "pageid"),
     "variant": (
-        "arm", "bucket", "treatment",
-        "experimentgroup", "group", "version",
+        "arm", "bucket", "treatment", "experimentgroup", "group", "version",
         "variation", "variationid", "testgroup",
     ),
     "user_id": (
-        "user", "uid", "userid", "visitorid",
-        "customerid", "accountid", "memberid", "id",
-        "distinctid", "userpseudoid", "anonymousid",
+        "user", "uid", "userid", "visitorid", "customerid", "accountid", "memberid",
+        "id", "distinctid", "userpseudoid", "anonymousid",
     ),
     "time": (
-        "timestamp", "ts", "eventtime",
-        "eventtimestamp", "datetime", "date", "day",
-        "createdat", "occurredat", "registeredat",
-        "signuptime", "signupdate",
+        "timestamp", "ts", "eventtime", "eventtimestamp", "datetime", "date", "day",
+        "createdat", "occurredat", "registeredat", "signuptime", "signupdate",
     ),
 }  # fmt: skip
 #: how the names of lists of documents begin that one row may have: the retrieved and the relevant ones
@@ -137,19 +100,21 @@ _OTHER: Final[dict[tuple[str, ...], str]] = {
     ("run", "score"): "relevance",
 }
 _SWAPPED: Final = "are judgments and run in the right order? QRELS comes first"
-_ALL_RELEVANT: Final = (
-    "if all rows are relevant documents, add a column relevance with 1 in every row"
-)
-_TWICE: Final = "; a file with both is named twice: as QRELS and as a RUN"
-_IN_ORDER: Final = "order=input keeps the order of the rows"
+_TWICE: Final = " (a file with both is named twice: as QRELS and as a RUN)"
+_INPUT: Final = {"order": "input"}
+_IN_ORDER: Final = " (it keeps the order of the rows)"
 #: names of lists of something else than ids, and of numbers that order nothing, or the other way round
 _NO_IDS: Final = re.compile("(text|score|content|answer|distance|rank)s?$")
 _NO_NUMBER: Final = re.compile(
     "rank|rang$|^pos|position|order|place|^idx|index|dist|loss|perplex|time|date|price|length|count"
+    "|^run|run$|version|seed|fold|split|batch|year"
 )
 _NEAREST: Final = "of distances, as of ranks, the smallest is the best; "
 #: names of numbers that are smaller for better documents
 _DISTANCE: Final = re.compile("dist(ance)?s?$")
+_NUMBER: Final = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?")
+#: the end of a name of which there are several
+_COPY: Final = re.compile(r"_duplicated_\d+$")
 #: how many words a line of TREC text has: judgments, runs without and with a tag
 _TREC: Final = (4, 5, 6)
 #: the least similarity of a misspelt name
@@ -159,6 +124,22 @@ _ALIKE: Final = 0.8
 def _folded(name: str) -> str:
     """Return a name in lower case, without blanks and hyphens."""
     return re.sub(r"[\W_]+", "", name).lower()
+
+
+def _last(name: str) -> str:
+    """Return the end of a path, folded."""
+    return _folded(name.rpartition(".")[2])
+
+
+def looks_like_row(names: Sequence[str]) -> bool:
+    """Return True for names that are numbers, other than the positions of columns.
+
+    >>> looks_like_row(["1", "10", "5.0"]), looks_like_row(["0", "1", "2"]), looks_like_row(["q", "1"])
+    (True, False, False)
+    """
+    bare = [_COPY.sub("", name) for name in names]
+    are_positions = bare == [str(column) for column in range(len(bare))]
+    return all(map(_NUMBER.fullmatch, bare)) and not are_positions
 
 
 def looks_like_columns(names: Iterable[str]) -> bool:
@@ -186,6 +167,10 @@ def kind_of_type(dtype: pl.DataType) -> Kind | None:
     >>> kind_of_type(pl.Int64()), kind_of_type(pl.List(pl.String()))
     ('whole', 'texts')
     """
+    if isinstance(dtype, (pl.List, pl.Array)) and isinstance(dtype.inner, pl.Struct):
+        return "object"
+    if isinstance(dtype, pl.Struct):
+        return "object"
     if isinstance(dtype, (pl.List, pl.Array)):
         return _OF_LISTS.get(kind_of_type(dtype.inner))  # type: ignore[arg-type]
     if dtype.is_integer():
@@ -225,7 +210,7 @@ def is_common_name(name: str, ours: Iterable[str]) -> bool:
     >>> is_common_name("item.Rating", ["relevance"]), is_common_name("distance", ["score"])
     (True, True)
     """
-    word = _folded(name.rpartition(".")[2])
+    word = _last(name)
     known = any(word in (_folded(one), *_SYNONYMS.get(one, ())) for one in ours)
     return known or ("score" in ours and is_distance(name))
 
@@ -242,11 +227,6 @@ def begins_as_list(name: str, table: str) -> bool:
     (True, False)
     """
     return _folded(name).startswith(_LISTS[table])
-
-
-def escaped(name: str) -> str:
-    """Return a name for --columns, with its commas escaped."""
-    return name.replace(",", "\\,")
 
 
 @dataclass(frozen=True)
@@ -276,61 +256,62 @@ class Missing:
     given: Mapping[str, str] = field(default_factory=dict)
     unused: Sequence[str] = ()
 
-    def fix(self) -> str | None:
-        """Return a fix that can be pasted; ``None`` where no column is left to rename."""
+    def proposals(self) -> list[Advice]:
+        """Return options that may name the missing columns, the most likely first."""
         if len(self.names) == 1 and len(self.names[0].split()) in _TREC:
-            return "the first line looks like TREC text: --format-in trec, or a name that ends in .txt"
-        other = _OTHER.get((self._table, *self.ours))
-        guesses = self.guesses()
-        if other in self.names and not guesses:
-            return self._swapped_tables(str(other))
+            why = "the first line looks like TREC text: "
+            return [Advice(settings={"format_in": "trec"}, why=why)]
+        if looks_like_row(self.names):
+            return []
         renames = self.renames()
-        if self.unused and [*self.ours] == ["relevance"]:
-            return self._without_grades(renames)
-        lists = (len(self.ours) > 1 and bool(self.unused)) or any(
-            str(self._kind(name)).endswith("s")
-            for name, ours in guesses.items()
-            if ours == "doc_id"
-        )
-        unknown = [
-            ours
-            for ours in self.ours
-            if ours not in guesses.values()
-            and not (lists and ours in ("relevance", "score"))
-        ]
-        if unknown == ["score"]:
-            return self._without_scores(renames)
-        if not unknown:
-            more = f"; or {_IN_ORDER}" if [*self.ours] == ["score"] else ""
-            return rename_option(renames) + (
-                more
-                or (_TWICE if "doc_id" in self._both_lists(guesses).values() else "")
-            )
-        return self._of_unknown(unknown, guesses)
-
-    def _of_unknown(
-        self, unknown: Sequence[str], guesses: Mapping[str, str]
-    ) -> str | None:
-        """Return a fix where nothing looks like a column that is missing."""
-        if any(name not in guesses for name in self._unreserved()):
-            theirs = {**self.renames(), "THEIRS": unknown[0]}
-            return f"{rename_option(theirs)}, with the name of the column for THEIRS"
-        is_judged = [*unknown] == ["relevance"] and self._table == "qrels"
-        return _ALL_RELEVANT if is_judged else None
-
-    def _without_scores(self, renames: Mapping[str, str]) -> str:
-        """Return a fix for a run without a column that looks like scores."""
+        proposals = [self._renaming(renames)] if renames else []
         nearest = self._distances()
-        if nearest:
-            return _NEAREST + rename_option({**renames, self._theirs(nearest): "rank"})
-        in_order = f"{rename_option(renames)}; there is no score: " if renames else ""
-        return in_order + _IN_ORDER
+        if "score" in self.ours and "score" not in renames.values():
+            if nearest:
+                by_rank = {**renames, self._theirs(nearest): "rank"}
+                proposals.insert(0, Advice(by_rank, why=_NEAREST))
+            else:
+                proposals.append(Advice(renames, _INPUT, so=_IN_ORDER))
+        elif [*self.ours] == ["score"]:
+            proposals.append(Advice(settings=_INPUT, so=_IN_ORDER))
+        if self.unused and [*self.ours] == ["relevance"]:
+            none = {self._theirs(name): "unused" for name in self.unused}
+            why = "if all documents of the lists are relevant, "
+            proposals.append(Advice(none, why=why))
+        return proposals
 
-    def _without_grades(self, renames: Mapping[str, str]) -> str:
-        """Return a fix for lists of documents beside lists of numbers, which may be grades."""
-        none = ",".join(f"{escaped(self._theirs(one))}=unused" for one in self.unused)
-        unused = f"if all documents of the lists are relevant, --columns {quoted(none)}"
-        return f"{rename_option(renames or {'THEIRS': 'relevance'})}; {unused}"
+    def _renaming(self, renames: Mapping[str, str]) -> Advice:
+        other = self._other
+        is_swapped = (
+            len(renames) == 1
+            and other in self.names
+            and self._source_name(other) == other
+        )
+        return Advice(
+            renames,
+            why=f"{_SWAPPED}; if so, " if is_swapped else "",
+            so=_TWICE if self._both_lists(self.guesses()) else "",
+        )
+
+    def need(self) -> str:
+        """Return what is needed where nothing that was proposed works."""
+        if looks_like_row(self.names):
+            return "give the columns names: the first line looks like a row"
+        if self._other in self.names:
+            return _SWAPPED
+        guessed = self.renames()
+        unknown = [ours for ours in self.ours if ours not in guessed.values()]
+        option = "--columns" if getattr(self.given, "at_shell", False) else "columns"
+        holds = " or ".join(unknown or self.ours)
+        need = f"if a column holds {holds}, rename it with {option}"
+        likely = ", ".join(f"{theirs}={ours}" for theirs, ours in guessed.items())
+        return f"{need}; probably {likely}" if unknown and likely else need
+
+    @property
+    def _other(self) -> str:
+        """The number of the other table where only that of this one is missing."""
+        missing = tuple(ours for ours in self.ours if ours not in _IDS)
+        return _OTHER.get((self._table, *missing), "")
 
     def _distances(self) -> str | None:
         """Return a column of distances, the smallest of which is the best."""
@@ -355,7 +336,14 @@ class Missing:
             )
             if name is not None:
                 found[name] = ours
-        return found | dict(self._by_content(found))
+        guesses = found | dict(self._by_content(found))
+        other = self._other
+        is_left = {*guesses.values()} <= {*_IDS} and self._is_single(other)
+        if other in self.names and is_left:
+            # the grade of judgments may be called score, as in the other table
+            [number] = {*self.ours}.difference(_IDS)
+            guesses[other] = number
+        return guesses
 
     @property
     def _table(self) -> str:
@@ -377,6 +365,10 @@ class Missing:
     def _kind(self, name: str) -> Kind | None:
         return self.kinds.get(name, self.kinds.get(self._source_name(name)))
 
+    def _is_single(self, name: str) -> bool:
+        """Return True for a column without lists."""
+        return not str(self._kind(name)).endswith("s")
+
     def _unreserved(self) -> list[str]:
         """Return the columns whose names have no meaning here."""
         return [
@@ -388,6 +380,8 @@ class Missing:
     def _fits(self, ours: str, name: str) -> bool:
         """Return True if a column's content fits one of ours."""
         kind = str(self._kind(name) or "").removesuffix("s")
+        if kind == "object":
+            return False
         if ours in _NUMBERS:
             retrieved = self._table == "qrels" and _folded(name).startswith(
                 _LISTS["run"]
@@ -409,6 +403,10 @@ class Missing:
             if name in fits and is_common_name(name, [ours])
             if not is_distance(name)
         ]
+        if ours in _IDS:
+            # the id in an object: query.qid
+            inner = [name for name in fits if "." in name and self._is_single(name)]
+            known += [name for word in words for name in inner if _last(name) == word]
         if ours == "doc_id":
             lists = self._lists()
             known = [
@@ -457,15 +455,6 @@ class Missing:
         other = ours in _NUMBERS and (is_id(name) or _NO_NUMBER.search(_folded(name)))
         return self._fits(ours, name) and not other
 
-    def _swapped_tables(self, other: str) -> str:
-        """Return a fix for judgments with scores, or a run with grades."""
-        rename = rename_option({self._theirs(other): self.ours[0]})
-        return (
-            rename
-            if self._source_name(other) != other
-            else f"{_SWAPPED}; if so, {rename}"
-        )
-
     def _both_lists(self, found: Mapping[str, str]) -> dict[str, str]:
         """Return the renames for a table with retrieved and relevant documents in two columns of lists."""
         lists = self._lists()
@@ -504,23 +493,14 @@ class Missing:
         return {"run": fields[0], **found} if fields else found
 
 
-def rename_option(names: Mapping[str, str]) -> str:
-    """Return the advice to rename columns, for a shell and for Python."""
-    option = ",".join(f"{escaped(theirs)}={ours}" for theirs, ours in names.items())
-    what = "it" if len(names) == 1 else "them"
-    return f"rename {what}: add --columns {quoted(option)} (in Python columns={dict(names)!r})"
-
-
 def rename_fix(names: Mapping[str, str], columns: object) -> str:
     """Return the option that renames columns: for a shell where ``columns`` come from one, else for Python.
 
     >>> rename_fix({"player1": "left"}, None)
     "columns={'player1': 'left'}"
     """
-    if not getattr(columns, "at_shell", False):
-        return f"columns={dict(names)!r}"
-    option = ",".join(f"{escaped(theirs)}={ours}" for theirs, ours in names.items())
-    return f"add --columns {quoted(option)}"
+    at_shell = getattr(columns, "at_shell", False)
+    return written({}, {"columns": names}, at_shell=at_shell)
 
 
 def is_id(name: str) -> bool:

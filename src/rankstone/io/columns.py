@@ -8,17 +8,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from rankstone._basics import quoted, some
-from rankstone.errors import (
-    BadOption,
-    MissingColumn,
-    UsageError,
-    did_you_mean,
-    printable,
-)
-from rankstone.io.column_suggestions import Kind, Missing, escaped, is_common_name
+from rankstone.errors import BadOption, MissingColumn, UsageError, nearest, printable
+from rankstone.io.advice import Advice, escaped, written
+from rankstone.io.column_suggestions import Kind, Missing, is_common_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from rankstone.io.shapes import Shape
 
@@ -132,7 +127,6 @@ class CsvOptions:
             raise BadOption(
                 f"csv_separator={printable(given)!r} is not a separator",
                 expected="one character other than a letter, digit or quote, or the word tab",
-                fix="csv_separator=';' (on the command line --csv-separator \";\")",
             )
         if self.decimal not in (None, ".", ","):
             raise BadOption(
@@ -149,7 +143,7 @@ class CsvOptions:
 class Renames(dict[str, str]):
     """{their name: our name}, with the settings of CSV files and a record of the columns that were found.
 
-    One with other content than names is true even if it has no names.
+    One without names is true, too.
 
     Parameters
     ----------
@@ -204,9 +198,8 @@ class Renames(dict[str, str]):
         self.table: str = table or ("" if one is None else one.table)
 
     def __bool__(self) -> bool:
-        """Return True if there are names or settings."""
-        settings = self.role, self.table, self.own_shapes, self.all_relevant
-        return len(self) > 0 or any(settings) or self.csv != CsvOptions()
+        """Return True: without names there are settings, and a record."""
+        return True
 
     @classmethod
     def of_table(cls, names: Mapping[str, str], table: str) -> Renames:
@@ -240,7 +233,7 @@ class Renames(dict[str, str]):
             )
             raise UsageError(
                 f"no CSV file was read that {flags} could apply to",
-                fix="remove it, or add --format-in csv",
+                fix=f"leave out {flags}",
             )
         for theirs in self:
             if theirs not in self.present:
@@ -254,16 +247,18 @@ class Renames(dict[str, str]):
             if name not in self or not name.startswith(("qrels.", "run."))
         }
         shown = ", ".join(printable(name, 40) for name in sorted(known)[:12])
-        fix = did_you_mean(
-            theirs,
-            known - {self[theirs]},
-            lambda one: _pasted(one, self[theirs], at_shell=self.at_shell),
-        )
+        ours = self[theirs]
+        [near] = nearest(theirs, known - {ours}, n=1) or [""]
+        fix = f"did you mean {printable(near)}={ours}?" if near else None
+        if near and self.at_shell:
+            names = {near if name == theirs else name: self[name] for name in self}
+            options = written({"columns": self}, {"columns": names}, at_shell=True)
+            fix = f"did you mean {printable(near)}? {options}"
         return UsageError(
             f"no table has a column {printable(theirs)}",
             given=f"columns {printable(theirs)}={self[theirs]}",
             expected=f"one of the columns {shown}" if shown else None,
-            fix=fix if shown else "TREC text has no column names: remove it",
+            fix=fix if shown else "TREC text has no column names: leave out --columns",
         )
 
 
@@ -295,21 +290,23 @@ def check_renames(columns: Mapping[str, str]) -> None:
     """Refuse new names that are not ours."""
     for theirs, ours in columns.items():
         if ours not in _OURS:
-            raise unreadable(f"{theirs}={ours}", theirs, ours, at_shell=False)
+            raise unreadable(f"{theirs}={ours}", theirs, ours)
 
 
 def unreadable(
-    entry: str, theirs: str, ours: str, *, at_shell: bool = True
+    entry: str, theirs: str, ours: str, whole: str | None = None
 ) -> UsageError:
-    """Return the error for a rename that cannot be parsed."""
+    """Return the error for a rename that cannot be parsed, in the ``whole`` option at a shell."""
+    known = (*CANONICAL, *FURTHER, *_OF_BOARDS)
+    [near] = nearest(ours, known, n=1) or [""]
+    right = f"{theirs}={near}"
+    option = f"did you mean {printable(right)}?"
+    if whole is not None:
+        option += f" instead: {_option(whole.replace(entry, right))}"
     return UsageError(
         f"columns: {printable(entry)!r} cannot be read",
-        expected=f"their_name=our_name; ours are {', '.join((*CANONICAL, *FURTHER, *_OF_BOARDS))}",
-        fix=did_you_mean(
-            ours,
-            (*CANONICAL, *FURTHER, *_OF_BOARDS),
-            lambda one: _pasted(theirs, one, at_shell=at_shell),
-        ),
+        expected=f"their_name=our_name; ours are {', '.join(known)}",
+        fix=option if near and theirs else None,
     )
 
 
@@ -320,40 +317,37 @@ def parse_columns(text: str) -> Renames:
     {'user_id': 'query_id', 'rating': 'relevance'}
     """
     mapping: dict[str, str] = {}
-    for entry in filter(None, (part.strip() for part in re.split(r"(?<!\\),", text))):
+    entries = [part.strip() for part in re.split(r"(?<!\\),", text) if part.strip()]
+    for entry in entries:
         theirs, equals, ours = (
             part.strip() for part in entry.replace("\\,", ",").rpartition("=")
         )
         if not equals or not theirs or ours not in _OURS:
-            raise unreadable(entry, theirs, ours)
-        if _ALIASES.get(
-            mapping.setdefault(theirs, ours), mapping[theirs]
-        ) != _ALIASES.get(ours, ours):
-            raise UsageError(
-                f"columns: {printable(theirs)} has two names",
-                given=f"{printable(theirs)}={mapping[theirs]} and {printable(theirs)}={ours}",
-                expected="one name for each column",
-                fix=_both_tables(theirs)
-                if {mapping[theirs], ours} == {"relevance", "score"}
-                else f"remove one of them: {_pasted(theirs, mapping[theirs])}, for instance",
+            raise unreadable(entry, theirs, ours, text)
+        first = mapping.setdefault(theirs, ours)
+        if _ALIASES.get(first, first) == _ALIASES.get(ours, ours):
+            continue
+        fix = "leave out one of them"
+        if {first, ours} == {"relevance", "score"}:
+            name = escaped(theirs)
+            both = [f"qrels.{name}=relevance", f"run.{name}=score"]
+            others = [one for one in entries if not one.startswith(f"{name}=")]
+            fix = (
+                f"name it for each table instead: {_option(','.join([*others, *both]))}"
             )
+        raise UsageError(
+            f"columns: {printable(theirs)} has two names",
+            given=f"{printable(theirs)}={first} and {printable(theirs)}={ours}",
+            expected="one name for each column",
+            fix=fix,
+        )
     renames = Renames(mapping)
     renames.at_shell = True
     return renames
 
 
-def _pasted(theirs: str, ours: str, *, at_shell: bool = True) -> str:
-    """Return a rename that can be pasted at a shell or into a configuration."""
-    if not at_shell:
-        return f"{printable(theirs)}={ours}"
-    return f"--columns {printable(quoted(f'{escaped(theirs)}={ours}'))}"
-
-
-def _both_tables(theirs: str) -> str:
-    """Return the option for a column that is a grade in the judgments and a score in runs."""
-    name = escaped(theirs)
-    both = quoted(f"qrels.{name}=relevance,run.{name}=score")
-    return f"name it for each table: --columns {printable(both)}"
+def _option(names: str) -> str:
+    return f"--columns {printable(quoted(names))}"
 
 
 def renames(
@@ -520,10 +514,10 @@ def require(
         where=source,
         given=f"columns {some(names, 12) or 'none'}{absent}",
         expected=", ".join(needed),
-        fix=_separator_fix(names) or guessed.fix(),
+        fix=guessed.need(),
     )
-    error.missing, error.renames = tuple(missing), guessed.renames()
-    raise error
+    error.missing = tuple(missing)
+    raise error.proposing(*_separators(names), *guessed.proposals())
 
 
 def lacking(column: str, part: str, present: Iterable[str]) -> MissingColumn:
@@ -536,11 +530,10 @@ def lacking(column: str, part: str, present: Iterable[str]) -> MissingColumn:
     )
 
 
-def _separator_fix(names: list[str]) -> str | None:
-    """Return a fix for a header that was read as one column."""
-    if len(names) == 1 and "\t" in names[0]:
-        return "the separator is a tab: --csv-separator tab (in Python csv_separator='\\t')"
-    if len(names) == 1 and (found := sorted({";", ",", "|"} & set(names[0]))):
-        mark = f'"{found[0]}"'
-        return f"is {mark} the separator? --csv-separator {mark} (in Python csv_separator={mark})"
-    return None
+def _separators(names: Sequence[str]) -> Iterator[Advice]:
+    """Yield the separators that a header may have which was read as one column."""
+    for mark in "\t;,|" if len(names) == 1 else "":
+        if mark in names[0]:
+            what = {"\t": "a tab"}.get(mark, f'"{mark}"')
+            why = f"is {what} the separator? If so, "
+            yield Advice(settings={"csv_separator": mark}, why=why)

@@ -24,7 +24,7 @@ import polars as pl
 
 from rankstone._basics import counted
 from rankstone.errors import BadLine, InputError, printable
-from rankstone.io.input_table import reading
+from rankstone.io.input_table import reading, refuse_binary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -74,6 +74,7 @@ def broken_row(
 
 def no_utf8(line: bytes, where: str) -> BadLine:
     """Return the error for a line that is not UTF-8, mostly from a spreadsheet."""
+    refuse_binary(line, where)
     given = line.rstrip(b"\r\n").decode("cp1252", "replace")
     return BadLine(
         "the text is not UTF-8",

@@ -25,6 +25,7 @@ from rankstone.io.list_columns import field_of, leaves
 from rankstone.io.objects import not_a_table
 from rankstone.io.python_rows import frame_of_library
 from rankstone.io.sources import display_name, is_database
+from rankstone.io.tried_advice import advised
 from rankstone.io.typed_tables import id_type
 
 if TYPE_CHECKING:
@@ -177,6 +178,7 @@ class _Watch:
         return piece
 
 
+@advised
 def read_events(
     source: object,
     columns: Mapping[str, str] | None = None,
@@ -246,7 +248,7 @@ def read_events(
         for theirs in schema.names()
         if theirs not in replaced
     }
-    require(ours.values(), needed, name, schema.names())
+    require(ours.values(), needed, name, schema.names(), given=columns)
     theirs = {ours[name]: name for name in ours if ours[name] in (*needed, *further)}
     kept = {column: schema[named] for column, named in theirs.items()}
     kept |= {

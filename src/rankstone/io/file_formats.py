@@ -74,7 +74,7 @@ FORMATS: Final = {
 }
 #: formats with column names
 _TABLES: Final = tuple(name for name in FORMATS if name not in ("trec", "json"))
-_TEXT: Final = ("trec", "csv", "tsv", "jsonl", "json")
+TEXT: Final = ("trec", "csv", "tsv", "jsonl", "json")
 #: objects of JSON lines that show what they are
 _RECORDS: Final = 20
 _PACKED: Final = (".gz", ".zst", ".zstd")
@@ -221,7 +221,7 @@ class Scanned(Record):
 
     def estimated_rows(self) -> int | None:
         """Estimate the number of rows; columnar formats store it."""
-        if self.kind in _TEXT:
+        if self.kind in TEXT:
             return estimated_rows([self.source])
         with reading(self.title):
             return int(self.frame.select(pl.len()).collect().item())
@@ -335,7 +335,7 @@ def _suffix(path: Path) -> str:
 
 def read_files(
     path: StrPath,
-    files: Sequence[Path],
+    files: Sequence[Path | bytes],
     kind: str,
     layout: Layout,
     columns: Mapping[str, str],
@@ -394,7 +394,7 @@ def _with_content(
     whole = [s for s in sources if isinstance(s, bytes) or s.stat().st_size]
     empty = next((s for s in sources if s not in whole), None)
     # even without rows they have columns
-    lacks_columns = empty is not None and kind not in _TEXT
+    lacks_columns = empty is not None and kind not in TEXT
     if not whole or lacks_columns:
         where = name if empty is None else title_of(empty, name)
         raise EmptyInput("the file is empty", where=where, expected=f"{kind} data")

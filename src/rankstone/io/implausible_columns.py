@@ -1,4 +1,4 @@
-"""Columns that cannot be what they are named: times named as grades, distances named as scores."""
+"""Judgments whose numbers are no grades, or that have none; distances that are named scores."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
+from rankstone._basics import counted
 from rankstone.errors import BadValue, printable
 from rankstone.io.column_suggestions import is_distance
 
@@ -16,6 +17,28 @@ if TYPE_CHECKING:
 
 #: seconds since 1970 in the spring of 1973; larger numbers are no grades
 _TIMES: Final = 1e8
+
+
+def rated(table: Table) -> Table:
+    """Return the ratings of Quepid without rows that are not rated yet, or have no document."""
+    left_out = 0
+
+    def kept(piece: pl.DataFrame) -> pl.DataFrame:
+        nonlocal left_out
+        is_rated = pl.col("relevance").fill_nan(None).is_not_null()
+        ratings = piece.filter(is_rated & pl.col("doc_id").is_not_null())
+        left_out += piece.height - ratings.height
+        return ratings
+
+    def read_as() -> tuple[str, ...]:
+        notes = table.read_as()
+        return (
+            (*notes, f"{counted(left_out, 'unrated row')} skipped")
+            if left_out
+            else notes
+        )
+
+    return table.mapped(kept, read_as=read_as)
 
 
 def refuse_implausible(table: Table, columns: Mapping[str, str], ours: str) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import errno
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
@@ -18,6 +19,7 @@ from rankstone.errors import (
     MixedIds,
     NotEnoughMemory,
     RankstoneError,
+    UnknownFormat,
     memory_limit,
     printable,
 )
@@ -41,6 +43,10 @@ Start = Callable[[Sequence[pl.Expr]], Iterator[pl.DataFrame]]
 
 def _unknown() -> None:
     """Return nothing: the default of what a source may know."""
+
+
+def _silent(_error: InputError) -> None:
+    """Add no advice."""
 
 
 class Table(Record):
@@ -82,6 +88,8 @@ class Table(Record):
         What the source was taken for, in words.
     unused
         Lists of numbers beside those of the documents, in which grades or scores may be.
+    advise
+        Called with an error of reading, to which it adds advice.
     """
 
     source: str
@@ -101,6 +109,7 @@ class Table(Record):
     unanswerable: Collection[str] = frozenset()
     form: str = ""
     unused: tuple[str, ...] = ()
+    advise: Callable[[InputError], None] = _silent
 
     @property
     def columns(self) -> frozenset[str]:
@@ -114,8 +123,12 @@ class Table(Record):
 
     def tables(self, columns: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
         """Restart the stream; each piece has the given columns."""
-        with reading(self.source):
-            yield from self.start(columns)
+        try:
+            with reading(self.source):
+                yield from self.start(columns)
+        except InputError as error:
+            self.advise(error)
+            raise
 
     def locate(self, row: int) -> str:
         """Return the place of a row for messages; -1 is the table as a whole."""
@@ -512,14 +525,48 @@ class reading:  # noqa: N801 - reads as a word: with reading(path)
             ):  # a message about Polars' code
                 raise damaged("it cannot be read", self._source) from error
             message = printable(str(error).strip().splitlines()[0])
-            whole = "is it complete, and in the format of its suffix? --format-in gives another format"
-            utf8 = "save it as UTF-8: in an editor, or iconv -f windows-1252 -t utf-8 FILE > NEW"
+            fix = "is it complete, and in the format of its suffix? --format-in gives another format"
+            if re.search("^(?!parquet).*utf-?8", message, re.IGNORECASE):
+                refuse_binary(_head(self._source), self._source)
+                fix = "save it as UTF-8: in an editor, or iconv -f windows-1252 -t utf-8 FILE > NEW"
             raise InputError(
                 "the file cannot be read",
                 where=self._source,
                 given=message,
-                expected="text in UTF-8, Parquet, Arrow or .xlsx",
-                fix=utf8
-                if re.search("^(?!parquet).*utf-?8", message, re.IGNORECASE)
-                else whole,
+                expected=_READABLE,
+                fix=fix,
             ) from error
+
+
+#: formats that are read
+_READABLE: Final = "text in UTF-8, Parquet, Arrow or .xlsx"
+#: signatures of files that another program unpacks, and that program
+_UNPACKED_BY: Final = {b"\x04\x22\x4d\x18": "lz4", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
+
+
+def _head(name: str) -> bytes:
+    """Return the first bytes of a file; none of a stream."""
+    with suppress(OSError), Path(name).open("rb") as file:
+        return file.read(1 << 12)
+    return b""
+
+
+def refuse_binary(block: bytes, where: str) -> None:
+    """Refuse bytes that are no text in another encoding, but a binary format."""
+    program = next(
+        (by for sign, by in _UNPACKED_BY.items() if block.startswith(sign)), None
+    )
+    if program is not None:
+        raise UnknownFormat(
+            f"the file is packed with {program}",
+            where=where,
+            expected=f"{_READABLE}; text may be packed with gzip or zstd",
+            fix=f"unpack it first: {program} -d FILE",
+        )
+    if b"\0" in block:
+        raise UnknownFormat(
+            "the file is binary, in a format that is not read",
+            where=where,
+            expected=_READABLE,
+            fix="write its records as Parquet or as JSON lines",
+        )

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from rankstone.errors import BadLine, DuplicateRows, EmptyInput, InputError, printable
+from rankstone.errors import (
+    BadLine,
+    DuplicateRows,
+    EmptyInput,
+    InputError,
+    RankstoneError,
+    printable,
+)
+from rankstone.io.advice import Advice
 from rankstone.io.damaged_files import LONGEST, refuse_endless
 from rankstone.io.file_formats import FORMATS, format_of, format_of_stream
 from rankstone.io.file_parts import parts_of
@@ -144,6 +152,8 @@ def parsed(text: str, name: str) -> Any:  # noqa: ANN401 - whatever JSON holds
         return json.loads(text, object_pairs_hook=lambda pairs: _unique(pairs, name))
     except json.JSONDecodeError as error:
         raise _broken(error, text, name) from None
+    except RankstoneError:  # a key twice
+        raise
     except (
         RecursionError,
         ValueError,
@@ -156,15 +166,16 @@ def parsed(text: str, name: str) -> Any:  # noqa: ANN401 - whatever JSON holds
 def _broken(error: json.JSONDecodeError, text: str, name: str) -> BadLine:
     several = error.msg == "Extra data"
     lines = text.split("\n")
-    return BadLine(
+    error_of_line = BadLine(
         "the JSON continues after its object"
         if several
         else f"this is not JSON: {error.msg}",
         where=f"{name}:{error.lineno}",
         given=printable(lines[error.lineno - 1]),
         expected="one object",
-        fix="these look like JSON lines: add --format-in jsonl" if several else None,
     )
+    lines_too = Advice({}, {"format_in": "jsonl"}, "these look like JSON lines: ")
+    return error_of_line.proposing(lines_too if several else None)
 
 
 def _unique(pairs: list[tuple[str, Any]], name: str) -> dict[str, Any]:

@@ -14,6 +14,8 @@ import polars as pl
 
 from rankstone._basics import counted, first_true
 from rankstone.errors import BadValue, DuplicateRows, InputError, printable
+from rankstone.io.advice import Advice
+from rankstone.io.column_suggestions import is_id
 from rankstone.io.input_table import ROWS, Table, roots_of
 
 if TYPE_CHECKING:
@@ -130,13 +132,15 @@ class Unfolding:
         """Refuse a second list of a query; ``seen`` has the row of each query so far."""
         for at, query in enumerate(ids.to_list(), row):
             if seen.setdefault(query, at) != at:
-                raise DuplicateRows(
+                error = DuplicateRows(
                     f"query {printable(query)} has two lists",
                     where=self.table.locate(at),
                     given=f"the first at {self.table.locate(seen[query])}",
                     expected="one list for each query",
-                    fix="give each row an id of its own: --columns id=query_id",
+                    fix="give each row an id of its own",
                 )
+                names = [name for name in self.table.present if is_id(name)]
+                raise error.proposing(*(Advice({name: "query_id"}) for name in names))
 
     def _lengths(
         self, piece: pl.DataFrame, names: Sequence[str], row: int

@@ -13,6 +13,7 @@ import polars as pl
 
 from rankstone._basics import first_true
 from rankstone.errors import BadLine, BadValue, printable
+from rankstone.io.advice import Advice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,31 +110,33 @@ class Decimals:
             text = next(
                 text for text in cells.row(at) if text is not None and "," in text
             )
-            raise BadLine(
+            error = BadLine(
                 f"{printable(text, 40)!r} may be a fraction or thousands",
                 where=place(at),
                 expected="numbers without thousands separators",
-                fix="add --decimal , if it is a fraction (in Python decimal=',')",
+            )
+            raise error.proposing(
+                Advice({}, {"decimal": ","}, so=" if it is a fraction")
             )
 
     def _not_a_number(self, name: str, text: str, where: str) -> BadLine:
         other = "," if self.mark == "." else "."
-        fix = None
-        if other in text:
-            fix = f"add --decimal {other} if that is the decimal separator (in Python decimal='{other}')"
         as_above = (
             f", as the {_NAMES[self.mark]} above"
             if self.mark and not self.given and other in text
             else ""
         )
-        return BadLine(
+        is_other = other in text
+        error = BadLine(
             f"the {name} {printable(text, 40)!r} is not a number",
             where=where,
             expected=f"a number{as_above}, without thousands separators"
-            if fix
+            if is_other
             else "a number",
-            fix=fix,
         )
+        so = " if that is the decimal separator"
+        advice = Advice({}, {"decimal": other}, so=so)
+        return error.proposing(advice if is_other else None)
 
 
 def _first(cells: pl.DataFrame, mark: str) -> int | None:

@@ -20,6 +20,7 @@ import polars as pl
 
 from rankstone._basics import Record, counted, first_true
 from rankstone.errors import BadLine, InputError, printable
+from rankstone.io.advice import Advice
 from rankstone.io.columns import is_text
 from rankstone.io.damaged_files import PACKED, refuse_endless
 from rankstone.io.foreign_text import foreign
@@ -432,25 +433,30 @@ class _TrecFile:
     ) -> BadLine:
         at = first_true(bad)
         text = content["text"][at]
-        return BadLine(
+        error = BadLine(
             what,
             where=f"{self.title}:{content['line'][at]}",
             given=printable(text),
             expected=self.layout.expected,
-            fix=fix or self._other_format(text),
+            fix=fix,
         )
+        other = self._other_format(text)
+        if other is not None:
+            suffix = other.settings["format_in"]
+            error.fix = f"{other.why}give the file a name that ends in .{suffix}"
+        return error.proposing(other)
 
-    def _other_format(self, text: str) -> str | None:
-        """Return a fix if a line looks like another format."""
+    def _other_format(self, text: str) -> Advice | None:
+        """Return the advice if a line looks like another format."""
         if re.fullmatch(r'\s*(\[.*|\{\s*("[^"]*"\s*:\s*[\[{].*)?)', text, re.DOTALL):
-            return "this looks like JSON: add --format-in json"
+            return Advice({}, {"format_in": "json"}, "this looks like JSON: ")
         if text.lstrip().startswith("{"):
-            return "this looks like JSON lines: add --format-in jsonl"
+            return Advice({}, {"format_in": "jsonl"}, "this looks like JSON lines: ")
         cells = max(text.count(mark) for mark in ",;")
         if re.fullmatch("sep=.", text) or (
             cells >= len(self.layout.fields) - 3 and " " not in text
         ):
-            return "this looks like CSV: add --format-in csv, or give the file a name that ends in .csv"
+            return Advice({}, {"format_in": "csv"}, "this looks like CSV: ")
         return None
 
 

@@ -10,6 +10,7 @@ import polars as pl
 
 from rankstone._basics import Record
 from rankstone.errors import InputError, MixedIds, blaming, printable
+from rankstone.io.advice import Advice
 from rankstone.io.column_suggestions import is_common_name, kind_of_type, kinds_of_texts
 from rankstone.io.columns import (
     CANONICAL,
@@ -431,6 +432,8 @@ def _named(
             name
             for name, one in theirs.items()
             if name not in schema and one.root != docs
+            # the field of an object is of the whole row
+            if isinstance(one.dtype, (pl.List, pl.Array))
         }
     return {
         chosen.get(name, name): column
@@ -562,17 +565,18 @@ def id_type(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
     if isinstance(dtype, pl.Struct) and dtype.fields:
         names = [one.name for one in dtype.fields]
         likely = next((one for one in names if "id" in one.lower()), names[0])
-        raise MixedIds(
+        error = MixedIds(
             f"{name} holds objects",
             where=source,
             given=f"fields {', '.join(map(printable, names))}",
             expected="an id",
-            fix=f"name the field with the id instead: --columns {likely}={name} (in Python "
-            f"columns={{{likely!r}: {name!r}}})",
         )
+        raise error.proposing(Advice({f"{name}.{likely}": name}))
     raise MixedIds(
         f"{name} holds {dtype}",
         where=source,
         expected="ids that are texts or whole numbers",
-        fix="convert them to text first",
+        fix=f'frame.with_columns(pl.col("{name}").cast(pl.Int64)), if they are whole'
+        if dtype.is_float()
+        else "convert them to text first",
     )

@@ -77,7 +77,7 @@ def shaped_text(
     if known is not None:
         return read_lines(sources, name, *known)
     if is_table:
-        raise _without_header(texts, where, layout.number)
+        raise _without_header(texts, where, layout.number, columns)
     return None
 
 
@@ -109,7 +109,9 @@ def _cells(lines: Sequence[str], separator: str | None = None) -> list[list[str]
     return list(csv.reader(lines, delimiter=separator))
 
 
-def _without_header(lines: Sequence[str], where: str, number: str) -> BadLine:
+def _without_header(
+    lines: Sequence[str], where: str, number: str, columns: Mapping[str, str]
+) -> BadLine:
     """Return the error for a table without a header, with the positions of its columns where they are clear."""
     rows = _cells(lines)
     numbers = [
@@ -119,7 +121,8 @@ def _without_header(lines: Sequence[str], where: str, number: str) -> BadLine:
     ]
     positions = _PAIR | dict.fromkeys(numbers[:1], number)
     option = ",".join(f"{at}={ours}" for at, ours in positions.items())
-    fix = f"add --no-header --columns {option} (in Python columns={positions})"
+    at_shell = getattr(columns, "at_shell", False)
+    fix = f"add --no-header --columns {option}" if at_shell else f"columns={positions}"
     is_clear = len(rows[0]) == len(_PAIR) or numbers
     return BadLine(
         "the first row is data, and no header",

@@ -13,6 +13,7 @@ from rankstone.errors import (
     did_you_mean,
     printable,
 )
+from rankstone.io.advice import Advice
 from rankstone.io.shapes.json_pattern import JsonPattern, fits, refused
 from rankstone.io.shapes.shape import known_shapes, own_shapes
 
@@ -118,14 +119,13 @@ class Candidates(Record):
         fitting = own or fitting
         if len(fitting) > 1:
             names = [shape.name for shape in fitting]
-            raise UnknownFormat(
+            error = UnknownFormat(
                 f"this may be {' or '.join(names)}",
                 where=where,
                 given=printable(str(given), 40),
                 expected="; ".join(f"{s.name}: {s.title}" for s in fitting),
-                fix=f"add --format-in {names[0]}, or --format-in {names[1]} (in Python "
-                f"format_in={names[0]!r})",
             )
+            raise error.proposing(*(Advice({}, {"format_in": name}) for name in names))
         if self.named and not fitting:
             shape = self.shapes[0]
             raise UnknownFormat(

@@ -87,8 +87,8 @@ def resolve(name: str) -> tuple[str, dict[str, Any]]:
     )
 
 
-#: a cutoff as other libraries attach it: ndcg_at_10, MRR_10
-_ATTACHED: Final = re.compile(r"(?P<name>.+?)_(?:at_)?(?P<cut>\d+)")
+#: a cutoff as other libraries attach it: ndcg_at_10, MRR_10, recip_rank_cut_10
+_ATTACHED: Final = re.compile(r"(?P<name>.+?)_(?:at_|cut_)?(?P<cut>\d+)")
 
 
 def _with_cutoff(name: str) -> str | None:

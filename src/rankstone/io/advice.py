@@ -1,0 +1,87 @@
+"""Advice on how a table is to be read: options that may help, as they are typed at a shell and in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Any, Final
+
+from rankstone._basics import Record, quoted
+
+_NAMES: Final = {"\t": "tab"}
+
+
+class Advice(Record):
+    """Options that may read a table which was refused.
+
+    Attributes
+    ----------
+    columns
+        {their name: our name} of columns to rename besides those that are.
+    settings
+        Other options: ``format_in``, ``csv_separator``, ``decimal``, ``order``.
+    why, so
+        What is said before the options, and after them.
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+    why: str = ""
+    so: str = ""
+
+
+def escaped(name: str) -> str:
+    """Return a name for --columns, with its commas escaped."""
+    return name.replace(",", "\\,")
+
+
+def written(
+    before: Mapping[str, Any], after: Mapping[str, Any], *, at_shell: bool
+) -> str:
+    """Return the options that lead from some to others, as they are pasted.
+
+    Parameters
+    ----------
+    before, after
+        Options by name; ``columns`` is {their name: our name}.
+    at_shell
+        True for flags, which are added to those that there are unless they replace them.
+
+    Examples
+    --------
+    >>> written({}, {"columns": {"qid": "query_id"}}, at_shell=True)
+    'rename it: add --columns qid=query_id'
+    >>> written({"decimal": "."}, {"decimal": ","}, at_shell=True)
+    'instead: --decimal ,'
+    >>> written({}, {"order": "input"}, at_shell=False)
+    "order='input'"
+    """
+    names = before.get("columns") or {}
+    wanted = after.get("columns") or {}
+    new = {theirs: ours for theirs, ours in wanted.items() if names.get(theirs) != ours}
+    settings = {
+        name: value
+        for name, value in after.items()
+        if name != "columns" and value != before.get(name)
+    }
+    is_replaced = bool(names.keys() - wanted.keys() or settings.keys() & before.keys())
+    if not at_shell or is_replaced:
+        new = dict(wanted) if new or names.keys() != wanted.keys() else {}
+    parts = [_option("columns", new, at_shell=at_shell)] if new else []
+    parts += [_option(*one, at_shell=at_shell) for one in settings.items()]
+    if not at_shell:
+        return ", ".join(parts)
+    options = " ".join(parts)
+    what = ("rename it" if len(new) == 1 else "rename them") if new else ""
+    if is_replaced:
+        return f"{what} instead: {options}".lstrip()
+    return f"{what}: add {options}" if what else f"add {options}"
+
+
+def _option(name: str, value: Any, *, at_shell: bool) -> str:  # noqa: ANN401 - of any option
+    if not at_shell:
+        return f"{name}={value!r}"
+    if isinstance(value, Mapping):
+        value = ",".join(f"{escaped(theirs)}={ours}" for theirs, ours in value.items())
+    flag = name.replace("_", "-")
+    return f"--{flag} {quoted(_NAMES.get(value, value))}"
