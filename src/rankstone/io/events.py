@@ -6,10 +6,12 @@ They may be larger than memory: a log is opened lazily, and read when a query ov
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
@@ -31,10 +33,13 @@ from rankstone.io.typed_tables import id_type
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from rankstone._basics import Locate, Progress
+    from rankstone._basics import Locate, Progress, StrPath
 
 
 _NEEDED: Final = ("user_id", "time")
+#: a query of a session: session, time, Q, query, region, documents; and how much of a line shows that
+_SESSION: Final = re.compile(rb"\d+\t\d+\tQ\t\d+\t")
+_LINE: Final = 200
 #: whose events they are → {their name: our name}
 _TOOLS: Final = {
     "events of Mixpanel": {
@@ -217,6 +222,7 @@ def read_events(
         name = display_name(source)
         frames = [open_database(source).lazy()]
     elif is_path(source):
+        _refuse_sessions(source)
         parts = scan_parts(source, format_in, columns)
         name = os.fspath(source)
         frames = [part.frame for part in parts]
@@ -276,6 +282,23 @@ def read_events(
     return Events(
         name, whole, kept, bare or wide, pairs, tuple(ours.values()), read_as=notes
     )
+
+
+def _refuse_sessions(source: StrPath) -> None:
+    """Refuse logs of Yandex: rows of a query with its documents, and rows of a click."""
+    path = Path(source)
+    if not path.is_file():
+        return
+    with reading(str(path)), path.open("rb") as lines:
+        first = lines.readline(_LINE)
+    if _SESSION.match(first):
+        raise InputError(
+            "rows of queries (Q) and rows of clicks (C) are not read",
+            where=str(path),
+            given=printable(first.decode(errors="replace").strip(), 40),
+            expected="a row for each document shown: "
+            "session, query_id, doc_id, position, clicked",
+        )
 
 
 def _broken(parts: Iterable[Scanned]) -> InputError | None:
