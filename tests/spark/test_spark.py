@@ -102,6 +102,24 @@ def check(
     return far
 
 
+def test_names_of_one_table_and_label(spark: Any) -> None:
+    """``label`` grades judgments, and a name may be meant in one table alone, as on one machine."""
+    rows = (
+        [("q1", "d1", 2.0), ("q1", "d2", 0.0)],
+        [("q1", "d1", 0.5), ("q1", "d2", 0.9)],
+    )
+    labelled = spark.createDataFrame(rows[0], ["query_id", "doc_id", "label"])
+    scored = spark.createDataFrame(rows[1], ["query_id", "doc_id", "score"])
+    rated = [spark.createDataFrame(r, ["query_id", "doc_id", "rating"]) for r in rows]
+    names = {"qrels.rating": "relevance", "run.rating": "score"}
+
+    assert rankstone.spark.evaluate(labelled, scored, "RR").to_dict() == {
+        "run": {"RR": 0.5}
+    }
+    found = rankstone.spark.evaluate(*rated, "RR", columns=names)
+    assert found.to_dict() == {"run": {"RR": 0.5}}
+
+
 @pytest.mark.parametrize("ties", [False, True])
 @pytest.mark.parametrize(
     "wanted", KINDS, ids=lambda wanted: f"{wanted[0]:d}{len(wanted[1])}{wanted[2]:d}"

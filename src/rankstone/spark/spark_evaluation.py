@@ -33,7 +33,7 @@ from rankstone.hits.budgets import STEPS
 from rankstone.hits.judgments import lowest_under
 from rankstone.hits.list_arrays import list_numbers, ragged_range
 from rankstone.hits.pair_index import QueryIndex
-from rankstone.io.columns import with_csv
+from rankstone.io.columns import Renames, with_csv
 from rankstone.spark.executor_task import NUMBERS, Shipped, Task, result_columns
 from rankstone.spark.in_place import CutLists, InPlace, PartitionReports
 from rankstone.spark.parquet_files import ParquetFiles
@@ -441,7 +441,7 @@ def evaluate(
         name: _frame(run, format_in, renamed, run=True) for name, run in named.items()
     }
     qrels = _frame(qrels, format_in, renamed)
-    judged = Rows(qrels, "judgments", renamed)
+    judged = Rows(qrels, "judgments", Renames.of_table(renamed, "qrels"))
     further = columns_read(requested)
     excluded = None if exclude is None else Rows(exclude, "exclude", renamed)
     most, side_rows = (
@@ -457,7 +457,7 @@ def evaluate(
     try:
         for name, run in named.items():
             with spark_errors(name):
-                listed = Rows(run, name, renamed)
+                listed = Rows(run, name, Renames.of_table(renamed, "run"))
                 _refuse_steps(listed)
                 run_options = replace(aligned, order=listed.ordered_by(aligned.order))
                 given = SparkInputs.of(
