@@ -372,7 +372,8 @@ def no_overlap(judgments: Judgments, lists: Lists, where: str) -> NotComparable:
     """Return the error for a run that answers none of the judged queries."""
     fix = "check that judgments and run belong together, and that ids are written in the same way"
     sides = [judgments.queries.names, lists.unjudged()]
-    if any(ids.cast(pl.String).str.ends_with(".0").all() for ids in sides):
+    texts = [ids.cast(pl.String) for ids in sides if len(ids)]
+    if any(ids.str.ends_with(".0").all() for ids in texts):
         fix = "the ids of one side became floats, such as 1.0: write them as whole numbers"
     return NotComparable(
         "no query of the run is judged",

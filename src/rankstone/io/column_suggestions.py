@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cache
+from importlib import resources
 from typing import TYPE_CHECKING, Final, Literal
 
 import polars as pl
@@ -29,59 +31,6 @@ _OF_LISTS: Final[dict[Kind | None, Kind]] = {
     "text": "texts",
 }
 
-#: common names, folded
-_SYNONYMS: Final = {
-    "query_id": (
-        "qid", "queryid", "questionid", "topicid", "id", "query", "queries", "queryids",
-        "question", "questions", "topic", "searchterm", "searchquery", "userinput",
-        "user", "userid", "uid", "customerid", "sessionid",
-    ),
-    "doc_id": (
-        "docid", "docno", "documentid", "passageid", "chunkid", "contextid", "itemid",
-        "productid", "doc", "document", "corpusid", "pid", "passage", "chunk",
-        "context", "item", "iid", "items", "docs", "documents", "product", "asin",
-        "movieid", "articleid", "itemids", "docids", "recommendations", "filepaths", "filepath", "sources", "source",
-    ),
-    "relevance": (
-        "rel", "label", "grade", "rating", "relevancelabel", "relevancegrade", "qrel",
-        "target", "click", "judgment", "judgement", "gain", "stars", "relevancescore",
-        "isrelevant",
-    ),
-    "score": (
-        "sim", "prediction", "pred", "similarity", "scores", "rsv", "probability",
-        "prob", "confidence", "relevancescore", "predictedrating", "predicted", "bm25",
-        "rating",
-    ),
-    "rank": ("position", "pos", "rankposition"),
-    "start": ("startchar", "startindex", "startoffset", "begin", "charstart"),
-    "end": ("endchar", "endindex", "endoffset", "stop", "charend"),
-    "tokens": ("ntokens", "numtokens", "tokencount", "tokenlength"),
-    "ms": ("latencyms", "latency", "durationms", "elapsedms", "timems"),
-    "subtopic": (
-        "subtopicid", "intent", "aspect", "nugget", "iteration", "group",
-        "judgmentgroup",
-    ),
-    "subgroup": ("judgmentsubgroup", "jsg"),
-    "propensity": ("p", "prop", "propensityscore", "pscore"),
-    "weight": ("w", "frequency", "count"),
-    "session": ("sessionid", "sid"),
-    "position": ("place", "turn", "rank", "pos", "slot"),
-    "clicked": ("click", "clicks", "isclick", "isclicked", "satisfaction", "label"),
-    "reward": ("click", "clicked", "satisfaction", "satisfied", "conversion"),
-    "impression_id": ("impression", "serpid", "requestid", "searchid", "pageid"),
-    "variant": (
-        "arm", "bucket", "treatment", "experimentgroup", "group", "version",
-        "variation", "variationid", "testgroup",
-    ),
-    "user_id": (
-        "user", "uid", "userid", "visitorid", "customerid", "accountid", "memberid",
-        "id", "distinctid", "userpseudoid", "anonymousid",
-    ),
-    "time": (
-        "timestamp", "ts", "eventtime", "eventtimestamp", "datetime", "date", "day",
-        "createdat", "occurredat", "registeredat", "signuptime", "signupdate",
-    ),
-}  # fmt: skip
 #: how the names of lists of documents begin that one row may have: the retrieved and the relevant ones
 _LISTS: Final = {
     "run": ("retrieved", "results", "recommended"),
@@ -119,6 +68,15 @@ _COPY: Final = re.compile(r"_duplicated_\d+$")
 _TREC: Final = (4, 5, 6)
 #: the least similarity of a misspelt name
 _ALIKE: Final = 0.8
+
+
+@cache
+def _common_names() -> Mapping[str, Sequence[str]]:
+    """Return the common names of our columns, folded."""
+    import tomllib
+
+    file = resources.files(__package__) / "column_names.toml"
+    return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
 def _folded(name: str) -> str:
@@ -211,7 +169,7 @@ def is_common_name(name: str, ours: Iterable[str]) -> bool:
     (True, True)
     """
     word = _last(name)
-    known = any(word in (_folded(one), *_SYNONYMS.get(one, ())) for one in ours)
+    known = any(word in (_folded(one), *_common_names().get(one, ())) for one in ours)
     return known or ("score" in ours and is_distance(name))
 
 
@@ -395,7 +353,7 @@ class Missing:
             name for name in self.names if name.isprintable() and self._fits(ours, name)
         ]
         fits = [name for name in fits if name not in _CORE]
-        words = (_folded(ours), *_SYNONYMS.get(ours, ()))
+        words = (_folded(ours), *_common_names().get(ours, ()))
         known = [name for word in words for name in fits if _folded(name) == word]
         known += [
             name
@@ -489,7 +447,9 @@ class Missing:
             if folded.startswith(words)
         }
         # a field of what was retrieved, as in [{"chunk": "c7", "score": 0.8}]
-        fields = [lists[word] for word in (*_SYNONYMS["doc_id"], "id") if word in lists]
+        fields = [
+            lists[word] for word in (*_common_names()["doc_id"], "id") if word in lists
+        ]
         return {"run": fields[0], **found} if fields else found
 
 
@@ -505,6 +465,8 @@ def rename_fix(names: Mapping[str, str], columns: object) -> str:
 
 def is_id(name: str) -> bool:
     """Return True for names of ids, which may be whole numbers and are not grades."""
-    known = {word for ours in (*_IDS, "user_id", "session") for word in _SYNONYMS[ours]}
+    known = {
+        word for ours in (*_IDS, "user_id", "session") for word in _common_names()[ours]
+    }
     suffix = re.search(r"(?i:(^|[\W_])(id|ids|no|nr|key|code))$|[a-z]I[dD]s?$", name)
     return _folded(name) in known or suffix is not None
