@@ -267,6 +267,14 @@ def test_what_is_refused() -> None:
         paired_board(table.with_columns(same=pl.lit(1.0)), covariates=["same"])
     with pytest.raises(BadOption, match="two at most"):
         paired_board(table, cluster=["judge", "left", "right"])
+    ends = {"a": ["x", "x", "y"], "b": ["y", "y", "x"], "winner_a": [1, None, 1]}
+    with pytest.raises(BadValue, match="row 2: a battle has no end, or several"):
+        paired_board(pl.DataFrame({**ends, "winner_b": [0, 0, 0]}))
+    assert paired_board(pl.DataFrame({**ends, "winner_b": [0, 1, None]})).systems
+    for outcome in (["win", "loss", "win"], ["1", "0", "win"]):
+        told = pl.DataFrame({"a": ends["a"], "b": ends["b"], "outcome": outcome})
+        with pytest.raises(BadValue, match="the winner win is neither of the two"):
+            paired_board(told)
     with pytest.raises(NotComparable, match="one cluster"):
         paired_board(table.with_columns(judge=pl.lit(1)), cluster="judge")
     with pytest.raises(BadOption):

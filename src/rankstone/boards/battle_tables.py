@@ -289,7 +289,8 @@ def _columns_of_ends(table: pl.DataFrame) -> dict[str, int]:
 def _marks(table: pl.DataFrame, names: Iterable[str], where: str) -> pl.DataFrame:
     """Return where columns of truth values are true."""
     words = table.select(truths(pl.col(name)) for name in names)
-    return words.select(score_numbers(column, where) == 1 for column in words)
+    marks = words.select(score_numbers(column, where) == 1 for column in words)
+    return marks.fill_null(value=False)
 
 
 def _as_outcome(columns: Mapping[str, str] | None, named: Mapping[str, str]) -> str:
@@ -331,7 +332,7 @@ def _outcomes(
         return by_name.cast(pl.Int64), ""
 
     numbers = words.cast(pl.Float64, strict=False)
-    if numbers.is_in([*_SHARES]).all():
+    if not numbers.null_count() and numbers.is_in([*_SHARES]).all():
         if column == "outcome" or (numbers == 0.5).any():  # noqa: PLR2004 - half a win
             outcome = numbers.replace_strict(_SHARES, return_dtype=pl.Int64)
             return outcome, "1 if the left side won, 0 if the right one did"

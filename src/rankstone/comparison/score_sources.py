@@ -51,7 +51,7 @@ _LONG: Final = frozenset({"run", "measure", "value"})
 _WIDE: Final = "queries × systems"
 _IF_MEASURES: Final = "if the columns are measures, measures={!r}"
 #: what the first column of a table of means is called
-_MEASURES: Final = "metric metrics measure measures"
+_MEASURES: Final = frozenset({"metric", "metrics", "measure", "measures"})
 #: texts that people write where there is no score
 _HOLES: Final = "- -- – — ? / . n/a na n.a. #n/a none null nil missing tbd nan"
 #: columns of a table of scores
@@ -189,20 +189,21 @@ def _table(
     theirs = table.collect_schema().names()
     is_wide = _LONG.isdisjoint(theirs)
     if is_wide and "query_id" not in theirs:
-        table = table.rename({theirs[0]: "query_id"})
+        table = table.rename(dict.fromkeys(theirs[:1], "query_id"))
     known = table.collect_schema().names()
-    is_long = {"query_id", "measure", "value"} <= {*known}
-    measures = [name for name in asked if name in known and not is_long]
+    needed = {"query_id", "measure", "value"}
+    is_long = needed <= {*known}
+    measures = list[str]()
+    if not is_long:
+        measures += (name for name in asked if name in known)
     systems = list[str]()
     if is_wide:
-        systems += known
-        systems.remove("query_id")
-    if theirs[0].lower() in _MEASURES.split():
+        systems += (name for name in known if name != "query_id")
+    if not _MEASURES.isdisjoint(map(str.lower, theirs[:1])):
         raise _no_queries(where, theirs)
     is_readable = measures or is_long or len(systems) > 1
     if not is_readable:
-        fix = _IF_MEASURES.format(known[-1])
-        raise _no_queries(where, theirs, fix)
+        raise _no_queries(where, theirs, known[1:])
     values = measures or systems
     names = [name for name in SCHEMA if name in known and name not in values]
     with reading(where):
@@ -215,7 +216,8 @@ def _table(
             measure = asked[0]
         frame = _unfolded(frame, where, values, "run")
         frame = frame.with_columns(measure=pl.lit(measure))
-        read_as = (*read_as, f"{_WIDE}: {counted(len(systems), 'column')} of {measure}")
+        how = f"{_WIDE}: {counted(len(systems), 'column')} of {measure}"
+        read_as = (*read_as, how)
     if read_as:
         notes[where] = read_as
     return _typed(frame, where)
@@ -234,13 +236,16 @@ def _typed(frame: pl.DataFrame, where: str) -> pl.DataFrame:
 
 
 def _no_queries(
-    where: str, names: Sequence[str], fix: str | None = None
+    where: str, names: Sequence[str], measures: Sequence[str] = ()
 ) -> MissingColumn:
-    """Return the error for a table without scores of queries."""
+    """Return the error for a table without scores of queries; columns may be ``measures``."""
+    fix = None
+    if measures:
+        fix = _IF_MEASURES.format(measures[-1])
     return MissingColumn(
         "there are no scores of single queries",
         where=where,
-        given=f"columns {some(names, 12)}",
+        given=f"columns {some(names, 12) or 'none'}",
         expected="query_id, measure, value; or a row for each query_id "
         "and a column for each system, or for each measure, "
         "of which those that are asked for are read",
@@ -254,10 +259,10 @@ def _unfolded(
     """Return a row for each query and each column of values, whose name is in the column ``variable``."""
     refuse_copies(frame.columns, where, ", ".join(frame.columns), lambda _: True)
     rows = frame.drop(values)
-    if rows.is_duplicated().any():
-        twice = rows.filter(rows.is_duplicated())["query_id"][0]
+    copies = rows.filter(rows.is_duplicated())
+    if copies.height:
         raise DuplicateRows(
-            f"{printable(twice)} is twice in the first column",
+            f"{printable(copies['query_id'][0])} is twice in the first column",
             where=where,
             expected="query ids in the first column, "
             f"and a column of scores for each {variable}",
@@ -295,7 +300,8 @@ def name_texts(column: pl.Series, where: str) -> pl.Series:
 
 def holes(column: pl.Series) -> pl.Series:
     """Return which texts stand for no score: a dash, N/A."""
-    return column.str.strip_chars().str.to_lowercase().is_in(_HOLES.split())
+    words = column.str.strip_chars().str.to_lowercase()
+    return words.is_in(_HOLES.split())
 
 
 def _scores(column: pl.Series, where: str) -> pl.Series:

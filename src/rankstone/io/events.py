@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from rankstone._basics import Record, is_path
-from rankstone.errors import InputError, printable
+from rankstone.errors import BadOption, InputError, printable
 from rankstone.io.arrow_batches import batches_of_relation, is_relation
 from rankstone.io.columns import by_alias, hidden, renames, require
 from rankstone.io.databases import open_database
@@ -90,6 +90,14 @@ class Events(Record):
     watch: _Watch | None = None
     read_as: tuple[str, ...] = ()
     positions_from: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse positions that begin elsewhere."""
+        if self.positions_from not in (0, 1):
+            raise BadOption(
+                f"positions_from={self.positions_from!r} is not known",
+                expected="0 or 1",
+            )
 
     def collect(self, query: pl.LazyFrame) -> pl.DataFrame:
         """Run a query over the rows in pieces; reading errors are :class:`InputError`."""

@@ -109,7 +109,7 @@ class Clock:
         if self.time_format is not None:
             try:
                 pl.select(_parsed(pl.lit(""), self.time_format))
-            except pl.exceptions.ComputeError:
+            except (TypeError, pl.exceptions.ComputeError):
                 raise BadOption(
                     f"time_format={printable(self.time_format)!r} is not a format of times",
                     expected="such as '%d/%m/%Y', '%d.%m.%y %H:%M', "
