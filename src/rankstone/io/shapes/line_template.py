@@ -171,17 +171,18 @@ def _by_query(rows: Sequence[Row], name: str) -> Iterator[list[int]]:
 
 
 def _are_lists(rows: Sequence[Row]) -> bool:
-    """Return whether each user has one line, some with several items, and what follows it varies.
+    """Return whether each user has one line, and some have several items.
 
-    Lines of one width that all end in a time are of something else.
+    Lines of one width that all begin with the same item, or end in a time, are of something else.
     """
     items = [re.split(r"[ \t,]+", row[LISTED]) for row in rows]
     several = any(len(of_user) > 1 for of_user in items)
     once = len({row["query_id"] for row in rows}) == len(rows)
     same_width = len({*map(len, items)}) == 1
     end_in_times = all(re.fullmatch(_TIME, of_user[-1]) for of_user in items)
-    varies = len({of_user[0] for of_user in items}) > 1
-    return several and once and varies and not (same_width and end_in_times)
+    same_first = len({of_user[0] for of_user in items}) == 1
+    is_table = same_width and (same_first or end_in_times)
+    return several and once and not is_table
 
 
 _CHECKS: Final[dict[str, Any]] = {
