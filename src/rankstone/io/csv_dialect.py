@@ -16,6 +16,7 @@ import polars as pl
 
 from rankstone._basics import Record
 from rankstone.errors import BadLine, EmptyInput, printable
+from rankstone.io.column_suggestions import is_common_name
 from rankstone.io.columns import CsvOptions, Renames, is_known
 from rankstone.io.damaged_files import PACKED, no_utf8
 from rankstone.io.input_table import reading
@@ -35,6 +36,8 @@ SEPARATORS: Final = {"csv": ",", "tsv": "\t"}
 #: bytes at the beginning of a file, and rows among them, in which the dialect is detected
 _BLOCK: Final = 1 << 16
 _ROWS: Final = 50
+#: columns whose common names show a header
+_PAIR: Final = ("query_id", "doc_id")
 #: bytes in which the end of a header is looked for
 _HEADER: Final = 1 << 12
 _SEPARATORS: Final = (",", ";", "\t")
@@ -253,6 +256,8 @@ def _names_queries(names: Sequence[str]) -> bool:
         return True
     if any(map(is_number, names)):
         return False
+    if all(any(is_common_name(n, [ours]) for n in names) for ours in _PAIR):
+        return True
     return any(
         shape.columns and {*shape.columns} <= {*names} for shape in known_shapes()
     )
