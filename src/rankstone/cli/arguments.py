@@ -322,12 +322,14 @@ def _pasteable(fix: str) -> str:
     if context is None or "instead" in fix:
         return fix
     for param in context.command.params:
-        is_given = context.get_parameter_source(param.name or "") is _COMMANDLINE
         if not isinstance(param, click.Option) or param.multiple or param.is_flag:
             continue
-        if is_given:
-            flag = f"(?<!leave out )(?<!remove )({param.opts[0]} (?!and |or ))"
-            fix = re.sub(flag, r"instead \1", fix, count=1)
+        name = param.name or ""
+        flag = rf"(?<!leave out )(?<!remove ){param.opts[0]} (?!and |or )([^\s,;]+)"
+        offered = re.search(flag, fix)
+        is_given = context.get_parameter_source(name) is _COMMANDLINE
+        if is_given and offered and offered[1] != str(context.params.get(name)):
+            fix = f"{fix[: offered.start()]}instead {fix[offered.start() :]}"
     return fix
 
 

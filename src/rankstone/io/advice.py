@@ -64,7 +64,9 @@ def written(
         for name, value in after.items()
         if name != "columns" and value != before.get(name)
     }
-    is_replaced = bool(names.keys() - wanted.keys() or settings.keys() & before.keys())
+    gone = names.keys() - wanted.keys()
+    twice = settings.keys() & before.keys()
+    is_replaced = bool(gone or twice)
     if not at_shell or is_replaced:
         new = dict(wanted) if new or names.keys() != wanted.keys() else {}
     parts = [_option("columns", new, at_shell=at_shell)] if new else []
@@ -72,10 +74,13 @@ def written(
     if not at_shell:
         return ", ".join(parts)
     options = " ".join(parts)
-    what = ("rename it" if len(new) == 1 else "rename them") if new else ""
-    if is_replaced:
-        return f"{what} instead: {options}".lstrip()
-    return f"{what}: add {options}" if what else f"add {options}"
+    verb = "instead:" if is_replaced else "add"
+    options = f"{verb} {options}"
+    if not new:
+        return options
+    what = "rename it" if len(new) == 1 else "rename them"
+    joint = " " if is_replaced else ": "
+    return f"{what}{joint}{options}"
 
 
 def _option(name: str, value: Any, *, at_shell: bool) -> str:  # noqa: ANN401 - of any option

@@ -116,7 +116,7 @@ def format_at(
         raise UnknownFormat(
             f"parts of several formats: {', '.join(sorted(formats))}",
             where=name,
-            fix="name files of one format (runs/*.parquet), or give --format-in",
+            fix="name files of one format, as runs/*.parquet does",
         )
     return formats.pop(), files
 
@@ -275,7 +275,7 @@ def _scanned(
             "a table with column names is needed",
             where=title,
             expected=", ".join(_TABLES),
-            fix="--format-in gives the format where the suffix does not",
+            fix="a name such as log.csv shows the format",
         )
     if not (len(source) if isinstance(source, bytes) else source.stat().st_size):
         raise EmptyInput("the file is empty", where=title, expected=f"{kind} data")

@@ -525,7 +525,7 @@ class reading:  # noqa: N801 - reads as a word: with reading(path)
             ):  # a message about Polars' code
                 raise damaged("it cannot be read", self._source) from error
             message = printable(str(error).strip().splitlines()[0])
-            fix = "is it complete, and in the format of its suffix? --format-in gives another format"
+            fix = "is it complete, and in the format of its suffix?"
             if re.search("^(?!parquet).*utf-?8", message, re.IGNORECASE):
                 refuse_binary(_head(self._source), self._source)
                 fix = "save it as UTF-8: in an editor, or iconv -f windows-1252 -t utf-8 FILE > NEW"

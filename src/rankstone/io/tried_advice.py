@@ -100,21 +100,29 @@ class Attempt(Record):
         first, present = _refusal(read, before)
         if first is None:
             table = _TABLES.get(self.read.__name__)
-            for theirs in present & names.keys() - before["columns"].keys():
+            new = names.keys() - before["columns"].keys()
+            for theirs in present & new:
                 # a name that has another meaning there
                 names = _names(names, names)
-                names[f"{table}.{theirs}"] = names.pop(theirs)
+                own = f"{table}.{theirs}"
+                names[own] = names.pop(theirs)
         after["columns"] = names
         second, present = _refusal(read, after)
         if second is None:
             return self._with_names(names)
         for _, way in _ways(read, after, second.proposals, present):
-            return self._with_names({**names, **way["columns"]})
-        return None if first is None else self
+            more = way["columns"]
+            return self._with_names({**names, **more})
+        is_harmed = first is None
+        return None if is_harmed else self
 
     def _with_names(self, names: Mapping[str, str]) -> Attempt:
-        way = {**self.way, "columns": _names(names, self.way["columns"])}
-        return replace(self, way=way) if _refusal(self.read, way)[0] is None else self
+        columns = _names(names, self.way["columns"])
+        way = {**self.way, "columns": columns}
+        refusal, _ = _refusal(self.read, way)
+        if refusal is not None:
+            return self
+        return replace(self, way=way)
 
 
 def advise_on_others(
@@ -131,12 +139,17 @@ def advise_on_others(
     """
     if error.call is None:
         return
-    given = _names(error.call.get("columns") or {}, error.call.get("columns"))
+    columns = error.call.get("columns")
+    given = _names(columns or {}, columns)
+    settings = _settings(error.call)
+    own = error.call["source"]
     attempt = error.attempt
     for read, source in others:
-        given.present |= _refusal(read, {**_settings(error.call), "source": source})[1]
-        own = error.call["source"]
-        if attempt is None or source is own or (is_path(source) and source == own):
+        call = {**settings, "source": source}
+        _, present = _refusal(read, call)
+        given.present |= present
+        is_own = source is own or (is_path(source) and source == own)
+        if attempt is None or is_own:
             continue
         attempt = attempt.shared_with(read, source)
         error.attempt = attempt
@@ -153,7 +166,9 @@ def is_read(
     read: Callable[..., Any], source: object, options: Mapping[str, Any]
 ) -> bool:
     """Return True if a reader reads the head of a source with some options."""
-    return _refusal(read, {**options, "source": source})[0] is None
+    call = {**options, "source": source}
+    refusal, _ = _refusal(read, call)
+    return refusal is None
 
 
 def heads(files: Sequence[Path], *, is_text: bool) -> Sequence[Path | bytes]:
@@ -169,7 +184,8 @@ def _head(file: Path) -> Path | bytes:
         is_whole = not opened.read(1)
     if is_whole or block.startswith(PACKED):
         return file
-    return block[: block.rfind(b"\n") + 1]
+    end = block.rfind(b"\n") + 1
+    return block[:end]
 
 
 def _advise(
@@ -209,8 +225,11 @@ def _ways(
             continue
         # an order that is not asked for would read anything
         further = [one for one in refusal.proposals if "order" not in one.settings]
-        ways = _ways(read, changed, further, names, steps - 1) if steps > 1 else ()
-        yield from ((advice, way) for _, way in islice(ways, 1))
+        if steps == 1:
+            continue
+        ways = _ways(read, changed, further, names, steps - 1)
+        for _, way in islice(ways, 1):
+            yield advice, way
 
 
 def _changed(call: Call, advice: Advice, present: AbstractSet[str]) -> Call | None:
@@ -258,9 +277,11 @@ def _settings(call: Call) -> Call:
     columns = call.get("columns") or {}
     csv = CsvOptions.of(columns)
     settings = {name: getattr(csv, field) for name, field in _CSV.items()}
-    settings |= {name: call.get(name) for name in ("format_in", "order")}
+    settings["format_in"] = call.get("format_in")
+    settings["order"] = call.get("order")
     given = {name: one for name, one in settings.items() if one not in _DEFAULTS}
-    return {**given, "columns": columns}
+    given["columns"] = columns
+    return given
 
 
 def _refusal(
@@ -286,7 +307,9 @@ def _refusal(
 
 def _refuse_head(table: Table, columns: Mapping[str, str]) -> None:
     """Read the first rows of a table; refuse numbers of other names that look like no grades and no scores."""
-    head = next(iter(table.tables([pl.col(name) for name in table.schema])), None)
+    columns_of_table = [pl.col(name) for name in table.schema]
+    pieces = iter(table.tables(columns_of_table))
+    head = next(pieces, None)
     if head is None:
         raise InputError("there are no rows")
     for theirs, ours in columns.items():
@@ -296,7 +319,9 @@ def _refuse_head(table: Table, columns: Mapping[str, str]) -> None:
         if len(numbers) < 2 or is_common_name(theirs, [ours]):  # noqa: PLR2004 - several
             continue
         count = numbers.n_unique()
-        is_other = ours == "relevance" and count == len(numbers)
-        is_many = count > _MANY or bool((numbers % 1 != 0).any())
-        if count == 1 or (is_other and is_many):
+        is_constant = count == 1
+        is_unique = count == len(numbers)
+        are_fractions = bool((numbers % 1 != 0).any())
+        are_values = is_unique and (count > _MANY or are_fractions)
+        if is_constant or (ours == "relevance" and are_values):
             raise InputError(f"{theirs} is no {ours}")

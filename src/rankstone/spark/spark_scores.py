@@ -271,7 +271,7 @@ def _driver_error(where: str, said: str, java: str | None) -> RankstoneError:
         "Spark cannot open or read this",
         where=place,
         given=printable(lines[0] if lines else "", _SAID),
-        fix="check that it is complete and that its suffix matches its format, or give --format-in",
+        fix="check that it is complete and that its suffix matches its format, or give format_in",
     )
 
 
