@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install size .postgresql .latex .chromium .java demo test quick oldest package man lint parity live browser arrays spark hooks trackers verbs \
+.PHONY: help install size .postgresql .latex .chromium .java demo test quick oldest package man lint parity live browser arrays spark hooks shell trackers verbs \
   pages site docs bench speed profile nightly fuzz mutants regression coverage fix clean
 
 help: ## list the verbs

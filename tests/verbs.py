@@ -35,6 +35,7 @@ SHORT: Final = {
     "package": ["ARGS=--short"],
     "parity": ["LIBRARIES=sklearn", "ARGS=-k printed"],
     "regression": ["ARGS=--short"],
+    "shell": ["ARGS=-k k_01"],
     "spark": ["ARGS=-k test_command"],
     "test": ["ARGS=-k packaging"],
 }

@@ -24,7 +24,8 @@ def test_columns_by_position(tmp_path: Path) -> None:
     """A first row that is data is no header, and columns have the names of their positions."""
     path = write(tmp_path, "a.csv", "x,1,q1,3,d1\ny,2,q1,0,d2\n")
     positions: dict[Any, str] = {"3": "query_id", "5": "doc_id", "4": "relevance"}
-    for columns in (positions, {int(at): ours for at, ours in positions.items()}):
+    numbered: dict[Any, str] = {int(at): ours for at, ours in positions.items()}
+    for columns in (positions, numbered):
         table = read_judgments(path, columns)
         assert table.collect("query_id", "doc_id", "relevance").rows() == [
             ("q1", "d1", 3.0),
