@@ -127,6 +127,9 @@ class CsvOptions:
             raise BadOption(
                 f"csv_separator={printable(given)!r} is not a separator",
                 expected="one character other than a letter, digit or quote, or the word tab",
+                fix="leave out csv_separator: ratings with :: are recognised"
+                if given == "::"
+                else None,
             )
         if self.decimal not in (None, ".", ","):
             raise BadOption(

@@ -39,7 +39,7 @@ _BESIDE: Final = (
         "answer",
         "answers",
     ),
-    *("url", "content", "passage", "body", "description"),
+    *("url", "content", "passage", "body", "description", "groundtruths"),
 )
 _NUMBERS: Final = ("wholes", "numbers")
 #: objects in which tools keep what they know about a document
