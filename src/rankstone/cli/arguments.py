@@ -182,10 +182,9 @@ def queries_of(
     """Return the table with the columns of --by: that of --queries, else the judgments', if they are a table."""
     if queries is not None or not by or not files:
         return queries
-    from rankstone.io.file_formats import format_at
+    from rankstone.io import has_columns
 
-    kind, _ = format_at(files[0], None, split_columns(columns))
-    return None if kind == "trec" else files[0]
+    return files[0] if has_columns(files[0], split_columns(columns)) else None
 
 
 def named_runs(arguments: Sequence[str]) -> dict[str, object]:

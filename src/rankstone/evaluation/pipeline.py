@@ -187,21 +187,24 @@ class Pipeline(Record):
             chunk.hits, about=about, _memo={}
         )  # remembered values do not have these columns
 
+    def _are_judged(self, empty: pl.Series | None) -> bool:
+        """Return whether any of the queries with an empty list is judged."""
+        if empty is None or not isinstance(self.judgments, Judgments):
+            return False
+        judged = self.judgments.queries.names.cast(pl.String)
+        return bool(empty.cast(pl.String).is_in(judged.implode()).any())
+
     def _check_answered(
         self, parts: Sequence[ScoredPart], lists: Lists, table: Table
     ) -> None:
         has_rows = any(part.tally is not None for part in parts)
-        empty = table.unanswered
-        if not has_rows and empty is None and not len(lists.unjudged()):
+        is_answer = has_rows or self._are_judged(table.unanswered)
+        if not is_answer and not len(lists.unjudged()):
             raise EmptyInput("the run is empty", where=table.source)
         if not isinstance(self.judgments, Judgments):
             return
-        judged = self.judgments.queries.names.cast(pl.String)
         # a run of empty lists retrieved nothing, which is an answer
-        retrieved_nothing = (
-            empty is not None and empty.cast(pl.String).is_in(judged.implode()).any()
-        )
-        if not lists.answered.any() and not retrieved_nothing:
+        if not lists.answered.any() and not self._are_judged(table.unanswered):
             raise no_overlap(self.judgments, lists, table.source)
         missing = int((~lists.answered).sum())
         extra = lists.unjudged().sort()

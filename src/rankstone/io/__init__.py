@@ -71,6 +71,7 @@ from rankstone.io.unused_lists import possible_grades
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from rankstone._basics import StrPath
     from rankstone.io.shapes import Candidates
 
 __all__ = [
@@ -81,6 +82,7 @@ __all__ = [
     "atomic",
     "can_be_read_again",
     "display_name",
+    "has_columns",
     "is_data_set",
     "is_database",
     "is_read",
@@ -247,6 +249,12 @@ def is_data_set(source: str) -> bool:
 
 
 @advised
+def has_columns(source: StrPath, columns: Mapping[str, str]) -> bool:
+    """Return whether a file is a table with named columns, and no TREC text."""
+    kind, _ = format_at(source, None, columns)
+    return kind != "trec"
+
+
 def read_runs(
     source: object,
     run_column: str,
