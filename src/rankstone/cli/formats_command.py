@@ -14,7 +14,7 @@ from rankstone.errors import BadOption, did_you_mean, printable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankstone.io.shapes import Shape
+    from rankstone.io import Shape
 
 
 _FORMATS = {"format": {"values": "text|json", "default": "text"}}
@@ -29,7 +29,7 @@ def command(name: str | None, form: str) -> None:
     rankstone formats
     rankstone formats ratings
     """
-    from rankstone.io.shapes import known_shapes, own_shapes
+    from rankstone.io import known_shapes, own_shapes
 
     check_format(form, ("text", "json"))
     own = click.get_current_context().meta.get("rankstone.shape")
@@ -54,7 +54,7 @@ def command(name: str | None, form: str) -> None:
 
 def _listing(shapes: Sequence[Shape]) -> str:
     """Return the formats with their suffixes, and a line for each shape."""
-    from rankstone.io.file_formats import FORMATS
+    from rankstone.io import FORMATS
 
     lines = ["Formats, by content and suffix (--format-in names one)"]
     for name, suffixes in FORMATS.items():

@@ -28,6 +28,7 @@ from rankstone.io.columns import CsvOptions, Renames, parse_columns, with_csv
 from rankstone.io.databases import open_database
 from rankstone.io.events import read_events
 from rankstone.io.file_formats import (
+    FORMATS,
     TEXT,
     format_at,
     format_of_stream,
@@ -43,7 +44,7 @@ from rankstone.io.list_columns import Unfolding
 from rankstone.io.objects import read_object
 from rankstone.io.python_rows import holds_columns
 from rankstone.io.several_runs import RUN_NAMES, refuse_second, refuse_several, split
-from rankstone.io.shapes import candidates, known_shapes
+from rankstone.io.shapes import Shape, candidates, known_shapes, own_shapes
 from rankstone.io.shapes.reading import shaped_document
 from rankstone.io.sources import (
     can_be_read_again,
@@ -75,8 +76,10 @@ if TYPE_CHECKING:
     from rankstone.io.shapes import Candidates
 
 __all__ = [
+    "FORMATS",
     "CsvOptions",
     "Renames",
+    "Shape",
     "Table",
     "advise_on_others",
     "atomic",
@@ -88,7 +91,9 @@ __all__ = [
     "is_read",
     "is_stream",
     "keeping_streams",
+    "known_shapes",
     "note_input",
+    "own_shapes",
     "parse_address",
     "parse_columns",
     "read_attributes",
