@@ -86,7 +86,14 @@ def _folded(name: str) -> str:
 
 def _last(name: str) -> str:
     """Return the end of a path, folded."""
-    return _folded(name.rpartition(".")[2])
+    *_, end = name.split(".")
+    return _folded(end)
+
+
+def _words(ours: str) -> tuple[str, ...]:
+    """Return the name of one of our columns and its common names, folded."""
+    common = _common_names().get(ours, ())
+    return (_folded(ours), *common)
 
 
 def looks_like_row(names: Sequence[str]) -> bool:
@@ -125,41 +132,42 @@ def kind_of_type(dtype: pl.DataType) -> Kind | None:
     >>> kind_of_type(pl.Int64()), kind_of_type(pl.List(pl.String()))
     ('whole', 'texts')
     """
-    if isinstance(dtype, (pl.List, pl.Array)) and isinstance(dtype.inner, pl.Struct):
-        return "object"
     if isinstance(dtype, pl.Struct):
         return "object"
     if isinstance(dtype, (pl.List, pl.Array)):
-        return _OF_LISTS.get(kind_of_type(dtype.inner))  # type: ignore[arg-type]
+        item = kind_of_type(dtype.inner)  # type: ignore[arg-type]
+        is_object = isinstance(dtype.inner, pl.Struct)
+        return item if is_object else _OF_LISTS.get(item)
     if dtype.is_integer():
         return "whole"
-    if dtype.is_numeric() or isinstance(dtype, pl.Boolean):
+    if dtype.is_numeric() or dtype == pl.Boolean:
         return "number"
-    return "text" if isinstance(dtype, (pl.String, pl.Categorical, pl.Enum)) else None
+    is_text = isinstance(dtype, (pl.String, pl.Categorical, pl.Enum))
+    return "text" if is_text else None
 
 
 def kinds_of_texts(frame: pl.LazyFrame, rows: int = 1000) -> dict[str, Kind | None]:
     """Return the content of columns of texts or of lists of texts, judged by the first rows."""
     try:
         head = frame.head(rows).collect()
-    except (
-        pl.exceptions.PolarsError
-    ):  # a broken row is reported where the table is read
+    except pl.exceptions.PolarsError:
+        # a broken row is reported where the table is read
         return {}
-    return {
-        column.name: _kind_of_texts(column.drop_nulls())
-        for column in head.iter_columns()
-    }
+    return {column.name: _kind_of_texts(column) for column in head.iter_columns()}
 
 
-def _kind_of_texts(cells: pl.Series) -> Kind | None:
-    if isinstance(cells.dtype, pl.List):
-        return _OF_LISTS.get(_kind_of_texts(cells.explode().drop_nulls()))
-    if not len(cells):
+def _kind_of_texts(column: pl.Series) -> Kind | None:
+    cells = column.drop_nulls()
+    if cells.dtype == pl.List:
+        item = _kind_of_texts(cells.explode())
+        return _OF_LISTS.get(item)
+    if cells.is_empty():
         return None
-    if not cells.cast(pl.Int64, strict=False).null_count():
+    whole = cells.cast(pl.Int64, strict=False)
+    if not whole.has_nulls():
         return "whole"
-    return "text" if cells.cast(pl.Float64, strict=False).null_count() else "number"
+    numbers = cells.cast(pl.Float64, strict=False)
+    return "text" if numbers.has_nulls() else "number"
 
 
 def is_common_name(name: str, ours: Iterable[str]) -> bool:
@@ -169,8 +177,9 @@ def is_common_name(name: str, ours: Iterable[str]) -> bool:
     (True, True)
     """
     word = _last(name)
-    known = any(word in (_folded(one), *_common_names().get(one, ())) for one in ours)
-    return known or ("score" in ours and is_distance(name))
+    if any(word in _words(column) for column in ours):
+        return True
+    return "score" in ours and is_distance(name)
 
 
 def is_distance(name: str) -> bool:
@@ -240,16 +249,11 @@ class Missing:
 
     def _renaming(self, renames: Mapping[str, str]) -> Advice:
         other = self._other
-        is_swapped = (
-            len(renames) == 1
-            and other in self.names
-            and self._source_name(other) == other
-        )
-        return Advice(
-            renames,
-            why=f"{_SWAPPED}; if so, " if is_swapped else "",
-            so=_TWICE if self._both_lists(self.guesses()) else "",
-        )
+        is_own_name = other in self.names and self._source_name(other) == other
+        is_swapped = is_own_name and len(renames) == 1
+        why = f"{_SWAPPED}; if so, " if is_swapped else ""
+        so = _TWICE if self._both_lists(self.guesses()) else ""
+        return Advice(renames, why=why, so=so)
 
     def need(self) -> str:
         """Return what is needed where nothing that was proposed works."""
@@ -274,7 +278,7 @@ class Missing:
     def _distances(self) -> str | None:
         """Return a column of distances, the smallest of which is the best."""
         for name in self.unused or self.names:
-            if is_distance(name) and name.isprintable() and self._fits("score", name):
+            if is_distance(name) and self._fits("score", name):
                 return name
         return None
 
@@ -287,14 +291,12 @@ class Missing:
 
     def guesses(self) -> dict[str, str]:
         """Return {current name: our name} of the columns that are probably meant."""
-        found: dict[str, str] = {}
+        guesses: dict[str, str] = {}
         for ours in self.ours:
-            name = next(
-                (name for name in self._by_name(ours) if name not in found), None
-            )
-            if name is not None:
-                found[name] = ours
-        guesses = found | dict(self._by_content(found))
+            free = [name for name in self._by_name(ours) if name not in guesses]
+            if free:
+                guesses[free[0]] = ours
+        guesses |= self._by_content(guesses)
         other = self._other
         is_left = {*guesses.values()} <= {*_IDS} and self._is_single(other)
         if other in self.names and is_left:
@@ -310,9 +312,10 @@ class Missing:
     def _source_name(self, name: str) -> str:
         """Return the source's name of a column by its current name."""
         present = getattr(self.given, "present", ())
-        return next(
-            (t for t, ours in self.given.items() if ours == name and t in present), name
-        )
+        for theirs, ours in self.given.items():
+            if ours == name and theirs in present:
+                return theirs
+        return name
 
     def _theirs(self, name: str) -> str:
         """Return a column's name to paste, with its table where the name has a meaning in other tables."""
@@ -327,39 +330,29 @@ class Missing:
         """Return True for a column without lists."""
         return not str(self._kind(name)).endswith("s")
 
-    def _unreserved(self) -> list[str]:
-        """Return the columns whose names have no meaning here."""
-        return [
-            name
-            for name in self.names
-            if name not in self.reserved and name and name.isprintable()
-        ]
-
     def _fits(self, ours: str, name: str) -> bool:
-        """Return True if a column's content fits one of ours."""
-        kind = str(self._kind(name) or "").removesuffix("s")
-        if kind == "object":
+        """Return True if a column's content fits one of ours, and its name can be pasted."""
+        kind = str(self._kind(name)).removesuffix("s")
+        if kind == "object" or not name.isprintable():
             return False
-        if ours in _NUMBERS:
-            retrieved = self._table == "qrels" and _folded(name).startswith(
-                _LISTS["run"]
-            )
-            return kind != "text" and not retrieved
-        return kind != "number" or ours not in _IDS
+        if ours in _IDS:
+            return kind != "number"
+        if ours not in _NUMBERS:
+            return True
+        is_retrieved = self._table == "qrels" and begins_as_list(name, "run")
+        return kind != "text" and not is_retrieved
 
     def _by_name(self, ours: str) -> list[str]:
         """Return the columns with common names of one of ours, the most likely first."""
-        fits = [
-            name for name in self.names if name.isprintable() and self._fits(ours, name)
-        ]
-        fits = [name for name in fits if name not in _CORE]
-        words = (_folded(ours), *_common_names().get(ours, ()))
+        others = [name for name in self.names if name not in _CORE]
+        fits = [name for name in others if self._fits(ours, name)]
+        words = _words(ours)
         known = [name for word in words for name in fits if _folded(name) == word]
+        unused = [name for name in self.unused if name in fits]
         known += [
             name
-            for name in self.unused
-            if name in fits and is_common_name(name, [ours])
-            if not is_distance(name)
+            for name in unused
+            if is_common_name(name, [ours]) and not is_distance(name)
         ]
         if ours in _IDS:
             # the id in an object: query.qid
@@ -367,65 +360,60 @@ class Missing:
             known += [name for word in words for name in inner if _last(name) == word]
         if ours == "doc_id":
             lists = self._lists()
-            known = [
-                *([lists[self._table]] if self._table in lists else lists.values()),
-                *known,
-            ]
-        others = [name for name in fits if name not in self.reserved]
-        folded = {
-            _folded(name): name
-            for name in others
-            if ours not in _NUMBERS or not is_id(name)
-        }
+            own = lists.get(self._table)
+            documents = lists.values() if own is None else [own]
+            known = [*documents, *known]
+        free = [name for name in fits if name not in self.reserved]
+        if ours in _NUMBERS:
+            free = [name for name in free if not is_id(name)]
+        folded = {_folded(name): name for name in free}
         close = get_close_matches(_folded(ours), folded, n=1, cutoff=_ALIKE)
         return [*known, *(folded[word] for word in close)]
 
-    def _by_content(self, found: Mapping[str, str]) -> list[tuple[str, str]]:
+    def _by_content(self, guesses: Mapping[str, str]) -> dict[str, str]:
         """Return the remaining columns where only one assignment to the remaining names is possible."""
-        ours = [one for one in self.ours if one not in found.values()]
-        left = [name for name in self._unreserved() if name not in found]
+        ours = [column for column in self.ours if column not in guesses.values()]
         if self.unused or not ours or not {*ours} <= {*_BY_CONTENT}:
-            return []
+            return {}
+        taken = {"", *self.reserved, *guesses}
+        left = [n for n in self.names if n not in taken and n.isprintable()]
         if not all(map(self._kind, left)):
-            return []
+            return {}
         if len(ours) == len(left) and not {"relevance", "score"} <= {*ours}:
             # the order is always query, document, number
-            pairs = list(zip(left, ours, strict=True))
-            return (
-                pairs
-                if all(self._is_candidate(one, name) for name, one in pairs)
-                else []
-            )
+            all_fit = all(map(self._is_candidate, ours, left))
+            return dict(zip(left, ours, strict=True)) if all_fit else {}
+        assigned: dict[str, str] = {}
         texts = [name for name in left if self._kind(name) == "text"]
-        ids = [one for one in ours if one in _IDS]
-        pairs = list(zip(texts, ids, strict=True)) if len(texts) == len(ids) else []
-        others = [one for one in ours if one not in _IDS]
-        numbers = [
-            name for name in left if others and self._is_candidate(others[0], name)
-        ]
-        return [
-            *pairs,
-            *([(numbers[0], others[0])] if len(numbers) == len(others) == 1 else []),
-        ]
+        ids = [column for column in ours if column in _IDS]
+        if len(texts) == len(ids):
+            assigned = dict(zip(texts, ids, strict=True))
+        others = [column for column in ours if column not in _IDS]
+        if len(others) == 1:
+            [number] = others
+            numbers = [name for name in left if self._is_candidate(number, name)]
+            if len(numbers) == 1:
+                assigned[numbers[0]] = number
+        return assigned
 
     def _is_candidate(self, ours: str, name: str) -> bool:
         """Return True if a column's content fits, and its name is not that of an id for a number."""
-        other = ours in _NUMBERS and (is_id(name) or _NO_NUMBER.search(_folded(name)))
-        return self._fits(ours, name) and not other
+        if not self._fits(ours, name):
+            return False
+        if ours not in _NUMBERS:
+            return True
+        return not is_id(name) and not _NO_NUMBER.search(_folded(name))
 
-    def _both_lists(self, found: Mapping[str, str]) -> dict[str, str]:
+    def _both_lists(self, guesses: Mapping[str, str]) -> dict[str, str]:
         """Return the renames for a table with retrieved and relevant documents in two columns of lists."""
         lists = self._lists()
-        docs = next((name for name, ours in found.items() if ours == "doc_id"), None)
+        theirs_of = {ours: name for name, ours in guesses.items()}
+        docs = theirs_of.pop("doc_id", None)
         if docs not in lists.values() or len(lists) < len(_LISTS):
             return {}
-        rest = {
-            self._theirs(name): ours for name, ours in found.items() if ours != "doc_id"
-        }
-        return {
-            **rest,
-            **{f"{table}.{name}": "doc_id" for table, name in lists.items()},
-        }
+        rest = {self._theirs(name): ours for ours, name in theirs_of.items()}
+        both = {f"{table}.{name}": "doc_id" for table, name in lists.items()}
+        return rest | both
 
     def _lists(self) -> dict[str, str]:
         """Return the columns of lists of documents that were retrieved, or are relevant."""
@@ -434,23 +422,22 @@ class Missing:
             for name in self.names
             if name.isprintable() and str(self._kind(name)).endswith("s")
         ]
-        best = sorted(
-            usable, key=lambda name: (not is_id(name), len(name)), reverse=True
-        )
+        # short names of ids are the last, which replace the others
+        usable.sort(key=lambda name: (not is_id(name), len(name)), reverse=True)
+        folded = {_folded(name): name for name in usable}
         lists = {
-            _folded(name): name for name in best if not _NO_IDS.search(_folded(name))
+            word: name for word, name in folded.items() if not _NO_IDS.search(word)
         }
-        found = {
+        of_tables = {
             table: name
-            for table, words in _LISTS.items()
-            for folded, name in lists.items()
-            if folded.startswith(words)
+            for table in _LISTS
+            for name in lists.values()
+            if begins_as_list(name, table)
         }
         # a field of what was retrieved, as in [{"chunk": "c7", "score": 0.8}]
-        fields = [
-            lists[word] for word in (*_common_names()["doc_id"], "id") if word in lists
-        ]
-        return {"run": fields[0], **found} if fields else found
+        words = (*_common_names()["doc_id"], "id")
+        fields = [lists[word] for word in words if word in lists]
+        return {"run": fields[0], **of_tables} if fields else of_tables
 
 
 def rename_fix(names: Mapping[str, str], columns: object) -> str:
@@ -465,8 +452,8 @@ def rename_fix(names: Mapping[str, str], columns: object) -> str:
 
 def is_id(name: str) -> bool:
     """Return True for names of ids, which may be whole numbers and are not grades."""
-    known = {
-        word for ours in (*_IDS, "user_id", "session") for word in _common_names()[ours]
-    }
+    word = _folded(name)
+    if any(word in _common_names()[ours] for ours in (*_IDS, "user_id", "session")):
+        return True
     suffix = re.search(r"(?i:(^|[\W_])(id|ids|no|nr|key|code))$|[a-z]I[dD]s?$", name)
-    return _folded(name) in known or suffix is not None
+    return suffix is not None

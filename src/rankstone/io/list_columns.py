@@ -21,6 +21,8 @@ from rankstone.io.input_table import ROWS, Table, roots_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from numpy.typing import NDArray
+
 
 #: lists in one piece of a stream, before they are unfolded
 LISTS: Final = 1 << 12
@@ -42,32 +44,31 @@ def unfolded(table: Table) -> Table:
         While reading: a list that is missing, or lists of a row that differ in length.
     """
     table = table.without_empty_records()
-    lists = tuple(
-        name for name, dtype in table.schema.items() if isinstance(dtype, pl.List)
-    )
+    given = table.schema
+    lists = [name for name, dtype in given.items() if dtype == pl.List]
     if not lists:
         return table
-    anchor = next(
-        name for name in ("doc_id", *_NUMBERS, *lists) if name in table.schema
-    )
-    alone = [name for name in _ORDERS if name in table.schema and name not in lists]
-    refused = lists if anchor not in lists else alone
+    anchor = next(name for name in ("doc_id", *_NUMBERS, *lists) if name in given)
+    has_documents = anchor in lists
+    single_orders = [n for n in _ORDERS if n in given and n not in lists]
+    refused = single_orders if has_documents else lists
     unusable = {name: _mismatch(table, name, anchor) for name in refused}
     schema: dict[str, Any] = {
         name: dtype.inner if isinstance(dtype, pl.List) else dtype
-        for name, dtype in table.schema.items()
+        for name, dtype in given.items()
         if name not in refused
     }
     table = replace(table, unusable={**table.unusable, **unusable})
-    if anchor not in lists:
+    if not has_documents:
         return replace(table, schema=schema)
-    unfolding = Unfolding(table, (anchor, *(name for name in lists if name != anchor)))
+    unfolding = Unfolding(table, tuple(dict.fromkeys((anchor, *lists))))
+    numbers = {*schema, *table.unusable}.intersection(_NUMBERS)
     return replace(
         table,
         schema=schema,
         start=unfolding,
         where=unfolding.where,
-        listed=not table.unused and not {*schema, *table.unusable} & set(_NUMBERS),
+        listed=not table.unused and not numbers,
         empty=unfolding.unanswered,
         extent=unfolding.extent,
     )
@@ -75,14 +76,11 @@ def unfolded(table: Table) -> Table:
 
 def _mismatch(table: Table, name: str, anchor: str) -> InputError:
     """Return the error for a column of lists next to single documents, or the other way round."""
-    shapes = [
-        "a list in each row"
-        if isinstance(table.schema[n], pl.List)
-        else "one in each row"
-        for n in (name, anchor)
-    ]
+    is_list = table.schema[name] == pl.List
+    single, several = "one in each row", "a list in each row"
+    own, other = (several, single) if is_list else (single, several)
     return InputError(
-        f"{name} is {shapes[0]}, but {anchor} is {shapes[1]}",
+        f"{name} is {own}, but {anchor} is {other}",
         where=table.source,
         expected=f"one {name} for each {anchor}: lists in both columns, or in neither",
     )
@@ -113,29 +111,34 @@ class Unfolding:
         empty = list[pl.Series]()
         lists = 0
         rows = 0
-        seen: dict[object, int] = {}
+        row_of: dict[object, int] = {}
         for piece in self.table.start([pl.col(name) for name in needed]):
             lengths = self._lengths(piece, names, lists)
-            if self.single and "query_id" in needed:
-                self._refuse_second(seen, piece["query_id"], lists)
             if "query_id" in needed:
-                empty.append(piece["query_id"].filter(lengths == 0))
-            lists = lists + piece.height
-            rows = rows + int(lengths.sum())
+                queries = piece["query_id"]
+                if self.single:
+                    self._refuse_second(row_of, queries, lists)
+                empty.append(queries.filter(lengths == 0))
+            lists += piece.height
+            rows += int(lengths.sum())
             self._read = lists, rows
-            for part in _cut(piece.filter(lengths > 0), lengths.filter(lengths > 0)):
+            has_items = lengths > 0
+            for part in _cut(piece.filter(has_items), lengths.filter(has_items)):
                 yield part.explode(names).select(wanted)
         if empty:
             self._empty = pl.concat(empty)
 
-    def _refuse_second(self, seen: dict[object, int], ids: pl.Series, row: int) -> None:
-        """Refuse a second list of a query; ``seen`` has the row of each query so far."""
-        for at, query in enumerate(ids.to_list(), row):
-            if seen.setdefault(query, at) != at:
+    def _refuse_second(
+        self, row_of: dict[object, int], queries: pl.Series, before: int
+    ) -> None:
+        """Refuse a second list of a query; ``row_of`` has the row of each query so far."""
+        for row, query in enumerate(queries.to_list(), before):
+            first = row_of.setdefault(query, row)
+            if first != row:
                 error = DuplicateRows(
                     f"query {printable(query)} has two lists",
-                    where=self.table.locate(at),
-                    given=f"the first at {self.table.locate(seen[query])}",
+                    where=self.table.locate(row),
+                    given=f"the first at {self.table.locate(first)}",
                     expected="one list for each query",
                     fix="give each row an id of its own",
                 )
@@ -146,46 +149,48 @@ class Unfolding:
         self, piece: pl.DataFrame, names: Sequence[str], row: int
     ) -> pl.Series:
         """Return the lengths of a piece's lists; refuse missing lists, and lists of different lengths."""
-        for name in (name for name in ("query_id", *names) if name in piece.columns):
-            if piece[name].null_count():
-                at = first_true(piece[name].is_null())
+        has_queries = "query_id" in piece.columns
+        for name in ("query_id", *names) if has_queries else names:
+            is_missing = piece[name].is_null()
+            if is_missing.any():
+                a_list = "a list, [] where nothing was retrieved"
                 raise BadValue(
                     f"a row without {name}",
-                    where=self.table.locate(row + at),
-                    expected="an id"
-                    if name == "query_id"
-                    else "a list, [] where nothing was retrieved",
+                    where=self.table.locate(row + first_true(is_missing)),
+                    expected="an id" if name == "query_id" else a_list,
                     fix="repair or remove the row",
                 )
-        lengths = [piece[name].list.len() for name in names]
-        for name, other in zip(names[1:], lengths[1:], strict=True):
-            different = other != lengths[0]
+        anchor, *others = names
+        lengths = piece[anchor].list.len()
+        for name in others:
+            other = piece[name].list.len()
+            different = other != lengths
             if different.any():
-                at = first_true(different)
-                query = (
-                    f"query {printable(piece['query_id'][at])}, "
-                    if "query_id" in piece.columns
-                    else ""
-                )
+                index = first_true(different)
+                both = f"{lengths[index]} and {counted(int(other[index]), 'item')}"
+                if has_queries:
+                    both = f"query {printable(piece['query_id'][index])}, {both}"
                 raise BadValue(
-                    f"{names[0]} and {name} are lists of different lengths",
-                    where=self.table.locate(row + at),
-                    given=f"{query}{lengths[0][at]} and {counted(int(other[at]), 'item')}",
-                    expected=f"one {name} for each {names[0]}",
+                    f"{anchor} and {name} are lists of different lengths",
+                    where=self.table.locate(row + index),
+                    given=both,
+                    expected=f"one {name} for each {anchor}",
                 )
-        return lengths[0]
+        return lengths
 
     def where(self, row: int) -> str:
         """Return the place of a document for messages: the row of its list, and its index there."""
         lists = 0
-        for piece in self.table.tables([pl.col(self.lists[0]).list.len()]):
-            ends = piece.to_series().fill_null(0).cast(pl.Int64).to_numpy().cumsum()
-            if len(ends) and row < ends[-1]:
-                at = int(np.searchsorted(ends, row, side="right"))
-                item = row - (int(ends[at - 1]) if at else 0)
-                return f"{self.table.locate(lists + at)}, item {item + 1}"
-            lists = lists + len(ends)
-            row = row - (int(ends[-1]) if len(ends) else 0)
+        length = pl.col(self.lists[0]).list.len().fill_null(0)
+        for piece in self.table.tables([length]):
+            bounds = _bounds(piece.to_series())
+            rows = int(bounds[-1])
+            if row < rows:
+                index = int(np.searchsorted(bounds, row, side="right")) - 1
+                item = row - int(bounds[index]) + 1
+                return f"{self.table.locate(lists + index)}, item {item}"
+            lists += piece.height
+            row -= rows
         return self.table.source
 
     def unanswered(self) -> pl.Series | None:
@@ -193,27 +198,35 @@ class Unfolding:
         if self._empty is None and "query_id" in self.table.schema:
             for _ in self([pl.col("query_id")]):
                 pass
-        return (
-            None
-            if self._empty is None or not len(self._empty)
-            else self._empty.unique()
-        )
+        if self._empty is None or self._empty.is_empty():
+            return None
+        return self._empty.unique()
 
     def extent(self) -> int | None:
         """Estimate the number of documents from the lengths of the lists so far."""
-        every, (lists, rows) = self.table.extent(), self._read
-        return None if every is None or not lists else round(every * rows / lists)
+        every = self.table.extent()
+        lists, rows = self._read
+        if every is None or not lists:
+            return None
+        return round(every * rows / lists)
 
 
 def _cut(piece: pl.DataFrame, lengths: pl.Series) -> Iterator[pl.DataFrame]:
     """Cut lists into pieces that unfold to at most the rows of any piece of a stream; a list stays whole."""
-    ends = lengths.cast(pl.Int64).to_numpy().cumsum()
+    bounds = _bounds(lengths)
     begin = 0
     while begin < piece.height:
-        before = int(ends[begin - 1]) if begin else 0
-        end = max(begin + 1, int(np.searchsorted(ends, before + ROWS, side="right")))
+        largest = bounds[begin] + ROWS
+        fitting = int(np.searchsorted(bounds, largest, side="right")) - 1
+        end = max(begin + 1, fitting)
         yield piece[begin:end]
         begin = end
+
+
+def _bounds(lengths: pl.Series) -> NDArray[np.int64]:
+    """Return the row at which each list begins, and the one behind the last."""
+    ends = lengths.cast(pl.Int64).to_numpy().cumsum()
+    return np.insert(ends, 0, 0)
 
 
 def fields_of_items(
@@ -224,21 +237,23 @@ def fields_of_items(
         value = field_of(pl.element(), path)
         if not isinstance(kind, pl.List):
             yield path, kind, value
-        else:
-            each = value.explode(empty_as_null=False, keep_nulls=False)
-            for inner, leaf in (((), kind.inner), *leaves(kind.inner)):  # type: ignore[arg-type]
-                yield (*path, *inner), leaf, field_of(each, inner)  # type: ignore[misc] # an instance
-            place = pl.int_range(1, pl.len() + 1).repeat_by(
-                value.list.len().fill_null(0)
-            )
-            yield (*path, "call"), pl.Int64(), place.explode(empty_as_null=False)
+            continue
+        each = value.explode(empty_as_null=False, keep_nulls=False)
+        for inner, leaf in (((), kind.inner), *leaves(kind.inner)):  # type: ignore[arg-type]
+            yield (*path, *inner), leaf, field_of(each, inner)  # type: ignore[misc] # an instance
+        length = value.list.len().fill_null(0)
+        calls = pl.int_range(1, pl.len() + 1).repeat_by(length)
+        yield (*path, "call"), pl.Int64(), calls.explode(empty_as_null=False)
 
 
 def leaves(dtype: pl.DataType) -> Iterator[tuple[tuple[str, ...], pl.DataType]]:
     """Yield the path and the type of every field of an object, and of the objects in it."""
-    for one in dtype.fields if isinstance(dtype, pl.Struct) else ():
-        yield (one.name,), one.dtype  # type: ignore[misc] # an instance
-        yield from (((one.name, *path), kind) for path, kind in leaves(one.dtype))  # type: ignore[arg-type]
+    if not isinstance(dtype, pl.Struct):
+        return
+    for member in dtype.fields:
+        yield (member.name,), member.dtype  # type: ignore[misc] # an instance
+        for path, kind in leaves(member.dtype):  # type: ignore[arg-type]
+            yield (member.name, *path), kind
 
 
 def field_of(value: pl.Expr, path: Sequence[str]) -> pl.Expr:
