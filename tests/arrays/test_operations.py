@@ -12,7 +12,13 @@ import numpy as np
 import pytest
 
 from rankstone.errors import InputError
-from rankstone.integrations.arrays import Evaluator, evaluate
+from rankstone.integrations.arrays import (
+    Evaluator,
+    approx_ndcg,
+    array_layout,
+    evaluate,
+    lambda_loss,
+)
 from rankstone.integrations.arrays import array_libraries as libraries
 
 if TYPE_CHECKING:
@@ -216,3 +222,145 @@ def test_labels_below_zero(negative: Any, step: float) -> None:
     assert found.mean() == pytest.approx(expected.mean(), abs=1e-12)
     assert found.warnings == expected.warnings
     assert len(found.warnings) == (negative == "unjudged" and step < 1)
+
+
+# -- losses -----------------------------------------------------------------------------------------------------
+def plain_loss(given: Any, grades: Any, mask: Any = None) -> Any:
+    """Return LambdaRank's loss for nDCG@10, all tables of pairs in float64, ties averaged by counting."""
+    given = given.double()
+    there = torch.ones_like(given, dtype=torch.bool) if mask is None else mask
+    longest = given.shape[1]
+    pairs = there[:, None, :] & there[:, :, None]
+    fixed = given.detach()
+    above = ((fixed[:, None, :] > fixed[:, :, None]) & pairs).sum(2)
+    equal = ((fixed[:, None, :] == fixed[:, :, None]) & pairs).sum(2).clamp_min(1)
+    ranks = torch.arange(1, longest + 1, dtype=torch.float64)
+    discount = torch.where(ranks <= 10, 1 / torch.log2(ranks + 1), 0.0)
+    through = torch.cat((torch.zeros(1), discount.cumsum(0)))
+    share = (through[above + equal] - through[above]) / equal
+    gain = torch.where(there, grades.double(), 0.0)
+    ideal = (gain.sort(1, descending=True).values * discount).sum(1)
+    gain = gain / torch.where(ideal > 0, ideal, 1.0)[:, None]
+    weight = (gain[:, :, None] - gain[:, None, :]) * (
+        share[:, :, None] - share[:, None, :]
+    )
+    better = (gain[:, :, None] > gain[:, None, :]) & pairs
+    apart = given[:, None, :] - given[:, :, None]
+    loss = torch.nn.functional.softplus(apart, threshold=40) * weight.abs()
+    return torch.where(better, loss, 0.0).sum((1, 2))
+
+
+def loss_inputs(kind: str) -> tuple[Any, Any, Any]:
+    shape = (64, 50)
+    given = scores(kind, 5, shape)
+    grades = torch.from_numpy(
+        np.random.Generator(np.random.Philox(4)).integers(0, 5, shape)
+    )
+    grades[3] = 0
+    mask = None
+    if kind == "zeros":
+        mask = torch.from_numpy(
+            np.random.Generator(np.random.Philox(6)).random(shape) < 0.8
+        )
+    return given, grades, mask
+
+
+@pytest.mark.parametrize("kind", ["different", "equal", "zeros"])
+@pytest.mark.parametrize(
+    ("dtype", "near"), [(torch.float32, 1e-6), (torch.float64, 1e-12)]
+)
+def test_losses(
+    kind: str, dtype: Any, near: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Losses and slopes are those of plain tables of pairs, however few lists are computed with at a time."""
+    given, grades, mask = loss_inputs(kind)
+    ours, plain = (given.to(dtype).requires_grad_() for _ in range(2))
+    monkeypatch.setattr(array_layout, "_PAIRS", 50 * 50 * 7)
+
+    loss = lambda_loss(ours, grades, "nDCG@10", mask=mask)
+    expected = plain_loss(plain, grades, mask)
+    loss.sum().backward()
+    expected.sum().backward()
+
+    scale = float(expected.detach().abs().max())
+    torch.testing.assert_close(loss.double(), expected, rtol=0, atol=near * scale)
+    scale = float(plain.grad.abs().max())
+    torch.testing.assert_close(ours.grad, plain.grad, rtol=0, atol=near * scale)
+
+
+def test_losses_keep_no_table_of_pairs() -> None:
+    """What stays for the way back is as large as the scores; few operations lead there and back."""
+    given, grades, _ = loss_inputs("different")
+    given = given.requires_grad_()
+    kept: list[int] = []
+
+    def keep(saved: Any) -> Any:
+        kept.append(saved.numel())
+        return saved
+
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda saved: saved):
+        lambda_loss(given, grades, "nDCG@10")
+    assert max(kept) == given.numel()
+    operations, waits, _ = counted(
+        lambda: lambda_loss(given, grades, "nDCG@10").sum().backward()
+    )
+    assert operations <= 70
+    assert waits == 0
+
+
+@pytest.mark.filterwarnings("ignore:The .grad attribute", "ignore::DeprecationWarning")
+@pytest.mark.parametrize("measure", ["nDCG@10", "AP"])
+def test_compiled_losses(measure: str) -> None:
+    """PyTorch's compiler takes the losses as they are."""
+    given, grades, _ = loss_inputs("different")
+    plain, compiled = (given.clone().requires_grad_() for _ in range(2))
+
+    def cost(values: Any) -> Any:
+        return (
+            lambda_loss(values * 2, grades, measure).sum()
+            - approx_ndcg(values, grades).sum()
+        )
+
+    cost(plain).backward()
+    torch.compile(cost, backend="aot_eager")(compiled).backward()
+
+    torch.testing.assert_close(compiled.grad, plain.grad)
+
+
+# -- JAX, and what was chosen -----------------------------------------------------------------------------------
+def test_one_compiled_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second Evaluator of the same measures, shape and options compiles nothing, whatever its labels."""
+    jax = pytest.importorskip("jax", reason="JAX is not installed: make arrays")
+    monkeypatch.setattr(libraries._Jax, "near", False)  # noqa: SLF001
+    compiled: list[str] = []
+    jax.monitoring.register_event_duration_secs_listener(
+        lambda event, _seconds, **_: compiled.append(event)
+    )
+    given = [jax.numpy.asarray(scores("zeros", seed).numpy()) for seed in (2, 3)]
+    for grades in (labels().numpy(), 1 - labels().numpy()):
+        graded = jax.numpy.asarray(grades)
+        compiled.clear()
+        ready = Evaluator(graded, fifteen("expected"))
+        found = [ready(values).mean() for values in given]
+        host = Evaluator(grades, fifteen("expected"))
+        for means, values in zip(found, given, strict=True):
+            assert means == pytest.approx(host(np.asarray(values)).mean(), abs=1e-12)
+        assert ready.road.endswith("tables, by a compiled function")
+
+    assert not [event for event in compiled if "backend_compile" in event]
+
+
+def test_roads() -> None:
+    """It is told which measures were computed where, and why."""
+    ready = Evaluator(labels((900, 120)), "nDCG@10 TBG(words=500)", ties="input")
+    assert ready.road == ""
+    ready(scores("different", 2, (900, 120)))
+    assert ready.road == (
+        "nDCG@10: tables, by one operation after another; "
+        "TBG(words=500): NumPy, because no operations on tables say what they are"
+    )
+    ready(scores("different", 2, (900, 120)).numpy())
+    assert "in the memory of the host" in ready.road
+    best = Evaluator(labels((9, 120)), "RR", ties="best")
+    best(scores("different", 2, (9, 120)))
+    assert best.road == "RR: NumPy, because the options are for lists"

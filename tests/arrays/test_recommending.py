@@ -43,6 +43,7 @@ def test_top_k(library: str, at_once: int, seed: int, k: int) -> None:
         given_users, given_items = torch.from_numpy(users), torch.from_numpy(items)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(recommending, "_AT_ONCE", at_once)
+        patch.setattr(recommending, "_SPARE", k % 3)
         ids, scores = top_k(given_users, given_items, k, seen=csr_array(seen))
 
     assert ids.tolist() == slowly(users, items, k, seen)

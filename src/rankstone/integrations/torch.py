@@ -102,12 +102,9 @@ class RankingMetrics(Metric):  # type: ignore[misc] # torchmetrics has no types 
                 given=f"{indexes.dtype}",
                 expected="integers",
             )
-        kept = torch.ones_like(target, dtype=torch.bool)
-        if self.ignore_index is not None:
-            kept = target != self.ignore_index
-        self.preds.append(preds.detach()[kept].reshape(-1))
-        self.target.append(target.detach()[kept].reshape(-1))
-        self.indexes.append(indexes.detach()[kept].reshape(-1))
+        self.preds.append(preds.detach().reshape(-1))
+        self.target.append(target.detach().reshape(-1))
+        self.indexes.append(indexes.detach().reshape(-1))
 
     def sync(self, **settings: Any) -> None:  # noqa: ANN401 - torchmetrics'
         """Bring the rows of all processes together.
@@ -136,6 +133,9 @@ class RankingMetrics(Metric):  # type: ignore[misc] # torchmetrics has no types 
         preds, target, indexes = (
             _together(part) for part in (self.preds, self.target, self.indexes)
         )
+        if self.ignore_index is not None:
+            kept = target != self.ignore_index
+            preds, target, indexes = preds[kept], target[kept], indexes[kept]
         if not len(preds):
             raise EmptyInput(
                 "there are no scores to compute with", fix="call update first"

@@ -385,21 +385,33 @@ class Evaluator:
         shape = tuple(grades.shape)
         self.layout = ArrayLayout.of(shape, qid, sizes, mask)
         self._afar: DeviceLabels | None = None
+        given: Floats | None = None
         if not home.near:
             self._afar = labels_on_device(home, grades, self.layout, self.options)
         if self._afar is None:
             given = numbers_of(self.layout, home.host(labels), "labels")
             given = given.copy()  # the caller may change them
-        else:
-            given = np.broadcast_to(0.0, self.layout.offsets[-1])  # without a word
         alone = qid is None and sizes is None and len(shape) == 1
         self._doubts = doubts(given, self.layout, self.options, alone=alone)
         for doubt in self._doubts:
             warnings.warn(doubt, UserWarning, stacklevel=2)
         self._doubts += without_documents(self.layout, self.options)
-        if self._afar is None:
+        if given is not None:
             self._label = settled(given, self.layout, self.options)
+        self._road: list[str] = []
         self._recordings: dict[Home, tuple[bool, list[Recording]]] = {}
+
+    @property
+    def road(self) -> str:
+        """Which way the last scores went, and why the measures that NumPy computed went no other.
+
+        >>> ready = Evaluator([1, 0], "RR AP")
+        >>> ready([0.9, 0.5]).mean()
+        {'RR': 1.0, 'AP': 1.0}
+        >>> ready.road
+        'RR, AP: NumPy, because the scores are in the memory of the host'
+        """
+        return "; ".join(self._road)
 
     @cached_property
     def _label(self) -> Floats:
@@ -433,6 +445,7 @@ class Evaluator:
         computed = () if dense is None else dense.measures
         left = [measure for measure in self.measures if measure not in computed]
         found = self._scored_on_host(left, home.host(scores)) if left else {}
+        self._road = self._ways(home, computed, left)
         return ArrayScores(
             self.layout.queries,
             found,
@@ -442,6 +455,22 @@ class Evaluator:
             tuple(self._doubts),
             dense,
         )
+
+    def _ways(
+        self, home: Home, computed: Sequence[Measure], left: Sequence[Measure]
+    ) -> list[str]:
+        ways = []
+        if computed:
+            kind = f"tables, by {self._recordings[home][1][0].kind}"
+            ways.append(f"{', '.join(map(str, computed))}: {kind}")
+        if left:
+            why = "no operations on tables say what they are"
+            if not self._fits_device:
+                why = "the options are for lists"
+            elif home.near and not computed:
+                why = "the scores are in the memory of the host"
+            ways.append(f"{', '.join(map(str, left))}: NumPy, because {why}")
+        return ways
 
     # -- as tables ---------------------------------------------------------------------------------
     def _is_dense(self, home: Home) -> bool:
@@ -463,7 +492,7 @@ class Evaluator:
 
     def _recorded(
         self, home: Home, scores: Data, *, whole: bool
-    ) -> list[tuple[Recording, list[Data]]]:
+    ) -> list[tuple[Recording, dict[int, Data]]]:
         """Compute from the recordings; the first time, record."""
         if home not in self._recordings or whole > self._recordings[home][0]:
             parts = [] if home not in self._recordings else self._recordings[home][1]
@@ -478,7 +507,9 @@ class Evaluator:
                 measures = tuple(part.scored)
             parts = parts if measures else []
             self._recordings[home] = whole, parts
-            return [(part, part.finish(measures)) for part in parts]
+            return [
+                (part, part.finish(measures, part.lists.rows(scores))) for part in parts
+            ]
         return [
             (part, part.again(part.lists.rows(scores)))
             for part in self._recordings[home][1]

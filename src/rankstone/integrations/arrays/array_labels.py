@@ -17,7 +17,7 @@ from rankstone.io.number_columns import refuse_inexact
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rankstone._basics import Floats
+    from rankstone._basics import Bools, Floats
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.integrations.arrays.array_layout import ArrayLayout
     from rankstone.integrations.arrays.array_libraries import Home
@@ -52,23 +52,21 @@ def refuse_inexact_scores(layout: ArrayLayout, scores: Any) -> None:  # noqa: AN
 
 
 def doubts(
-    label: Floats, layout: ArrayLayout, options: AlignmentOptions, *, alone: bool
+    label: Floats | None, layout: ArrayLayout, options: AlignmentOptions, *, alone: bool
 ) -> list[str]:
     """Return sentences on labels that may not mean what they are taken for.
 
     Parameters
     ----------
     label
-        The labels, list after list.
+        The labels, list after list; ``None`` for labels on a device, which have been looked at.
     layout, options
         Their layout, and what labels below zero mean.
     alone
         True if nothing said which rows are a list.
     """
     sentences = []
-    with np.errstate(invalid="ignore"):
-        fraction = (label < 0) & (label % 1 != 0)
-    if options.negative == "unjudged" and fraction.any():
+    if label is not None and (fraction := _fractions_below_zero(label, options)).any():
         first = int(fraction.argmax())
         below = f"{int((label < 0).sum()):,} of {len(label):,} labels are below 0"
         sentences.append(
@@ -76,12 +74,20 @@ def doubts(
             "number, as padding is: are targets centred? Grades begin at 0: subtract the smallest label, or "
             "choose negative=zero"
         )
-    if alone and len(label) >= _HARDLY_ONE:
+    rows = int(layout.offsets[-1])
+    if alone and rows >= _HARDLY_ONE:
         sentences.append(
-            f"all {len(label):,} rows are one query, because neither qid nor sizes is given: qid= is the "
-            f"query of each row, sizes= the length of each list, sizes=[{len(label)}] if they are one"
+            f"all {rows:,} rows are one query, because neither qid nor sizes is given: qid= is the "
+            f"query of each row, sizes= the length of each list, sizes=[{rows}] if they are one"
         )
     return sentences
+
+
+def _fractions_below_zero(label: Floats, options: AlignmentOptions) -> Bools:
+    with np.errstate(invalid="ignore"):
+        below: Bools = (label < 0) & (options.negative == "unjudged")
+        fractions: Bools = below & (label % 1 != 0)
+    return fractions
 
 
 def without_documents(layout: ArrayLayout, options: AlignmentOptions) -> list[str]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from functools import cached_property, lru_cache, wraps
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from rankstone.integrations.arrays.device_arrays import DeviceArray
 from rankstone.measures.core.gains_and_discounts import never_falls
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from rankstone.integrations.arrays.device_arrays import Data
     from rankstone.measures.core.definition import Threshold
     from rankstone.measures.dcg import GainMeasure
+
+Function = TypeVar("Function", bound="Callable[..., Any]")
 
 #: arrays are flat, or have a row for each list
 _MOST_AXES: Final = 2
@@ -234,8 +236,9 @@ def _checked_sizes(sizes: NDArray[Any], values: int) -> Ints:
     return sizes.astype(np.int64)
 
 
-#: pairs of documents that are computed with at a time
+#: pairs of documents that are computed with at a time, in the memory of the host and on a device
 _PAIRS = 1 << 22
+_PAIRS_AFAR = 1 << 27
 
 
 class Padded(Record):
@@ -290,14 +293,14 @@ class Padded(Record):
         if there is not None:
             scores = xp.where(there, scores, 0.0)
             judged = judged & there
-        if not traced:
+        if not traced and home_of(scores).near:  # on a device NaN makes the loss NaN
             _refuse_nan(scores)
         return cls(xp, scores, xp.where(judged, grade, np.nan), there, not traced)
 
     def parts(self) -> Iterator[Padded]:
         """Yield some lists at a time: tables of all their pairs, several at once, take memory."""
         count = len(self.scores)
-        step = max(1, _PAIRS // max(self.width, 1) ** 2)
+        step = self.lists_at_once()
         if not self.known or count <= step:
             yield self
             return
@@ -307,6 +310,12 @@ class Padded(Record):
             yield replace(
                 self, scores=self.scores[some], grade=self.grade[some], there=there
             )
+
+    def lists_at_once(self) -> int:
+        """Return how many lists are computed with at a time; on a device all together, up to many."""
+        near = not self.known or home_of(self.scores).near
+        pairs = _PAIRS if near else _PAIRS_AFAR
+        return max(1, pairs // max(self.width, 1) ** 2)
 
     @property
     def width(self) -> int:
@@ -338,9 +347,14 @@ class Padded(Record):
             else values.astype(self.scores.dtype)
         )
 
+    @cached_property
+    def judged(self) -> Data:
+        """Which documents are judged, bool."""
+        return self.grade >= 0
+
     def relevant(self, rel: Threshold) -> Data:
         """Return which documents are judged relevant, bool."""
-        return rel(self.grade) & (self.grade >= 0)
+        return rel(self.grade) & self.judged
 
     def wrapped(self, values: Data) -> Any:  # noqa: ANN401 - a DeviceArray
         """Return an array that NumPy's functions know; values that are traced are not looked at."""
@@ -360,7 +374,7 @@ class Padded(Record):
 
     def worth(self, measure: GainMeasure) -> Data:
         """Return each document's gain; 0 if unjudged."""
-        grade = self.xp.where(self.grade >= 0, self.grade, 0.0)
+        grade = self.xp.where(self.judged, self.grade, 0.0)
         if self.xp is np:
             gain = measure.worth(grade)
         elif never_falls(measure.gain):
@@ -372,7 +386,7 @@ class Padded(Record):
                 f"{measure}: gains from a table or function of your own need labels whose values are known",
                 fix="use the labels inside the transformed function instead of passing them to it",
             )
-        return self.xp.where(self.grade >= 0, gain, 0.0)
+        return gain if gain is grade else self.xp.where(self.judged, gain, 0.0)
 
     def softplus(self, values: Data) -> Data:
         """Return ``ln(1 + exp(values))``, without overflow."""
@@ -387,9 +401,11 @@ class Padded(Record):
         along = getattr(self.xp, "take_along_dim", None) or self.xp.take_along_axis
         return along(values, places, 1)
 
-    def sorted(self, values: Data) -> Data:
-        """Return each row's values in ascending order."""
-        return self.taken(values, self.xp.argsort(values, 1))
+    def descending(self, values: Data) -> Data:
+        """Return each row's values, the largest first."""
+        if hasattr(values, "detach"):
+            return values.sort(1, descending=True).values
+        return self.taken(values, self.xp.argsort(-values, 1))
 
     def largest(self, values: Data) -> Data:
         """Return each row's largest value, ``[lists, 1]``."""
@@ -398,6 +414,19 @@ class Padded(Record):
             if hasattr(values, "amax")
             else values.max(1, keepdims=True)
         )
+
+
+def uncompiled(function: Function) -> Function:
+    """Return a function that PyTorch's compiler calls as it is: it computes with NumPy's arrays, too."""
+
+    @wraps(function)
+    def called(*args: Data, **kwargs: Data) -> Data:
+        torch = sys.modules.get("torch")
+        plain = function if torch is None else torch.compiler.disable(function)
+        return plain(*args, **kwargs)
+
+    vars(called)["_torchdynamo_disable"] = True
+    return cast("Function", called)
 
 
 def _refuse_nan(scores: Data) -> None:
@@ -430,13 +459,26 @@ def _functions(scores: object) -> Any:  # noqa: ANN401 - a module
 
 def _own(xp: Any, values: object, scores: Data) -> Data:  # noqa: ANN401 - a module
     """Return numbers as an array of the scores' library, on their device, in its widest floating type."""
+    if hasattr(scores, "detach") and isinstance(values, (np.ndarray, float)):
+        raw = np.asarray(values, np.float64)
+        return _constant(raw.tobytes(), raw.shape, scores.device)
     if hasattr(scores, "detach"):
-        given = values.detach() if hasattr(values, "detach") else np.asarray(values)
-        return xp.as_tensor(given, dtype=xp.float64, device=scores.device)
+        given = values if isinstance(values, xp.Tensor) else np.asarray(values)
+        own = xp.as_tensor(given, dtype=xp.float64, device=scores.device)
+        return own.detach()
     if xp is np:
         return home_of(values).host(values).astype(np.float64)
     given = values if _functions(values) is xp else home_of(values).host(values)
     return xp.asarray(given).astype(xp.result_type(float))
+
+
+@lru_cache(64)
+def _constant(raw: bytes, shape: tuple[int, ...], device: Any) -> Data:  # noqa: ANN401 - PyTorch's
+    """Return numbers of NumPy's on a device, moved once."""
+    import torch
+
+    values = np.frombuffer(raw, np.float64).reshape(shape)
+    return torch.tensor(values, device=device)
 
 
 def _tracing() -> Any:  # noqa: ANN401 - a Library

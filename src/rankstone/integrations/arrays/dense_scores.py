@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -10,11 +10,11 @@ import numpy as np
 from rankstone.errors import RankstoneError
 from rankstone.evaluation.scores import uncounted
 from rankstone.integrations.arrays.device_arrays import DeviceArray
-from rankstone.integrations.arrays.device_tape import Node
+from rankstone.integrations.arrays.device_tape import Node, Step
 from rankstone.measures.core.measure import Scored
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from rankstone._basics import Floats, Ints
     from rankstone.hits.hits import Hits
@@ -72,8 +72,8 @@ class Recording:
             if scored is not None:
                 self.scored[measure] = scored
 
-    def finish(self, measures: Sequence[Measure]) -> list[Data]:
-        """Record sums over queries for these measures, and return all arrays for the recorded scores."""
+    def finish(self, measures: Sequence[Measure], rows: Data) -> dict[int, Data]:
+        """Record sums over queries for these measures, and return the results for the recorded scores."""
         self.scored = {measure: self.scored[measure] for measure in measures}
         tape = self.tape
         library = tape.library
@@ -103,10 +103,20 @@ class Recording:
         )
         columns = [column for s in self.scored.values() for column in _columns(s)]
         nodes = [tape.own(column) for column in columns]
-        self._steps = tape.steps_for([self.summary, *nodes])
+        self._columns = sorted(
+            {n.place for n in nodes if isinstance(n, Node) and not n.fixed}
+        )
+        steps = tape.steps_for([self.summary, *nodes])
+        needed = {place for step in steps for place in step.operands}
         recorded = tape.values()
-        self._fixed = tape.forget()
-        return recorded
+        self._fixed = {n: v for n, v in enumerate(tape.forget()) if v is not None}
+        self._used = {n: v for n, v in self._fixed.items() if n in needed}
+        ends = (self._entry.place, self.summary.place, *self._columns)
+        key = (ends, *((step.key, step.operands, step.result) for step in steps))
+        self._run = library.repeated(key, partial(self._repeated, steps))
+        if any(recorded[place] is None for place in self._columns):
+            return self.again(rows)
+        return {n: recorded[n] for n in (self.summary.place, *self._columns)}
 
     def _stacked(self, columns: Sequence[Data]) -> Node:
         """Return one row a measure."""
@@ -134,21 +144,35 @@ class Recording:
         masks = [status == int(code) for code in codes]
         return self.tape.own(masks[0] if len(masks) == 1 else masks[0] | masks[1])
 
-    def again(self, rows: Data) -> list[Data]:
-        """Return all arrays for other scores."""
-        values = self._fixed.copy()
-        values[self._entry.place] = rows
-        for step in self._steps:
+    def _repeated(
+        self, steps: Sequence[Step], fixed: Mapping[int, Data], rows: Data
+    ) -> tuple[Data, dict[int, Data]]:
+        values = {**fixed, self._entry.place: rows}
+        for step in steps:
             values[step.result] = step.act(*(values[n] for n in step.operands))
-        return values
+        columns = {place: values[place] for place in self._columns}
+        return values[self.summary.place], columns
 
-    def of(self, measure: Measure, values: Sequence[Data]) -> list[Data]:
+    @property
+    def kind(self) -> str:
+        """What repeats the recording: a graph of a GPU, a compiled function, or one operation after another."""
+        return str(getattr(self._run, "kind", "a compiled function"))
+
+    def again(self, rows: Data) -> dict[int, Data]:
+        """Return the results for other scores, by number."""
+        summary, columns = self._run(self._used, rows)
+        return {**columns, self.summary.place: summary}
+
+    def of(self, measure: Measure, values: Mapping[int, Data]) -> list[Data]:
         """Return the columns of a measure's scores, as the library has them."""
         library = self.tape.library
         columns = []
         for column in _columns(self.scored[measure]):
             data = self.tape.own(column)
-            value = values[data.place] if isinstance(data, Node) else library.own(data)
+            if isinstance(data, Node):
+                value = values.get(data.place, self._fixed.get(data.place))
+            else:
+                value = library.own(data)
             columns.append(
                 value
                 if tuple(value.shape) == (self.lists.queries,)
@@ -179,7 +203,7 @@ class DenseScores:
 
     def __init__(
         self,
-        compute: Callable[..., list[tuple[Recording, list[Data]]]],
+        compute: Callable[..., list[tuple[Recording, dict[int, Data]]]],
         check: Callable[[], object],
         home: Home,
     ) -> None:

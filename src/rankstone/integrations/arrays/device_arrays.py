@@ -51,6 +51,20 @@ class Library(Protocol):
     def to_host(self, data: Data) -> NDArray[Any]:
         """Return an array as NumPy's."""
 
+    def recorded(self, act: Callable[..., Data], values: Sequence[Data]) -> Data:
+        """Return the result of an operation that is recorded, or its shape and type."""
+
+    def repeated(self, key: object, run: Callable[..., Data]) -> Callable[..., Data]:
+        """Return a function that does the same as a recording, without its Python if possible.
+
+        Parameters
+        ----------
+        key
+            Recordings of the same key do the same.
+        run
+            Takes what is fixed, by number, and the scores; returns a summary, and columns by number.
+        """
+
     def keeps_order(self, table: Data) -> bool:
         """Return whether equal values among the largest of each row keep their order."""
 

@@ -62,8 +62,9 @@ class Node:
 
 
 class Step(Record):
-    """One operation: what is done, with which arrays, and the number of its result."""
+    """One operation: its name, what is done, with which arrays, and the number of its result."""
 
+    key: object
     act: Callable[..., Data]
     operands: tuple[int, ...]
     result: int
@@ -131,10 +132,12 @@ class Tape:
         if kept is not None:
             return kept
         fixed = all(node.fixed for node in nodes)
-        value = act(*(node.value for node in nodes))
+        values = [node.value for node in nodes]
+        value = act(*values) if fixed else self.library.recorded(act, values)
         result = self._node((key, places), value, fixed=fixed)
         if not fixed:
-            self.steps.append(Step(act=act, operands=places, result=result.place))
+            step = Step(key=key, act=act, operands=places, result=result.place)
+            self.steps.append(step)
         return result
 
     def call(self, name: str, *operands: Data, **named: Data) -> Node:
@@ -255,8 +258,11 @@ class Tape:
         return kept[::-1]
 
     def values(self) -> list[Data]:
-        """Return all arrays, by number."""
-        return [node.value for node in self._nodes.values()]
+        """Return all arrays, by number; ``None`` where only the shape is known."""
+        return [
+            node.value if hasattr(node.value, "tolist") or node.fixed else None
+            for node in self._nodes.values()
+        ]
 
     def forget(self) -> list[Data]:
         """Drop what depends on the scores, and return what remains, by number."""

@@ -11,7 +11,7 @@ import numpy as np
 from rankstone.integrations.arrays.device_arrays import Data, DeviceArray, NotOnDevice
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -21,6 +21,10 @@ _RUNNING: Final = {
     "maximum": jax.lax.cummax,
     "minimum": jax.lax.cummin,
 }
+
+
+#: recordings that have been compiled
+_COMPILED: Final[dict[object, Callable[..., Any]]] = {}
 
 
 class JaxLibrary:
@@ -59,16 +63,24 @@ class JaxLibrary:
         """Return an array as NumPy's."""
         return np.asarray(data)
 
+    def recorded(self, act: Callable[..., Data], values: Sequence[Data]) -> Data:
+        """Return the shape and the type of a result: XLA compiles all operations as one."""
+        return jax.eval_shape(act, *values)
+
+    def repeated(self, key: object, run: Callable[..., Data]) -> Callable[..., Data]:
+        """Return the compiled function, the same one for all recordings of a key."""
+        return _COMPILED.setdefault(key, jax.jit(run))
+
     def keeps_order(self, _table: Data) -> bool:
         """Return whether equal values among the largest keep their order: as XLA has it."""
         return True
 
     def descending(self, table: Data, count: int | None) -> tuple[Data, Data]:
         """Return the largest values of each row, and where they are in it."""
-        if count is None:
+        if count is None or count == table.shape[1]:
             order = jnp.argsort(table, axis=1, stable=True, descending=True)
             return jnp.take_along_axis(table, order, 1), order
-        return tuple(jax.lax.top_k(table, count))
+        return tuple(jax.lax.top_k(jnp.where(table == 0, 0, table), count))
 
     # -- what NumPy's functions do -----------------------------------------------------------------
     def ufunc(

@@ -22,8 +22,11 @@ if TYPE_CHECKING:
     from rankstone.hits.alignment_options import AlignmentKeywords
     from rankstone.integrations.arrays.device_arrays import Data
 
-#: scores in memory at the same time
+#: scores in memory at the same time, and at most on a device
 _AT_ONCE: Final = 1 << 24
+_AT_ONCE_AFAR: Final = 1 << 29
+#: so many more are selected than wanted: as many may have the score of the last one
+_SPARE: Final = 6
 #: users, or items, by dimensions
 _AXES: Final = 2
 
@@ -170,34 +173,38 @@ def top_k(users: Data, items: Data, k: int, *, seen: Any = None) -> tuple[Data, 
             given=f"{rows.shape}",
             expected=f"{len(users), len(items)}",
         )
-    make = _top_k_by_numpy if isinstance(users, np.ndarray) else _top_k_by_torch
-    columns = min(len(items), max(_AT_ONCE >> 8, k))
-    step = max(1, _AT_ONCE // columns)
+    at_once = _scores_at_once(users)
+    columns = min(len(items), max(at_once >> 8, k))
+    step = max(1, at_once // columns)
+    if not isinstance(users, np.ndarray):
+        return _top_k_by_torch(users, items, k, (step, columns), rows)
     parts = [
-        make(
-            users[at : at + step],
-            items,
-            k,
-            columns,
-            None if rows is None else rows[at : at + step],
-        )
+        _top_k_by_numpy(users[at : at + step], items, k, columns, _some(rows, at, step))
         for at in range(0, len(users), step)
     ]
-    if isinstance(users, np.ndarray):
-        return np.concatenate([ids for ids, _ in parts]), np.concatenate(
-            [scores for _, scores in parts]
-        )
-    import torch
-
-    return torch.cat([ids for ids, _ in parts]), torch.cat(
+    return np.concatenate([ids for ids, _ in parts]), np.concatenate(
         [scores for _, scores in parts]
     )
+
+
+def _some(rows: Data, begin: int, step: int) -> Data:
+    return None if rows is None else rows[begin : begin + step]
+
+
+def _scores_at_once(users: Data) -> int:
+    """Return how many scores are computed at a time: on a GPU a quarter of the free memory is for them."""
+    if not getattr(users, "is_cuda", False):
+        return _AT_ONCE
+    import torch
+
+    free: int = torch.cuda.mem_get_info(users.device)[0]
+    return max(_AT_ONCE, min(free // (4 * int(users.element_size())), _AT_ONCE_AFAR))
 
 
 def _numbers(factors: Data, what: str) -> Data:
     """Return factors of NumPy, or lists, as floating numbers; tensors as they are."""
     if hasattr(factors, "detach"):
-        return factors
+        return factors if factors.is_floating_point() else factors.double()
     factors = np.asarray(factors)
     if factors.dtype.kind not in "biuf":
         raise BadValue(f"{what} are not numbers", given=f"{factors.dtype}")
@@ -272,32 +279,74 @@ def _top_k_by_numpy(
 
 
 def _top_k_by_torch(
-    users: Data, items: Data, k: int, columns: int, rows: Data
+    users: Data, items: Data, k: int, sizes: tuple[int, int], rows: Data
 ) -> tuple[Data, Data]:
+    """Select by value, which leaves open who is first among equals; whole lists are sorted where that matters."""
     import torch
 
-    best = torch.full(
-        (len(users), 0), -torch.inf, dtype=users.dtype, device=users.device
+    step, columns = sizes
+    begins = range(0, len(users), step)
+    large = _largest_norm(users) * _largest_norm(items) > torch.finfo(users.dtype).max
+
+    def part(begin: int, *, sort: bool) -> tuple[Data, Data, Data]:
+        some = users[begin : begin + step]
+        seen = _some(rows, begin, step)
+        return _top_of_block(some, items, k, columns, seen, sort=sort, large=large)
+
+    parts = [part(begin, sort=False) for begin in begins]
+    doubts = torch.stack([doubt for *_, doubt in parts]).tolist()
+    for at in np.flatnonzero(doubts).tolist():
+        parts[at] = part(begins[at], sort=True)
+    return torch.cat([ids for ids, *_ in parts]), torch.cat(
+        [best for _, best, _ in parts]
     )
-    ids = torch.full((len(users), 0), -1, dtype=torch.int64, device=users.device)
+
+
+def _largest_norm(factors: Data) -> float:
+    """Return the length of the longest row: no sum of products is above that of users by that of items."""
+    return float((factors.double() ** 2).sum(1).max() ** 0.5)
+
+
+def _top_of_block(
+    users: Data,
+    items: Data,
+    k: int,
+    columns: int,
+    rows: Data,
+    *,
+    sort: bool,
+    large: bool,
+) -> tuple[Data, Data, Data]:
+    """Return ids and scores of some users, and whether an equal score may have been left out."""
+    import torch
+
+    best = users.new_empty((len(users), 0))
+    ids = best.to(torch.int64)
+    doubt = torch.zeros((), dtype=torch.bool, device=users.device)
     for begin, end, cells in _blocks(len(items), columns, rows):
         scores = users @ items[begin:end].T
-        _refuse_too_large(torch.isfinite(scores), scores)
+        if large:
+            _refuse_too_large(torch.isfinite(scores), scores)
         if cells is not None:
             row, col = (
                 torch.as_tensor(part, dtype=torch.int64, device=users.device)
                 for part in cells
             )
             scores[row, col] = -torch.inf
-        numbers = torch.arange(begin, end, device=users.device).expand(len(users), -1)
-        best = torch.cat((best, scores), 1)
-        ids = torch.cat((ids, numbers), 1)
-        best, order = (
-            part[:, :k]
-            for part in torch.sort(best, dim=1, descending=True, stable=True)
+        count = end - begin if sort else min(k + _SPARE, end - begin)
+        value, place = torch.topk(scores, count, dim=1)
+        kept = min(k, count)
+        edge = value[:, kept - 1]
+        if count < end - begin:
+            doubt = doubt | ((value[:, -1] == edge) & (edge > -torch.inf)).any()
+        ids = torch.cat((ids, place + begin), 1)
+        best = torch.cat((best, value), 1)
+        ids, order = torch.sort(ids, dim=1)
+        best, order = torch.sort(
+            best.gather(1, order), dim=1, descending=True, stable=True
         )
-        ids = torch.gather(ids, 1, order)
+        ids, best = ids.gather(1, order)[:, :k], best[:, :k]
     short = (0, k - best.shape[1])
     best = torch.nn.functional.pad(best, short, value=-torch.inf)
     ids = torch.nn.functional.pad(ids, short, value=-1)
-    return torch.where(torch.isneginf(best), -1, ids), best
+    return torch.where(torch.isneginf(best), -1, ids), best, doubt

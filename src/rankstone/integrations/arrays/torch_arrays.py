@@ -43,6 +43,8 @@ _FLOATING: Final = {
     "sqrt",
     "power",
 }
+#: scores of larger tables take longer on a GPU than their operations in Python
+_LARGEST_GRAPH: Final = 1 << 24
 _RUNNING: Final = {
     "add": torch.cumsum,
     "multiply": torch.cumprod,
@@ -107,9 +109,8 @@ class TorchLibrary:
                 .reshape(np.shape(value))
                 .to(self.device)
             )
-        return torch.tensor(
-            value, dtype=torch.float64 if isinstance(value, float) else None
-        )
+        kind = torch.float64 if isinstance(value, float) else None
+        return torch.tensor(value, dtype=kind, device=self.device)
 
     def cast(self, data: Data, dtype: np.dtype[Any]) -> Data:
         """Return a tensor with values of another type."""
@@ -125,6 +126,14 @@ class TorchLibrary:
         """Return a tensor as NumPy's."""
         found: NDArray[Any] = data.cpu().numpy()
         return found
+
+    def recorded(self, act: Callable[..., Data], values: Sequence[Data]) -> Data:
+        """Return the result of an operation that is recorded."""
+        return act(*values)
+
+    def repeated(self, _key: object, run: Callable[..., Data]) -> Callable[..., Data]:
+        """Return a function that replays a graph on a GPU."""
+        return _Graph(run, captures=self.device.type == "cuda")
 
     def keeps_order(self, table: Data) -> bool:
         """Return whether equal values among the largest keep their order."""
@@ -202,3 +211,109 @@ def _sorted_by_numpy(
     places = (longest - 1) - (best & 0xFFFFFFFF)
     values = np.take_along_axis(table, places, 1)
     return torch.from_numpy(values), torch.from_numpy(places)
+
+
+class _Graph:
+    """Calls a function; on a GPU from the second call on it replays what the function did there.
+
+    Parameters
+    ----------
+    run
+        Takes what is fixed, and an array of always the same shape; returns an array, and others by number.
+    captures
+        Whether it runs on a GPU, and has run there before.
+    """
+
+    def __init__(self, run: Callable[..., Data], *, captures: bool) -> None:
+        self._run = run
+        self._captures = captures
+        self._replay: Callable[[torch.Tensor], Data] | None = None
+
+    @property
+    def kind(self) -> str:
+        """What happens at a call."""
+        if self._replay is not None:
+            return "a captured graph"
+        return "one operation after another"
+
+    def __call__(self, fixed: Mapping[int, Data], rows: torch.Tensor) -> Data:
+        """Return the results."""
+        if self._replay is not None:
+            return self._replay(rows)
+        if not self._captures or rows.numel() > _LARGEST_GRAPH:
+            return self._run(fixed, rows)
+        self._replay = self._captured(fixed, rows.clone())
+        return self._replay(rows)
+
+    def _captured(
+        self, fixed: Mapping[int, Data], rows: torch.Tensor
+    ) -> Callable[[torch.Tensor], Data]:
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            summary, columns = self._run(fixed, rows)
+            table = torch.stack([column.double() for column in columns.values()])
+
+        def replay(scores: torch.Tensor) -> Data:
+            rows.copy_(scores)
+            graph.replay()
+            results = table.clone()  # the next replay overwrites its own
+            return summary.clone(), dict(zip(columns, results, strict=True))
+
+        return replay
+
+
+class PairLoss(torch.autograd.Function):  # type: ignore[misc] # no types here
+    """The sum over pairs of a weight times ``ln(1 + exp(s_j − s_i))``, ``[lists]``.
+
+    Its slope is computed with it, so no table of pairs is kept; there is no second derivative.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Data,
+        scores: torch.Tensor,
+        better: torch.Tensor,
+        worse: torch.Tensor,
+        share: torch.Tensor,
+        step: int,
+    ) -> torch.Tensor:
+        """Add up some lists at a time.
+
+        Parameters
+        ----------
+        ctx
+            PyTorch's, for the way back.
+        scores
+            ``[lists, longest]``.
+        better, worse
+            The gain of each document as the better and as the worse of two: a rise weighs, a fall does not.
+        share
+            What a gain is multiplied with; its difference weighs, too.
+        step
+            So many lists at a time.
+        """
+        slopes = []
+        totals = []
+        for begin in range(0, len(scores), step):
+            some = slice(begin, begin + step)
+            part, ranked = scores[some], share[some]
+            weight = better[some, :, None] - worse[some, None, :]
+            weight = weight.clamp_(min=0)
+            weight = weight.mul_((ranked[:, :, None] - ranked[:, None, :]).abs_())
+            apart = part[:, None, :] - part[:, :, None]
+            if ctx.needs_input_grad[0]:
+                steep = torch.sigmoid(apart).mul_(weight)
+                slopes.append(steep.sum(1) - steep.sum(2))
+                del steep
+            loss = torch.nn.functional.softplus(apart, threshold=40)
+            totals.append(loss.mul_(weight).sum((1, 2)))
+        ctx.save_for_backward(*slopes)
+        return totals[0] if len(totals) == 1 else torch.cat(totals)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable  # type: ignore[untyped-decorator]
+    def backward(ctx: Data, slope: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        """Multiply the slopes."""
+        slopes = ctx.saved_tensors
+        whole = slopes[0] if len(slopes) == 1 else torch.cat(slopes)
+        return slope[:, None] * whole, None, None, None, None

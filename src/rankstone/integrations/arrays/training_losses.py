@@ -22,10 +22,11 @@ import numpy as np
 
 from rankstone._basics import Record
 from rankstone.errors import BadOption, BadParameter
-from rankstone.integrations.arrays.array_layout import Padded
+from rankstone.integrations.arrays.array_layout import Padded, uncompiled
 from rankstone.integrations.arrays.device_arrays import blocks_of
 from rankstone.measures.average_precision import AP
 from rankstone.measures.core.definition import ANY_GAIN
+from rankstone.measures.core.gains_and_discounts import never_falls
 from rankstone.measures.core.syntax import parse_measure
 from rankstone.measures.dcg import GainMeasure, nDCG
 from rankstone.measures.precision import P, R, Success
@@ -42,6 +43,7 @@ _CLOSED: Final = (
 )
 
 
+@uncompiled
 def pair_weights(
     scores: Data, labels: object, measure: str | Measure, *, mask: object = None
 ) -> Data:
@@ -77,23 +79,9 @@ def changes(given: Padded, measure: str | Measure) -> Data:
     """Return the weights of all pairs, as exact as the library can."""
     kind: Any = parse_measure(measure)
     blocks = _Blocks(given)
-    if (
-        isinstance(kind, GainMeasure)
-        and kind.pad != "min_grade"
-        and getattr(kind, "ideal", "") != "topk"
-    ):
-        return _sum_changes(
-            blocks,
-            given.worth(kind),
-            _discounts(kind, given.width),
-            _ideal(given, kind),
-        )
-    if isinstance(kind, (P, R)):
-        flat = _cut(np.ones(given.width), kind.k)
-        relevant = given.relevant(kind.threshold)
-        return _sum_changes(
-            blocks, given.own(1.0) * relevant, flat, _denominator(given, kind, relevant)
-        )
+    factors = _factors(blocks, kind)
+    if factors is not None:
+        return _sum_changes(blocks, *factors)
     if isinstance(kind, AP) and kind.denom != "hits" and kind.tied == "order":
         relevant = given.relevant(kind.threshold)
         return (
@@ -114,9 +102,33 @@ def changes(given: Padded, measure: str | Measure) -> Data:
     )
 
 
+def _factors(blocks: _Blocks, kind: Any) -> tuple[Data, Data] | None:  # noqa: ANN401 - a measure
+    """Return each document's gain over the norm, and what its ranks multiply a gain with.
+
+    ``None`` for a measure that is no sum of such products.
+    """
+    given = blocks.given
+    if isinstance(kind, (P, R)):
+        relevant = given.relevant(kind.threshold)
+        gain = given.own(1.0) * relevant
+        by_rank = _cut(np.ones(given.width), kind.k)
+        norm = _denominator(given, kind, relevant)
+    elif (
+        isinstance(kind, GainMeasure)
+        and kind.pad != "min_grade"
+        and getattr(kind, "ideal", "") != "topk"
+    ):
+        gain = given.worth(kind)
+        by_rank = _discounts(kind, given.width)
+        norm = _ideal(given, kind, gain)
+    else:
+        return None
+    return gain / norm[:, None], blocks.summed(by_rank) / blocks.count
+
+
 def ideal_dcg(given: Padded, gain: Data, discounts: Floats) -> Data:
     """Return the discounted gains of the ideal order, ``[lists]``; 1 without gain."""
-    total = (-given.sorted(-gain) * given.own(discounts)).sum(1)
+    total = (given.descending(gain) * given.own(discounts)).sum(1)
     return given.xp.where(total > 0, total, 1.0)
 
 
@@ -139,6 +151,8 @@ class _Blocks(Record):
     @cached_property
     def _ends(self) -> tuple[Data, Data]:
         """The first and the last rank of each document's block."""
+        if hasattr(self.given.fixed, "detach"):
+            return self._ends_by_search
         key = self.given.taken(self.given.fixed, self.order)
         equal = key[:, 1:] == key[:, :-1]
         if self.given.there is not None:
@@ -151,14 +165,30 @@ class _Blocks(Record):
         return self.given.taken(first, place), self.given.taken(last, place)
 
     @property
+    def _ends_by_search(self) -> tuple[Data, Data]:
+        """The same, from the numbers of documents that score more, and as much."""
+        xp, key = self.given.xp, self.given.fixed
+        if self.given.there is not None:
+            key = xp.where(self.given.there, key, -np.inf)
+        ascending = xp.sort(key, 1).values
+        less = xp.searchsorted(ascending, key)
+        no_more = xp.searchsorted(ascending, key, right=True)
+        return self.given.width + 1 - no_more, self.given.width - less
+
+    @property
     def first(self) -> Data:
         """The first rank of the block."""
         return self._ends[0]
 
+    @property
+    def count(self) -> Data:
+        """The number of documents in the block."""
+        return self._ends[1] - (self._ends[0] - 1)
+
     @cached_property
     def size(self) -> Data:
-        """The number of documents in the block, as a float, since PyTorch divides integers in float32."""
-        return self.given.own(1.0) * (self._ends[1] - self._ends[0] + 1)
+        """The same as a float, since PyTorch divides integers in float32."""
+        return self.given.own(1.0) * self.count
 
     def above(self, values: Data) -> Data:
         """Return the sum of the values of documents above each one's block."""
@@ -179,17 +209,11 @@ class _Blocks(Record):
     def summed(self, by_rank: Floats) -> Data:
         """Return the sum of numbers of ranks over the ranks of each block."""
         through = self.given.own(np.concatenate(([0.0], np.cumsum(by_rank))))
-        begin = self.first - 1
-        alone = self.given.own(by_rank)[begin]  # a difference of sums would lose digits
-        return self.given.xp.where(
-            self.size == 1, alone, through[self._ends[1]] - through[begin]
-        )
+        return through[self._ends[1]] - through[self._ends[0] - 1]
 
 
-def _sum_changes(blocks: _Blocks, gain: Data, by_rank: Floats, norm: Data) -> Data:
+def _sum_changes(blocks: _Blocks, gain: Data, share: Data) -> Data:
     """Return the changes of ``Σ gain · value of the rank / norm``: products of two differences."""
-    share = blocks.summed(by_rank) / blocks.size
-    gain = gain / norm[:, None]
     change = abs(
         (gain[:, :, None] - gain[:, None, :]) * (share[:, :, None] - share[:, None, :])
     )
@@ -329,11 +353,10 @@ def _cut(by_rank: Floats, k: int | None) -> Floats:
     return by_rank if k is None else np.where(np.arange(len(by_rank)) < k, by_rank, 0.0)
 
 
-def _ideal(given: Padded, measure: GainMeasure) -> Data:
+def _ideal(given: Padded, measure: GainMeasure, gain: Data) -> Data:
     """Return the norm of the discounted gains, ``[lists]``."""
-    lengths = given.lengths()
     if not isinstance(measure, nDCG):
-        return given.own(1.0) + 0 * lengths
+        return given.own(1.0) + 0 * given.lengths()
     if measure.ideal != "k_ones":
         whole = measure.ideal_depth == "all"
         by_rank = (
@@ -341,7 +364,8 @@ def _ideal(given: Padded, measure: GainMeasure) -> Data:
             if whole
             else _discounts(measure, given.width)
         )
-        return ideal_dcg(given, given.worth(measure), by_rank)
+        return ideal_dcg(given, gain, by_rank)
+    lengths = given.lengths()
     most = measure.k or given.width
     through = np.cumsum(1.0 / measure.divisor(np.arange(1, most + 1)))
     if measure.ideal_depth == "all" or (
@@ -380,6 +404,7 @@ def _targets(given: Padded, measure: RR | Success) -> Data:
     return relevant & (grade == given.largest(grade))
 
 
+@uncompiled
 def soft_ranks(scores: Data, *, mask: object = None, temperature: float = 0.1) -> Data:
     """Return ``1 + Σ_j σ((s_j − s_i) / temperature)``: the smooth rank of each document.
 
@@ -423,6 +448,7 @@ def _above(given: Padded, temperature: float) -> Data:
     return 0.5 * (1.0 + given.xp.tanh(0.5 * apart))
 
 
+@uncompiled
 def approx_ndcg(
     scores: Data,
     labels: object,
@@ -457,6 +483,7 @@ def approx_ndcg(
     return (share / given.xp.log2(1.0 + _soft_ranks(given, temperature))).sum(1)
 
 
+@uncompiled
 def approx_mrr(
     scores: Data, labels: object, *, mask: object = None, temperature: float = 0.1
 ) -> Data:
@@ -483,6 +510,7 @@ def approx_mrr(
     )
 
 
+@uncompiled
 def lambda_loss(
     scores: Data,
     labels: object,
@@ -501,9 +529,35 @@ def lambda_loss(
         The steepness of the loss of a pair.
     """
     given = Padded.of(scores, labels, mask)
+    kind: Any = parse_measure(measure)
+    rises = not isinstance(kind, GainMeasure) or never_falls(kind.gain)
+    factors = _factors(_Blocks(given), kind) if rises else None
+    if factors is not None:
+        return _loss_of_factors(given, *factors, sigma)
     return given.xp.concatenate(
         [_lambda_loss(part, measure, sigma) for part in given.parts()], 0
     )
+
+
+def _loss_of_factors(given: Padded, gain: Data, share: Data, sigma: float) -> Data:
+    """Return the loss where a pair's weight is a product: who gains more is the better of two.
+
+    Unjudged documents gain less than all others, and more: they are the better one of no pair.
+    """
+    better = given.back(given.xp.where(given.judged, gain, -np.inf))
+    worse = given.back(given.xp.where(given.judged, gain, np.inf))
+    share = given.back(share)
+    steep = given.scores if sigma == 1 else sigma * given.scores
+    if hasattr(steep, "detach"):
+        from rankstone.integrations.arrays.torch_arrays import PairLoss
+
+        step = given.lists_at_once()
+        loss: Data = PairLoss.apply(steep, better, worse, share, step)
+        return loss
+    rise = given.xp.maximum(better[:, :, None] - worse[:, None, :], 0.0)
+    weight = rise * abs(share[:, :, None] - share[:, None, :])
+    apart = steep[:, None, :] - steep[:, :, None]
+    return (weight * given.softplus(apart)).sum((1, 2))
 
 
 def _lambda_loss(given: Padded, measure: str | Measure, sigma: float) -> Data:
