@@ -15,6 +15,7 @@ from rankstone.errors import InputError
 from rankstone.integrations.arrays import (
     Evaluator,
     approx_ndcg,
+    array_evaluator,
     array_layout,
     evaluate,
     lambda_loss,
@@ -183,13 +184,34 @@ def test_tables_in_memory() -> None:
     """Many tensors in memory are scored as tables of a few lists at a time: values stay NumPy's."""
     grades, given = labels((900, 120)), scores("zeros", 3, (900, 120))
     for ties in TIES:
-        found = evaluate(given, grades, fifteen(ties), ties=ties)  # type: ignore[arg-type]
+        found = Evaluator(grades, fifteen(ties), ties=ties)(given)  # type: ignore[arg-type]
         expected = evaluate(given.numpy(), grades, fifteen(ties), ties=ties)  # type: ignore[arg-type]
         assert found.dense is not None
         for text, statuses in expected.status.items():
             np.testing.assert_array_equal(found.status[text], statuses)
         for text, values in expected.values.items():
             np.testing.assert_allclose(found.values[text].numpy(), values, 0, 1e-12)
+
+
+@pytest.mark.parametrize("place", ["memory", "device"])
+@pytest.mark.parametrize("ties", TIES)
+def test_other_precision(
+    ties: Any, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Scores of another precision than those before keep it: float64 may differ where float32 ties."""
+    monkeypatch.setattr(libraries._Torch, "near", place == "memory")  # noqa: SLF001
+    monkeypatch.setattr(array_evaluator, "_WORTH_TABLES", 0)
+    ready = Evaluator(labels(), fifteen(ties), ties=ties)
+    single = scores("equal", 3)
+    steps = torch.arange(120, dtype=torch.float64) % 7
+    for given in (
+        single,
+        single.double() + 1e-12 * steps,
+        single.half(),
+        single.long().double(),
+    ):
+        host = Evaluator(labels().numpy(), fifteen(ties), ties=ties)(given.numpy())
+        assert ready(given).mean() == pytest.approx(host.mean(), abs=1e-12)
 
 
 @pytest.mark.usefixtures("afar")

@@ -326,6 +326,7 @@ def evaluate(
     (['a', 'b'], [0.5, 0.5])
     """
     ready = Evaluator(labels, measures, qid=qid, sizes=sizes, mask=mask, **options)
+    ready._again = False  # noqa: SLF001 - tables in memory are worth it for many calls
     scored = ready(scores)
     if scored.dense is not None:
         scored.dense.settle()
@@ -399,7 +400,9 @@ class Evaluator:
         if given is not None:
             self._label = settled(given, self.layout, self.options)
         self._road: list[str] = []
-        self._recordings: dict[Home, tuple[bool, list[Recording]]] = {}
+        self._again = True  # scores of later epochs will come
+        self._dense_lists: dict[Home, list[DenseLists]] = {}
+        self._recordings: dict[tuple[Home, Any], tuple[bool, list[Recording]]] = {}
 
     @property
     def road(self) -> str:
@@ -445,7 +448,7 @@ class Evaluator:
         computed = () if dense is None else dense.measures
         left = [measure for measure in self.measures if measure not in computed]
         found = self._scored_on_host(left, home.host(scores)) if left else {}
-        self._road = self._ways(home, computed, left)
+        self._road = self._ways(home, dense, left)
         return ArrayScores(
             self.layout.queries,
             found,
@@ -457,17 +460,17 @@ class Evaluator:
         )
 
     def _ways(
-        self, home: Home, computed: Sequence[Measure], left: Sequence[Measure]
+        self, home: Home, dense: DenseScores | None, left: Sequence[Measure]
     ) -> list[str]:
         ways = []
-        if computed:
-            kind = f"tables, by {self._recordings[home][1][0].kind}"
-            ways.append(f"{', '.join(map(str, computed))}: {kind}")
+        if dense is not None:
+            computed = ", ".join(map(str, dense.measures))
+            ways.append(f"{computed}: tables, by {dense.kind}")
         if left:
             why = "no operations on tables say what they are"
             if not self._fits_device:
                 why = "the options are for lists"
-            elif home.near and not computed:
+            elif home.near and dense is None:
                 why = "the scores are in the memory of the host"
             ways.append(f"{', '.join(map(str, left))}: NumPy, because {why}")
         return ways
@@ -475,47 +478,52 @@ class Evaluator:
     # -- as tables ---------------------------------------------------------------------------------
     def _is_dense(self, home: Home) -> bool:
         """Whether lists are worth being laid out as tables of the library."""
-        many = self.layout.offsets[-1] >= _WORTH_TABLES
+        many = self._again and self.layout.offsets[-1] >= _WORTH_TABLES
         return self._fits_device and (not home.near or (home.lays_tables and many))
 
     def _dense_scores(self, home: Home, scores: Any) -> DenseScores | None:  # noqa: ANN401 - of some library
         """Score the measures that can be written for tables; ``None`` if there are none."""
         self.layout.fits(tuple(scores.shape), "scores")
-        data = home.data(scores)
         with home.exactly():
-            dense = DenseScores(
-                partial(self._recorded, home, data),
-                lambda: self._scored_on_host(self.measures, home.host(scores)),
-                home,
-            )
+            data = home.data(scores)
+        dense = DenseScores(
+            partial(self._recorded, home, data),
+            lambda: self._scored_on_host(self.measures, home.host(scores)),
+            home,
+        )
         return dense if dense.measures else None
 
     def _recorded(
         self, home: Home, scores: Data, *, whole: bool
     ) -> list[tuple[Recording, dict[int, Data]]]:
         """Compute from the recordings; the first time, record."""
-        if home not in self._recordings or whole > self._recordings[home][0]:
-            parts = [] if home not in self._recordings else self._recordings[home][1]
-            lists = [part.lists for part in parts] or self._dense_lists(home)
-            depth = self._depth(self.measures)
-            parts = [
-                Recording(part, part.rows(scores), depth, whole=whole) for part in lists
-            ]
-            measures: Sequence[Measure] = [m for m in self.measures if not m.brings]
-            for part in parts:
-                part.measures(measures, self.options.empty)
-                measures = tuple(part.scored)
-            parts = parts if measures else []
-            self._recordings[home] = whole, parts
-            return [
-                (part, part.finish(measures, part.lists.rows(scores))) for part in parts
-            ]
+        kept = self._recordings.get((home, scores.dtype))
+        with home.exactly():
+            if kept is None or whole > kept[0]:
+                return self._record(home, scores, whole=whole)
+            return [(part, part.again(part.lists.rows(scores))) for part in kept[1]]
+
+    def _record(
+        self, home: Home, scores: Data, *, whole: bool
+    ) -> list[tuple[Recording, dict[int, Data]]]:
+        if home not in self._dense_lists:
+            self._dense_lists[home] = self._lay_down(home)
+        depth = self._depth(self.measures)
+        parts = [
+            Recording(lists, lists.rows(scores), depth, whole=whole)
+            for lists in self._dense_lists[home]
+        ]
+        measures: Sequence[Measure] = [m for m in self.measures if not m.brings]
+        for part in parts:
+            part.measures(measures, self.options.empty)
+            measures = tuple(part.scored)
+        parts = parts if measures else []
+        self._recordings[home, scores.dtype] = whole, parts
         return [
-            (part, part.again(part.lists.rows(scores)))
-            for part in self._recordings[home][1]
+            (part, part.finish(measures, part.lists.rows(scores))) for part in parts
         ]
 
-    def _dense_lists(self, home: Home) -> list[DenseLists]:
+    def _lay_down(self, home: Home) -> list[DenseLists]:
         library = home.library()
         labels = self._afar
         if labels is None or home_of(labels.values) != home:

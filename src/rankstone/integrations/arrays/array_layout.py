@@ -418,12 +418,14 @@ class Padded(Record):
 
 def uncompiled(function: Function) -> Function:
     """Return a function that PyTorch's compiler calls as it is: it computes with NumPy's arrays, too."""
+    plain: dict[str, Function] = {}
 
     @wraps(function)
     def called(*args: Data, **kwargs: Data) -> Data:
         torch = sys.modules.get("torch")
-        plain = function if torch is None else torch.compiler.disable(function)
-        return plain(*args, **kwargs)
+        if torch is not None and not plain:
+            plain["as it is"] = torch.compiler.disable(function)
+        return plain.get("as it is", function)(*args, **kwargs)
 
     vars(called)["_torchdynamo_disable"] = True
     return cast("Function", called)

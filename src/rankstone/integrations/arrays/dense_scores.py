@@ -213,6 +213,11 @@ class DenseScores:
         self._parts = compute(whole=False)
         self.measures = tuple(self._parts[0][0].scored) if self._parts else ()
 
+    @property
+    def kind(self) -> str:
+        """What repeats the recordings."""
+        return self._parts[0][0].kind
+
     @cached_property
     def _numbers(self) -> list[Floats]:
         """The sums over queries of each part: one copy to the host.

@@ -196,10 +196,6 @@ class DeviceArray(NDArrayOperatorsMixin):
         """Return it in another shape."""
         return DeviceArray(self.data.reshape(shape), self.library)
 
-    def tolist(self) -> Data:
-        """Return its values as numbers of the host."""
-        return self.library.to_host(self.data).tolist()
-
     def sum(self, axis: int | None = None) -> Data:
         """Add values up."""
         return self._call("sum", axis=axis)
@@ -211,10 +207,6 @@ class DeviceArray(NDArrayOperatorsMixin):
     def all(self, axis: int | None = None) -> Data:
         """Return whether all values are true."""
         return self._call("all", axis=axis)
-
-    def argmax(self) -> Data:
-        """Return the first index of the largest value."""
-        return self._call("argmax")
 
     def min(self, *, initial: float | None = None) -> Data:
         """Return the smallest value as a number of the host."""

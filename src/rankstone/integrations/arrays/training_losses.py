@@ -15,7 +15,7 @@ computed from numbers of the two blocks, and none of the n²/2 swapped lists is 
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -75,9 +75,14 @@ def pair_weights(
     )
 
 
+@lru_cache(64)
+def _parsed(measure: str | Measure) -> Any:  # noqa: ANN401 - a measure of some kind
+    return parse_measure(measure)
+
+
 def changes(given: Padded, measure: str | Measure) -> Data:
     """Return the weights of all pairs, as exact as the library can."""
-    kind: Any = parse_measure(measure)
+    kind = _parsed(measure)
     blocks = _Blocks(given)
     factors = _factors(blocks, kind)
     if factors is not None:
@@ -344,6 +349,7 @@ def _both_ways(blocks: _Blocks, some: Data, change: Data) -> Data:
     return table + table.swapaxes(1, 2)
 
 
+@lru_cache(64)
 def _discounts(measure: GainMeasure, width: int) -> Floats:
     return _cut(1.0 / measure.divisor(np.arange(1, width + 1)), measure.k)
 
@@ -529,7 +535,7 @@ def lambda_loss(
         The steepness of the loss of a pair.
     """
     given = Padded.of(scores, labels, mask)
-    kind: Any = parse_measure(measure)
+    kind = _parsed(measure)
     rises = not isinstance(kind, GainMeasure) or never_falls(kind.gain)
     factors = _factors(_Blocks(given), kind) if rises else None
     if factors is not None:
