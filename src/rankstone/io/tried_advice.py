@@ -316,12 +316,17 @@ def _refuse_head(table: Table, columns: Mapping[str, str]) -> None:
         if ours not in ("relevance", "score") or ours not in head:
             continue
         numbers = head[ours].drop_nulls()
-        if len(numbers) < 2 or is_common_name(theirs, [ours]):  # noqa: PLR2004 - several
+        if is_common_name(theirs, [ours]):
+            continue
+        are_fractions = bool((numbers % 1 != 0).any())
+        if ours == "score" and numbers.is_unique().all() and not are_fractions:
+            # perhaps ids: of the second document, say
+            raise InputError(f"{theirs} is no score")
+        if len(numbers) < 2:  # noqa: PLR2004 - several
             continue
         count = numbers.n_unique()
         is_constant = count == 1
         is_unique = count == len(numbers)
-        are_fractions = bool((numbers % 1 != 0).any())
         are_values = is_unique and (count > _MANY or are_fractions)
         if is_constant or (ours == "relevance" and are_values):
             raise InputError(f"{theirs} is no {ours}")
