@@ -119,7 +119,7 @@ class DenseLists(Record):
         """
         tape, columns = self.tape, self.columns
         library = tape.library
-        nan = tape.call("any", tape.ufunc("isnan", "__call__", (scores,), {}))
+        nan = tape.call("any", tape.each("isnan", scores))
         key = scores
         if self.inside is not None:
             key = tape.call("where", self.inside, scores, -np.inf)
@@ -164,8 +164,8 @@ class DenseLists(Record):
         grade = tape.call("take_along_axis", self.grade, order, axis=1)
         table = TableRows(tape=tape, queries=self.queries, columns=columns)
         if not self.judged or self.inside is not None:
-            nan = tape.ufunc("isnan", "__call__", (grade,), {})
-            there = tape.ufunc("invert", "__call__", (nan,), {})
+            nan = tape.each("isnan", grade)
+            there = tape.each("invert", nan)
             table = replace(table, there=table.array(there, columns))
         grades: Data = TableArray(grade, tape, columns, largest=self.highest)
         judged: Data = table.array(np.ones(columns, bool), columns)
@@ -198,10 +198,10 @@ class DenseLists(Record):
         tape = self.tape
         left = tape.part(value, np.s_[:, :-1])
         right = tape.part(value, np.s_[:, 1:])
-        differs = tape.ufunc("not_equal", "__call__", (right, left), {})
+        differs = tape.each("not_equal", right, left)
         if self.inside is not None:
             outside = table.rank[1:] > self.lengths[:, None]
-            differs = tape.ufunc("logical_or", "__call__", (differs, outside), {})
+            differs = tape.each("logical_or", differs, outside)
         edge = np.ones((self.queries, 1), bool)
         begins = tape.call("where", table.after(edge, differs), table.rank, 0)
         ends = tape.call("where", table.after(differs, edge), table.rank, table.columns)
@@ -297,11 +297,11 @@ def _ideal(tape: Tape, grade: Node, highest: float, *, whole: bool) -> DenseIdea
     table = TableRows(tape=tape, queries=queries, columns=columns)
     best = grade
     if not whole:
-        nan = tape.ufunc("isnan", "__call__", (grade,), {})
+        nan = tape.each("isnan", grade)
         best = tape.call("where", nan, -np.inf, grade)
     best = tape.do(lambda rows: library.descending(rows, None)[0], "ideal", best)
     if not whole:
-        there = tape.ufunc("greater", "__call__", (best, -np.inf), {})
+        there = tape.each("greater", best, -np.inf)
         table = replace(table, there=table.array(there, columns))
         best = tape.call("where", there, best, np.nan)
     grades: Data = TableArray(best, tape, columns, largest=highest)

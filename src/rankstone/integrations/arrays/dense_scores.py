@@ -113,7 +113,7 @@ class Recording:
         self._used = {n: v for n, v in self._fixed.items() if n in needed}
         ends = (self._entry.place, self.summary.place, *self._columns)
         key = (ends, *((step.key, step.operands, step.result) for step in steps))
-        self._run = library.repeated(key, partial(self._repeated, steps))
+        self._run = library.repeated(key, partial(_repeated, ends, steps))
         if any(recorded[place] is None for place in self._columns):
             return self.again(rows)
         return {n: recorded[n] for n in (self.summary.place, *self._columns)}
@@ -144,15 +144,6 @@ class Recording:
         masks = [status == int(code) for code in codes]
         return self.tape.own(masks[0] if len(masks) == 1 else masks[0] | masks[1])
 
-    def _repeated(
-        self, steps: Sequence[Step], fixed: Mapping[int, Data], rows: Data
-    ) -> tuple[Data, dict[int, Data]]:
-        values = {**fixed, self._entry.place: rows}
-        for step in steps:
-            values[step.result] = step.act(*(values[n] for n in step.operands))
-        columns = {place: values[place] for place in self._columns}
-        return values[self.summary.place], columns
-
     @property
     def kind(self) -> str:
         """What repeats the recording: a graph of a GPU, a compiled function, or one operation after another."""
@@ -181,6 +172,17 @@ class Recording:
                 )
             )
         return columns
+
+
+def _repeated(
+    ends: tuple[int, ...], steps: Sequence[Step], fixed: Mapping[int, Data], rows: Data
+) -> tuple[Data, dict[int, Data]]:
+    """Return the summary and the columns: nothing here keeps labels, as compiled functions stay."""
+    entry, summary, *columns = ends
+    values = {**fixed, entry: rows}
+    for step in steps:
+        values[step.result] = step.act(*(values[n] for n in step.operands))
+    return values[summary], {place: values[place] for place in columns}
 
 
 def _columns(scored: Scored) -> list[Data]:

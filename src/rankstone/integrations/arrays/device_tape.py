@@ -149,6 +149,11 @@ class Tape:
             *operands,
         )
 
+    def each(self, name: str, *operands: Data) -> Node:
+        """Call one of NumPy's element-wise functions with an array of the recording."""
+        result: Node = self.ufunc(name, "__call__", operands, {})
+        return result
+
     def part(self, data: Data, key: Data) -> Node:
         """Return part of an array, at the same place for all scores."""
         return self.do(lambda value: value[key], ("part", repr(key)), data)
