@@ -122,41 +122,38 @@ def read_judgments(
     In plain lists of documents, and of spans without grades, each has grade 1.  Files of known shapes are
     recognised by what they hold, and a folder of BEIR's data by its files.
     """
-    columns = Renames.of_table(columns or {}, "qrels")
-    layout = GROUPED_QRELS if "subtopic" in further else QRELS
-    layout = PREFERENCES if "subgroup" in further else layout
+    columns = Renames.of_table(columns or {}, "qrels", role="judgments")
+    layout = QRELS
+    if "subgroup" in further:
+        layout = PREFERENCES
+    elif "subtopic" in further:
+        layout = GROUPED_QRELS
     source, notes = judgments_in(source)
-    renames = (
-        Renames(columns or {}, columns, role="judgments")
-        if isinstance(columns or {}, Mapping)
-        else columns
-    )
     table = _open(
         source,
         layout,
         "judgments",
-        renames,
+        columns,
         format_in,
         further=(*further, *costs),
         role="judgments" if layout is QRELS else "",
     )
-    if isinstance(renames, Renames) and renames.shape:
-        notes = (*notes, renames.shape.title)
-        table = rated(table) if renames.shape.name == "quepid-csv" else table
-    table = replace(table, read_as=_joined(notes, table.read_as)) if notes else table
-    spans = "relevance" not in table.schema and {"start", "end"} <= {
-        *table.schema,
-        *table.present,
-    }
-    if table.listed or spans:
+    shape = getattr(columns, "shape", None)
+    if shape is not None:
+        notes = (*notes, shape.title)
+        if shape.name == "quepid-csv":
+            table = rated(table)
+    if notes:
+        table = _noted(table, *notes)
+    is_graded = "relevance" in table.schema
+    names = {*table.schema, *table.present}
+    are_spans = not is_graded and {"start", "end"} <= names
+    if table.listed or are_spans:
         table = table.with_number("relevance", 1.0)
-    elif _are_pairs(table, renames):
-        notes = ("no grade: each document is relevant",)
+    elif _are_pairs(table, columns):
         table = table.with_number("relevance", 1.0)
-        table = replace(table, read_as=_joined(notes, table.read_as))
-    elif "relevance" not in table.schema and not possible_grades(
-        table.present, renames
-    ):
+        table = _noted(table, "no grade: each document is relevant")
+    elif not is_graded and not possible_grades(table.present, columns):
         table.requires("query_id", "doc_id", given=columns)
     table.requires("query_id", "doc_id", "relevance", *further, given=columns)
     refuse_implausible(table, columns, "relevance")
@@ -172,10 +169,10 @@ def _are_pairs(table: Table, columns: Mapping[str, str]) -> bool:
     return not table.unused and not possible_grades(table.present, columns)
 
 
-def _joined(
-    notes: tuple[str, ...], more: Callable[[], tuple[str, ...]]
-) -> Callable[[], tuple[str, ...]]:
-    return lambda: (*notes, *more())
+def _noted(table: Table, *notes: str) -> Table:
+    """Return a table with notes before its own."""
+    more = table.read_as
+    return replace(table, read_as=lambda: (*notes, *more()))
 
 
 @advised
@@ -198,12 +195,10 @@ def read_run(
     The ``layout`` of TREC text says whether a second tag is refused.
     """
     columns = Renames.of_table(columns or {}, "run")
-    wanted: Ranks = "needed" if order == "rank" else "if_numbers" if ranks else "unread"
-    named = (
-        Renames(columns or {}, columns, role="run")
-        if isinstance(columns or {}, Mapping)
-        else columns
-    )
+    wanted: Ranks = "if_numbers" if ranks else "unread"
+    if order == "rank":
+        wanted = "needed"
+    named = Renames.of_table(columns, "run", role="run")
     table = _open(
         source,
         layout,
@@ -215,17 +210,19 @@ def read_run(
         role="run",
     )
     refuse_second(table)
-    if isinstance(named, Renames) and named.shape:
+    shape = getattr(named, "shape", None)
+    if shape is not None:
         if isinstance(table.start, Unfolding):
             table.start.single = True  # a row is a case there
-        table = replace(table, read_as=_joined((named.shape.title,), table.read_as))
-    if is_path(source) and len(parts := files_of(source)) > 1:
-        refuse_several(
-            source,
-            parts,
-            format_in,
-            lambda part: _open(part, RUN, name, columns, format_in),
-        )
+        table = _noted(table, shape.title)
+    if is_path(source):
+        parts = files_of(source)
+
+        def open_part(part: Path) -> Table:
+            return _open(part, RUN, name, columns, format_in)
+
+        if len(parts) > 1:
+            refuse_several(source, parts, format_in, open_part)
     by = _order_column(table, order)
     table.requires("query_id", "doc_id", *by, given=columns)
     if "score" in by:
@@ -242,15 +239,17 @@ def is_data_set(source: str) -> bool:
         When it is JSON that is empty or broken: no other file would be read as such.
     """
     try:
-        notes = {*read_judgments(source).read_as(), *read_run(source).read_as()}
-    except RankstoneError as error:
-        if isinstance(error, (BadLine, EmptyInput)) and Path(source).suffix in (
-            ".json",
-            ".jsonl",
-        ):
+        judgments = read_judgments(source)
+        run = read_run(source)
+        notes = {*judgments.read_as(), *run.read_as()}
+    except (BadLine, EmptyInput):
+        if Path(source).suffix in (".json", ".jsonl"):
             raise
         return False
-    return len(notes & {shape.title for shape in known_shapes()}) > 1
+    except RankstoneError:
+        return False
+    titles = {shape.title for shape in known_shapes()}
+    return len(notes & titles) > 1
 
 
 @advised
@@ -283,10 +282,9 @@ def read_runs(
     if "run" not in table.columns:
         what = f"there is no column {printable(run_column)} that names runs"
         raise MissingColumn.of(what, run_column, sorted(renamed.present), table.source)
-    return split(
-        table.requires("query_id", "doc_id", *_order_column(table, order), given=given),
-        run_column,
-    )
+    by = _order_column(table, order)
+    table.requires("query_id", "doc_id", *by, given=given)
+    return split(table, run_column)
 
 
 def _order_column(table: Table, order: str) -> tuple[str, ...]:
@@ -310,7 +308,8 @@ def read_pairs(
     """
     if isinstance(source, Mapping) and not holds_columns(source, columns):
         source = {query: _documents(docs, name) for query, docs in source.items()}
-    return _open(source, PAIRS, name, columns, format_in).requires("query_id", "doc_id")
+    table = _open(source, PAIRS, name, columns, format_in)
+    return table.requires("query_id", "doc_id")
 
 
 def _documents(docs: object, name: str) -> list[object]:
@@ -439,7 +438,10 @@ def _open(
             further=further,
             shapes=shapes,
         )
-        return table if table.form else replace(table, form=_form(kind, table, layout))
+        form = _form(kind, table)
+        if kind == "trec":
+            form = f"TREC text, {layout.expected} in each line"
+        return replace(table, form=table.form or form)
     value = json_value(source)
     rows = partial(tabular, value, str(source), steps="run" in renames.values())
     table = _of_object(value, rows, number, renames, str(source), further, shapes)
@@ -449,15 +451,12 @@ def _open(
 
 def _form_of_json(value: object, table: Table, number: str) -> str:
     if isinstance(value, dict) and not holds_columns(value):
-        return f"JSON, {{query: {'[document, …]' if table.listed else f'{{document: {number}}}'}}}"
-    columns = table.present or tuple(table.schema)
-    return f"JSON, with the columns {some(columns, 12)}"
+        documents = "[document, …]" if table.listed else f"{{document: {number}}}"
+        return f"JSON, {{query: {documents}}}"
+    return _form("JSON", table)
 
 
-def _form(kind: str, table: Table, layout: Layout) -> str:
-    """Return what a file was taken for."""
-    if kind == "trec":
-        return f"TREC text, {layout.expected} in each line"
+def _form(kind: str, table: Table) -> str:
     columns = table.present or tuple(table.schema)
     return f"{kind}, with the columns {some(columns, 12)}"
 

@@ -114,22 +114,15 @@ class CsvOptions:
 
     def __post_init__(self) -> None:
         """Refuse invalid separators."""
-        given = self.separator
-        if given in ("tab", "\\t"):
+        separator = self.separator
+        if separator in ("tab", "\\t"):
             object.__setattr__(self, "separator", "\t")
-        elif given is not None and not (
-            isinstance(given, str)
-            and len(given) == 1
-            and given.isascii()
-            and not given.isalnum()
-            and given not in '"\r\n'
-        ):
+        elif separator is not None and not _is_separator(separator):
+            colons = "leave out csv_separator: ratings with :: are recognised"
             raise BadOption(
-                f"csv_separator={printable(given)!r} is not a separator",
+                f"csv_separator={printable(separator)!r} is not a separator",
                 expected="one character other than a letter, digit or quote, or the word tab",
-                fix="leave out csv_separator: ratings with :: are recognised"
-                if given == "::"
-                else None,
+                fix=colons if separator == "::" else None,
             )
         if self.decimal not in (None, ".", ","):
             raise BadOption(
@@ -141,6 +134,12 @@ class CsvOptions:
     def of(columns: Mapping[str, str] | None) -> CsvOptions:
         """Return the settings that come with renamed columns."""
         return columns.csv if isinstance(columns, Renames) else CsvOptions()
+
+
+def _is_separator(mark: object) -> bool:
+    if not isinstance(mark, str) or len(mark) != 1:
+        return False
+    return mark.isascii() and not mark.isalnum() and mark not in '"\r\n'
 
 
 class Renames(dict[str, str]):
@@ -187,25 +186,30 @@ class Renames(dict[str, str]):
         table: str | None = None,
     ) -> None:
         super().__init__({str(theirs): ours for theirs, ours in names.items()})
-        one = like if isinstance(like, Renames) else None
-        self.present: set[str] = set() if one is None else one.present
-        self.csv: CsvOptions = CsvOptions() if one is None else one.csv
-        self.csv_files: list[str] = [] if one is None else one.csv_files
-        if any(isinstance(theirs, int) for theirs in names):  # positions
-            self.csv = replace(self.csv, header=False)
+        self.present: set[str] = set()
+        self.csv = CsvOptions()
+        self.csv_files: list[str] = []
+        self.all_relevant = False
+        self.own_shapes: str | None = None
+        self.at_shell = False
+        self.table = ""
+        if isinstance(like, Renames):
+            vars(self).update(vars(like))
         self.role = role
         self.shape: Shape | None = None
-        self.all_relevant: bool = one is not None and one.all_relevant
-        self.own_shapes: str | None = None if one is None else one.own_shapes
-        self.at_shell: bool = one is not None and one.at_shell
-        self.table: str = table or ("" if one is None else one.table)
+        if table:
+            self.table = table
+        if any(isinstance(theirs, int) for theirs in names):  # positions
+            self.csv = replace(self.csv, header=False)
 
     def __bool__(self) -> bool:
         """Return True: without names there are settings, and a record."""
         return True
 
     @classmethod
-    def of_table(cls, names: Mapping[str, str], table: str) -> Renames:
+    def of_table(
+        cls, names: Mapping[str, str], table: str, *, role: str = ""
+    ) -> Renames:
         """Return the names for the judgments (``qrels``) or for runs (``run``).
 
         ``run.rating`` is the column ``rating`` of runs, whatever ``rating`` is in other tables.
@@ -221,7 +225,7 @@ class Renames(dict[str, str]):
             for theirs, ours in names.items()
             if str(theirs).startswith(prefix)
         }
-        return cls({**names, **own}, names, table=table)
+        return cls({**names, **own}, names, role=role, table=table)
 
     def require_present(self) -> None:
         """Refuse names and CSV settings that no table has used: they would be ignored silently."""
@@ -231,16 +235,15 @@ class Renames(dict[str, str]):
                 "--decimal": self.csv.decimal,
                 "--no-header": None if self.csv.header else True,
             }
-            flags = " and ".join(
-                flag for flag, value in options.items() if value is not None
-            )
+            used = [flag for flag, value in options.items() if value is not None]
+            flags = " and ".join(used)
             raise UsageError(
                 f"no CSV file was read that {flags} could apply to",
                 fix=f"leave out {flags}",
             )
-        for theirs in self:
-            if theirs not in self.present:
-                raise self.absent(theirs)
+        unused = [theirs for theirs in self if theirs not in self.present]
+        if unused:
+            raise self.absent(unused[0])
 
     def absent(self, theirs: str) -> UsageError:
         """Return the error for a column that no table has."""
@@ -259,7 +262,7 @@ class Renames(dict[str, str]):
             fix = f"did you mean {printable(near)}? {options}"
         return UsageError(
             f"no table has a column {printable(theirs)}",
-            given=f"columns {printable(theirs)}={self[theirs]}",
+            given=f"columns {printable(theirs)}={ours}",
             expected=f"one of the columns {shown}" if shown else None,
             fix=fix if shown else "TREC text has no column names: leave out --columns",
         )
@@ -273,9 +276,8 @@ def with_csv(
     >>> with_csv({"Query": "query_id"}, ";", None)
     {'Query': 'query_id'}
     """
-    if (separator is None and decimal is None) or not isinstance(
-        columns or {}, Mapping
-    ):
+    is_mapping = isinstance(columns or {}, Mapping)
+    if not is_mapping or (separator is None and decimal is None):
         return columns
     renames = Renames(columns or {}, columns)
     renames.csv = replace(renames.csv, separator=separator, decimal=decimal)
@@ -322,9 +324,8 @@ def parse_columns(text: str) -> Renames:
     mapping: dict[str, str] = {}
     entries = [part.strip() for part in re.split(r"(?<!\\),", text) if part.strip()]
     for entry in entries:
-        theirs, equals, ours = (
-            part.strip() for part in entry.replace("\\,", ",").rpartition("=")
-        )
+        parts = entry.replace("\\,", ",").rpartition("=")
+        theirs, equals, ours = map(str.strip, parts)
         if not equals or not theirs or ours not in _OURS:
             raise unreadable(entry, theirs, ours, text)
         first = mapping.setdefault(theirs, ours)
@@ -333,14 +334,14 @@ def parse_columns(text: str) -> Renames:
         fix = "leave out one of them"
         if {first, ours} == {"relevance", "score"}:
             name = escaped(theirs)
-            both = [f"qrels.{name}=relevance", f"run.{name}=score"]
-            others = [one for one in entries if not one.startswith(f"{name}=")]
-            fix = (
-                f"name it for each table instead: {_option(','.join([*others, *both]))}"
-            )
+            others = [other for other in entries if not other.startswith(f"{name}=")]
+            both = (f"qrels.{name}=relevance", f"run.{name}=score")
+            option = _option(",".join([*others, *both]))
+            fix = f"name it for each table instead: {option}"
+        shown = printable(theirs)
         raise UsageError(
-            f"columns: {printable(theirs)} has two names",
-            given=f"{printable(theirs)}={first} and {printable(theirs)}={ours}",
+            f"columns: {shown} has two names",
+            given=f"{shown}={first} and {shown}={ours}",
             expected="one name for each column",
             fix=fix,
         )
@@ -364,52 +365,62 @@ def renames(
             expected="{their name: our name}",
             where=source,
         )
-    own = {name.strip(): name for name in names} | {
-        name: name for name in names
-    }  # blanks around a name
-    chosen = {
-        own[theirs]: _ALIASES.get(ours, ours)
-        if ours != UNUSED
-        else f"{UNUSED} {theirs}"
-        for theirs, ours in columns.items()
-        if theirs in own
-    }
+    own = {name.strip(): name for name in names}
+    # a name with blanks around it is found, too
+    own |= {name: name for name in names}
+    chosen: dict[str, str] = {}
+    for theirs, ours in columns.items():
+        if theirs in own:
+            unread = f"{UNUSED} {theirs}"
+            chosen[own[theirs]] = unread if ours == UNUSED else _ALIASES.get(ours, ours)
     if isinstance(columns, Renames):
-        columns.present.update(names, (theirs for theirs in columns if theirs in own))
         prefix = f"{columns.table}."
+        columns.present.update(names)
         columns.present.update(
-            theirs for theirs in columns if theirs.removeprefix(prefix) in own
+            theirs
+            for theirs in columns
+            if theirs in own or theirs.removeprefix(prefix) in own
         )
-        header = _known_header(names, chosen, columns)
-        if header:
-            chosen = {**chosen, **header}
-            if columns.table == "qrels" and "relevance" not in header.values():
-                # of what was retrieved
-                chosen |= {
-                    name: f"retrieved {name}"
-                    for name in ("score", "rank")
-                    if name in own
-                }
-        if columns.table == "run" and ranks_by_position(names, chosen):
-            chosen["position"] = "rank"
-        if columns.table == "qrels" and "relevance" not in chosen.values():
-            chosen = {**_graded_by_label(names), **chosen}
-    if (
-        "label" in chosen and chosen["label"] in names
-    ):  # two columns for one thing: ours is read
+        chosen = _with_usual(names, chosen, columns)
+    # two columns for one thing: ours is read
+    if chosen.get("label") in names:
         del chosen["label"]
-    clash = [ours for ours in chosen.values() if list(chosen.values()).count(ours) > 1]
-    if clash:
-        both = " and ".join(
-            printable(theirs, 40) for theirs, ours in chosen.items() if ours == clash[0]
-        )
-        raise UsageError(
-            f"two columns are both renamed to {clash[0]}",
-            given=f"{both} of {source}",
-            fix=f"if one is in the judgments and one in runs: qrels.THEIRS={clash[0]},"
-            f"run.THEIRS={clash[0]}, with their names for THEIRS",
-        )
+    _refuse_clash(chosen, source)
     return chosen
+
+
+def _with_usual(
+    names: Sequence[str], chosen: Mapping[str, str], columns: Renames
+) -> dict[str, str]:
+    """Return the renames with those of a known header, and of columns that are usual in a table."""
+    header = _known_header(names, chosen, columns)
+    chosen = {**chosen, **header}
+    if columns.table == "run" and ranks_by_position(names, chosen):
+        chosen["position"] = "rank"
+    if columns.table == "qrels":
+        if header and "relevance" not in header.values():
+            # of what was retrieved
+            orders = [name for name in ("score", "rank") if name in names]
+            chosen |= {name: f"retrieved {name}" for name in orders}
+        if "relevance" not in chosen.values():
+            chosen = {**_graded_by_label(names), **chosen}
+    return chosen
+
+
+def _refuse_clash(chosen: Mapping[str, str], source: str) -> None:
+    """Refuse two columns that are renamed to the same one."""
+    theirs_of: dict[str, list[str]] = {}
+    for theirs, ours in chosen.items():
+        theirs_of.setdefault(ours, []).append(printable(theirs, 40))
+    for ours, both in theirs_of.items():
+        if len(both) == 1:
+            continue
+        raise UsageError(
+            f"two columns are both renamed to {ours}",
+            given=f"{' and '.join(both)} of {source}",
+            fix=f"if one is in the judgments and one in runs: qrels.THEIRS={ours},"
+            f"run.THEIRS={ours}, with their names for THEIRS",
+        )
 
 
 def _known_header(
@@ -454,11 +465,8 @@ def by_alias(
 def ranks_by_position(names: Iterable[str], chosen: Mapping[str, str]) -> bool:
     """Return True if only ``position`` gives the order of a run's lists."""
     known = {chosen.get(name, name) for name in names}
-    return (
-        "position" in known
-        and "position" not in chosen
-        and known.isdisjoint(("score", "rank"))
-    )
+    orders = known & {"position", "score", "rank"}
+    return orders == {"position"} and "position" not in chosen
 
 
 def _graded_by_label(names: Iterable[str]) -> dict[str, str]:
@@ -503,15 +511,13 @@ def require(
         return
     names = list(present)
     reserved = {*CANONICAL, *FURTHER}
-    guessed = Missing(
-        missing, names, reserved, kinds(), {} if given is None else given, unused
-    )
+    requested = {} if given is None else given
+    guessed = Missing(missing, names, reserved, kinds(), requested, unused)
     beside = f", but numbers beside each doc_id: {some(unused)}" if unused else ""
-    absent = "".join(
-        f", no {printable(theirs, 40)}"
-        for theirs, ours in (given or {}).items()
-        if ours in missing
-    )
+    absent = ""
+    for theirs, ours in requested.items():
+        if ours in missing:
+            absent += f", no {printable(theirs, 40)}"
     error = MissingColumn(
         f"there is no column {' and no column '.join(missing)}{beside}",
         where=source,
@@ -535,8 +541,10 @@ def lacking(column: str, part: str, present: Iterable[str]) -> MissingColumn:
 
 def _separators(names: Sequence[str]) -> Iterator[Advice]:
     """Yield the separators that a header may have which was read as one column."""
-    for mark in "\t;,|" if len(names) == 1 else "":
+    if len(names) != 1:
+        return
+    for mark in "\t;,|":
         if mark in names[0]:
-            what = {"\t": "a tab"}.get(mark, f'"{mark}"')
+            what = "a tab" if mark == "\t" else f'"{mark}"'
             why = f"is {what} the separator? If so, "
             yield Advice(settings={"csv_separator": mark}, why=why)

@@ -82,16 +82,14 @@ class Dialect(Record):
         self, header: Sequence[str], matters: Callable[[str], bool]
     ) -> None:
         """Refuse a header that has a column twice, if the column ``matters``."""
-        refuse_copies(
-            header,
-            f"{self.title}:{self.above + 1}",
-            self.separator.join(header),
-            matters,
-        )
+        where = f"{self.title}:{self.above + 1}"
+        given = self.separator.join(header)
+        refuse_copies(header, where, given, matters)
 
     def rows(self) -> list[list[str]]:
         """Return the cells of the first rows."""
-        return _rows(self.head, self.separator)[self.header :]
+        rows = _rows(self.head, self.separator)
+        return rows[1:] if self.header else rows
 
     def scan(self) -> pl.LazyFrame:
         """Open the file with all columns as text."""
@@ -139,31 +137,39 @@ def dialect_of(
             fix="tr '\\r' '\\n' < FILE > NEW, or save it as another kind of CSV",
         )
     first, _, rest = text.partition("\n")
-    above = int(
-        first.lower().startswith("sep=") and len(first.rstrip("\r")) == len("sep=;")
-    )
-    if above and not rest:
+    named = re.fullmatch(r"(?i:sep=)(.)", first.rstrip("\r"))
+    if named and not rest:
         raise EmptyInput("there is nothing below the line sep=", where=title)
+    lines = rest if named else text
+    above = 1 if named else 0
     default = SEPARATORS[kind]
-    separator = settings.separator or (
-        first[4] if above else _separator(text, default, columns)
-    )
-    lines = rest if above else text
-    header = settings.header and not _are_positions(columns, _rows(lines, separator))
-    hidden = not re.search(r"[,;\t|]", lines.partition("\n")[0])  # by a title
-    for other in (separator, *(_SEPARATORS if hidden else ())) if header else ():
-        refuse_title(_rows(lines, other), f"{title}:{above + 1}")
+    separator = settings.separator or (named and named[1])
+    if not separator:
+        separator = _separator(text, default, columns)
+    rows = _rows(lines, separator)
+    header = settings.header and not _are_positions(columns, rows)
+    if header:
+        _refuse_titles(lines, separator, f"{title}:{above + 1}")
     notes = []
     if separator != default and settings.separator is None:
-        name = _NAMES.get(separator, repr(separator))
-        notes.append(f"separator {name}" + (" (from its line sep=)" if above else ""))
-    notes += [encoding] if encoding else []
-    decimal = settings.decimal or ("." if separator == "," else None)
-    if not header:
-        notes.append("no header")
+        note = f"separator {_NAMES.get(separator, repr(separator))}"
+        notes.append(f"{note} (from its line sep=)" if named else note)
+    further = (encoding, "" if header else "no header")
+    notes += filter(None, further)
+    usual_decimal = "." if separator == "," else None
+    decimal = settings.decimal or usual_decimal
     return Dialect(
         source, title, separator, decimal, above, tuple(notes), lines, header
     )
+
+
+def _refuse_titles(lines: str, separator: str, where: str) -> None:
+    """Refuse a title above the header, which may hide the separator."""
+    refuse_title(_rows(lines, separator), where)
+    first = lines.partition("\n")[0]
+    if not re.search(r"[,;\t|]", first):
+        for other in _SEPARATORS:
+            refuse_title(_rows(lines, other), where)
 
 
 def _positions(names: Sequence[str]) -> list[str]:
@@ -185,24 +191,26 @@ def _first_block(source: Path | bytes) -> tuple[bytes, bool]:
     with source.open("rb") as file:
         block = file.read(_BLOCK + 1)
     if block.startswith(PACKED):
-        lines = pl.scan_lines(
-            source, name="text", n_rows=_ROWS + 1, glob=False
-        ).collect()["text"]
+        text = pl.scan_lines(source, name="text", n_rows=_ROWS + 1, glob=False)
+        lines = text.collect()["text"]
         return "\n".join(lines).encode(), len(lines) <= _ROWS
     return block[:_BLOCK], len(block) <= _BLOCK
 
 
 def _decoded(block: bytes, title: str, *, whole: bool) -> str:
     """Return the first block as text, without a line that is cut off."""
-    block = block if whole else block[: block.rfind(b"\n") + 1]
-    header, end, rows = block.partition(
-        b"\n"
-    )  # names of columns that are not read may be invalid
+    if not whole:
+        end = block.rfind(b"\n") + 1
+        block = block[:end]
+    header, newline, rows = block.partition(b"\n")
+    # names of columns that are not read may be invalid
+    names = header.decode("utf-8-sig", "replace")
     try:
-        return header.decode("utf-8-sig", "replace") + end.decode() + rows.decode()
+        return names + newline.decode() + rows.decode()
     except UnicodeDecodeError as error:
         line = block.count(b"\n", 0, len(header) + 1 + error.start)
-        raise no_utf8(block.split(b"\n")[line], f"{title}:{line + 1}") from error
+        text = block.split(b"\n")[line]
+        raise no_utf8(text, f"{title}:{line + 1}") from error
 
 
 def _separator(text: str, default: str, columns: Mapping[str, str]) -> str:
@@ -214,23 +222,20 @@ def _separator(text: str, default: str, columns: Mapping[str, str]) -> str:
 def _fitness(
     text: str, separator: str, columns: Mapping[str, str]
 ) -> tuple[int, bool, float, int]:
-    rows = _rows(text, separator)
-    header, others = (rows[0], rows[1:]) if rows else ([], [])
+    header, *others = _rows(text, separator) or [[]]
+    width = len(header)
     names = [name.strip() for name in header]
     known = sum(name in columns or is_known(name) for name in names)
-    fitting = (
-        sum(len(row) == len(header) for row in others) / len(others) if others else 1.0
-    )
-    return known, len(header) > 1, fitting, len(header)
+    of_same_width = sum(len(row) == width for row in others)
+    share = of_same_width / len(others) if others else 1.0
+    return known, width > 1, share, width
 
 
 def _rows(text: str, separator: str) -> list[list[str]]:
+    lines = io.StringIO(text, newline="")
+    rows = csv.reader(lines, delimiter=separator)
     try:
-        return list(
-            islice(
-                csv.reader(io.StringIO(text, newline=""), delimiter=separator), _ROWS
-            )
-        )
+        return list(islice(rows, _ROWS))
     except csv.Error:
         return []
 
@@ -240,12 +245,15 @@ def table_in_text(source: Path | bytes, columns: Mapping[str, str]) -> str | Non
 
     Excel's “Unicode text” and “text (tab delimited)” are such tables.
     """
-    block = _first_block(source)[0][:_HEADER]
-    text = block.decode("utf-16" if block[:2] in UTF16 else "utf-8-sig", "ignore")
+    block, _ = _first_block(source)
+    head = block[:_HEADER]
+    encoding = "utf-16" if head[:2] in UTF16 else "utf-8-sig"
+    text = head.decode(encoding, "ignore")
     first = text.partition("\n")[0]
     for kind, separator in SEPARATORS.items():
         names = [name.strip().strip('"') for name in first.split(separator)]
-        if len(names) > 1 and _names_queries([columns.get(n, n) for n in names]):
+        ours = [columns.get(name, name) for name in names]
+        if len(names) > 1 and _names_queries(ours):
             return kind
     return None
 
@@ -281,8 +289,11 @@ def clean_names(names: Sequence[str], columns: Mapping[str, str]) -> dict[str, s
 
 def refuse_title(rows: Sequence[Sequence[str | None]], where: str) -> None:
     """Refuse a table whose first row is a title: a single text, above a row of several."""
-    top, *below = [sum(map(bool, row)) for row in rows[:2]] or [0]
-    if top == 1 < sum(below) and (first := rows[0][0]) and not is_known(first):
+    filled = [sum(map(bool, row)) for row in rows[:2]]
+    if len(filled) < 2 or not filled[0] == 1 < filled[1]:  # noqa: PLR2004 - a title, and a row
+        return
+    first = rows[0][0]
+    if first and not is_known(first):
         raise BadLine(
             "the first row is a title, and no header",
             where=where,

@@ -12,9 +12,13 @@ if TYPE_CHECKING:
     Row = Sequence[str]
 
 #: the columns of user, item and rating, of judgments, of prels, and of a run
-_RATING, _JUDGMENT, _PREL, _RUN = 3, 4, 5, 6
+_RATING: Final = 3
+_JUDGMENT: Final = 4
+_PREL: Final = 5
+_RUN: Final = 6
 #: numbers between these are times, in seconds to nanoseconds, and no grades
-_FIRST_TIME, _LAST_TIME = 1e8, 1e20
+_FIRST_TIME: Final = 1e8
+_LAST_TIME: Final = 1e20
 #: what stands for a word that is no number
 _NONE: Final = float("-inf")
 
@@ -42,23 +46,20 @@ def foreign(rows: Sequence[Row], number: str) -> Foreign | None:
     'the fourth column has times, and no grades'
     >>> foreign([["q1", "0", "d1", "1"]], "relevance")
     """
-    run = number == "score"
+    is_run = number == "score"
     first = rows[0]
     if number == "relevance" and len(first) >= _RUN and first[1].upper() == "Q0":
         return Foreign(
             "these judgments look like a run",
             fix="are judgments and run in the right order? QRELS comes first",
         )
-    what = _learning(rows) or (_exchanged(rows) if run else _judged(rows))
-    if not what and len({row[1] for row in rows if row[1:]}) > 1:  # not always 0
-        what = _of_users(rows, run=run)
+    second = {row[1] for row in rows if len(row) > 1}
+    if any(word.startswith("qid:") for word in second):
+        return Foreign("this is text of learning to rank: grade qid:query … # document")
+    what = _exchanged(rows) if is_run else _judged(rows)
+    if not what and len(second) > 1:  # not always 0
+        what = _of_users(rows, is_run=is_run)
     return Foreign(what) if what else None
-
-
-def _learning(rows: Sequence[Row]) -> str:
-    if any(row[1:] and row[1].startswith("qid:") for row in rows):
-        return "this is text of learning to rank: grade qid:query … # document"
-    return ""
 
 
 def _judged(rows: Sequence[Row]) -> str:
@@ -74,25 +75,29 @@ def _exchanged(rows: Sequence[Row]) -> str:
     if any(len(row) < _RUN or not _is_whole(row[4]) for row in rows):
         return ""
     numbers = [_number(row[3]) for row in rows]
-    if _NONE in numbers or not any(number % 1 for number in numbers):
+    are_fractions = any(number % 1 for number in numbers)
+    if _NONE in numbers or not are_fractions:
         return ""
     return "rank and score are exchanged"
 
 
-def _of_users(rows: Sequence[Row], *, run: bool) -> str:
+def _of_users(rows: Sequence[Row], *, is_run: bool) -> str:
     widths = {len(row) for row in rows}
     if widths == {_RATING} and all(_number(row[2]) >= 0 for row in rows):
         return "these are user, item and rating"
     if not all(_is_whole(word) for row in rows for word in row):
         return ""
     users = {row[0] for row in rows}
-    if not run and widths == {_JUDGMENT} and len(users) < len(rows):
+    may_be_judgments = not is_run and widths == {_JUDGMENT}
+    if may_be_judgments and len(users) < len(rows):
         return ""  # judgments may name an assessor, too
     return "these are lists: a user and items in each line"
 
 
 def _is_prel(row: Row) -> bool:
-    return all(map(_is_whole, row[2:4])) and 0 <= _number(row[4]) <= 1
+    grade_and_method = row[2:4]
+    probability = _number(row[4])
+    return all(map(_is_whole, grade_and_method)) and 0 <= probability <= 1
 
 
 def _is_time(word: str) -> bool:

@@ -136,16 +136,14 @@ class Table(Record):
 
     def collect(self, *columns: str) -> pl.DataFrame:
         """Read the whole table."""
-        pieces = list(self.tables([pl.col(name) for name in columns or self.schema]))
-        if pieces:
-            parts = pl.concat(
-                pieces
-            ).get_columns()  # numbers become one array each; texts are not copied
-            return pl.DataFrame(
-                [part if part.dtype == pl.String else part.rechunk() for part in parts]
-            )
+        names = columns or tuple(self.schema)
+        pieces = list(self.tables([pl.col(name) for name in names]))
+        if not pieces:
+            return pl.DataFrame(schema={name: self.schema[name] for name in names})
+        parts = pl.concat(pieces).get_columns()
+        # numbers become one array each; texts are not copied
         return pl.DataFrame(
-            schema={name: self.schema[name] for name in columns or self.schema}
+            [part if part.dtype == pl.String else part.rechunk() for part in parts]
         )
 
     def without_empty(self) -> Table:
@@ -157,7 +155,8 @@ class Table(Record):
         frame = self.collect()
 
         def again(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
-            yield from (piece.select(wanted) for piece in frame.iter_slices(ROWS))
+            for piece in frame.iter_slices(ROWS):
+                yield piece.select(wanted)
 
         count = self.comments()
         notes = self.read_as()
@@ -173,7 +172,8 @@ class Table(Record):
         def again(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
             nonlocal read
             if read:
-                yield from (piece.select(wanted) for piece in kept)
+                for piece in kept:
+                    yield piece.select(wanted)
                 return
             kept.clear()  # an earlier read was not completed
             for piece in start(columns):
@@ -191,20 +191,18 @@ class Table(Record):
 
         def empty() -> pl.Series | None:
             queries = self.unanswered
-            return (
-                None
-                if queries is None
-                else queries.to_frame("query_id").filter(keep)["query_id"]
-            )
+            if queries is None:
+                return None
+            return queries.to_frame("query_id").filter(keep)["query_id"]
 
-        filtered = self.mapped(
-            lambda piece: piece.filter(keep), empty=empty, extent=_unknown
-        )
-        among = getattr(
-            self.start, "among", None
-        )  # of a source that can skip the other rows
-        start = filtered.start if among is None else among(keep)
-        return replace(filtered, start=start, where=self._where_kept(keep))
+        def kept(piece: pl.DataFrame) -> pl.DataFrame:
+            return piece.filter(keep)
+
+        where = self._where_kept(keep)
+        filtered = self.mapped(kept, where=where, empty=empty, extent=_unknown)
+        # of a source that can skip the other rows
+        among = getattr(self.start, "among", None)
+        return filtered if among is None else replace(filtered, start=among(keep))
 
     def mapped(
         self,
@@ -225,40 +223,31 @@ class Table(Record):
     def without_empty_records(self) -> Table:
         """Return the table without records of no document, with an ``error`` or not ``answerable``."""
         has_error = self.schema.get("error") == pl.String
-        flag = self.schema.get("answerable") in (
-            pl.String,
-            pl.Boolean,
-            pl.Float64,
-            pl.Int64,
-        )
-        if not (has_error or flag) or "doc_id" not in self.schema:
+        flags = (pl.String, pl.Boolean, pl.Float64, pl.Int64)
+        has_flag = self.schema.get("answerable") in flags
+        if not (has_error or has_flag) or "doc_id" not in self.schema:
             return self
         failed: dict[str, str] = {}
         unanswerable: set[str] = set()
         doc = pl.col("doc_id")
         never = pl.lit(value=False)
-        lists = isinstance(self.schema["doc_id"], pl.List)
-        known = (
-            doc.list.len().fill_null(0) > 0
-            if lists
-            else doc.cast(pl.String).fill_null("") != ""
-        )
+        text = doc.cast(pl.String).str
+        is_list = self.schema["doc_id"] == pl.List
+        size = doc.list.len() if is_list else text.len_bytes()
+        has_documents = size.fill_null(0) > 0
         fails = pl.col("error").fill_null("") != "" if has_error else never
-        text = pl.col("answerable").cast(pl.String).str.to_lowercase()
-        cannot = (
-            text.is_in(["false", "0", "0.0", "no"]).fill_null(value=False)
-            if flag
-            else never
-        )
-        keep = known | ~(fails | cannot)
+        cannot = never
+        if has_flag:
+            answer = pl.col("answerable").cast(pl.String).str.to_lowercase()
+            is_false = answer.is_in(["false", "0", "0.0", "no"])
+            cannot = is_false.fill_null(value=False)
+        keep = has_documents | ~(fails | cannot)
 
         def kept(piece: pl.DataFrame) -> pl.DataFrame:
             ids = pl.col("query_id").cast(pl.String).fill_null("")
-            failed.update(
-                piece.filter(fails & ~known).select(ids, "error").iter_rows()
-                if has_error
-                else ()
-            )
+            if has_error:
+                failures = piece.filter(fails & ~has_documents)
+                failed.update(failures.select(ids, "error").iter_rows())
             unanswerable.update(piece.filter(cannot).select(ids).to_series())
             return piece.filter(keep)
 
@@ -270,10 +259,9 @@ class Table(Record):
 
         def place(row: int) -> str:
             before = 0
-            for piece in self.start(
-                list(map(pl.col, dict.fromkeys(keep.meta.root_names())))
-            ):
-                kept = piece.select(keep.alias("kept"))["kept"].arg_true()
+            columns = [pl.col(name) for name in roots_of([keep])]
+            for piece in self.start(columns):
+                kept = piece.select(keep).to_series().arg_true()
                 if row < len(kept):
                     return self.where(before + int(kept[row]))
                 row -= len(kept)
@@ -289,12 +277,10 @@ class Table(Record):
         """
         if self.listed:
             return "input"
-        alone = (
-            order == "score"
-            and "rank" in self.schema
-            and "score" not in {*self.schema, *self.unusable}
-        )
-        return "rank" if alone else order
+        if order == "score" and "rank" in self.schema:
+            has_score = "score" in {*self.schema, *self.unusable}
+            return "score" if has_score else "rank"
+        return order
 
     def requires(self, *columns: str, given: Mapping[str, str] | None = None) -> Table:
         """Return the table if it has these columns; ``given`` is the requested {their name: our name}."""
@@ -315,11 +301,11 @@ class Table(Record):
             row = 0
             for piece in start(columns):
                 for column in piece.iter_columns():
-                    if column.null_count():
-                        at = row + first_true(column.is_null())
+                    is_missing = column.is_null()
+                    if is_missing.any():
                         raise BadValue(
                             f"a row without {column.name}",
-                            where=self.locate(at),
+                            where=self.locate(row + first_true(is_missing)),
                             expected="a value in every row",
                             fix="repair or remove the row",
                         )
@@ -368,12 +354,10 @@ class Table(Record):
         pair = pl.format("{}\t{}", "query_id", "doc_id")
 
         def together(piece: pl.DataFrame) -> pl.DataFrame:
-            kept = (
-                piece
-                if queries is None
-                else piece.filter(pl.col("query_id").is_in(queries.implode()))
-            )
-            return kept.with_columns(query_id=pl.lit(EVERYTHING), doc_id=pair)
+            if queries is not None:
+                is_kept = pl.col("query_id").is_in(queries.implode())
+                piece = piece.filter(is_kept)
+            return piece.with_columns(query_id=pl.lit(EVERYTHING), doc_id=pair)
 
         schema = {**self.schema, "query_id": pl.String(), "doc_id": pl.String()}
         return self.mapped(together, schema=schema, empty=_unknown)
@@ -394,17 +378,16 @@ class Table(Record):
 
         def empty() -> pl.Series | None:
             queries = self.unanswered
-            return (
-                queries.cast(pl.String)
-                if queries is not None and "query_id" in numbers
-                else queries
-            )
+            if queries is None or "query_id" not in numbers:
+                return queries
+            return queries.cast(pl.String)
 
-        schema = {n: pl.String() if n in numbers else t for n, t in self.schema.items()}
+        def as_text(piece: pl.DataFrame) -> pl.DataFrame:
+            return piece.with_columns(texts)
+
         texts = pl.col(numbers).cast(pl.String)
-        return self.mapped(
-            lambda piece: piece.with_columns(texts), schema=schema, empty=empty
-        )
+        schema = {**self.schema, **dict.fromkeys(numbers, pl.String())}
+        return self.mapped(as_text, schema=schema, empty=empty)
 
     def text_ids_for(self, other: Table, expected: str) -> tuple[str, ...]:
         """Return the id columns to write as text, so that ids of two tables can match.
@@ -438,20 +421,19 @@ class Table(Record):
 
     def _example(self, column: str) -> str:
         """Return the type of a table's ids, with an example."""
-        piece = next(iter(self.tables([pl.col(column)])), None)
-        example = (
-            ""
-            if piece is None or piece.is_empty()
-            else f", such as {piece.item(0, 0)!r}"
-        )
-        return f"{self.source}: {self.schema[column]}{example}"
+        text = f"{self.source}: {self.schema[column]}"
+        piece = next(self.tables([pl.col(column)]), None)
+        if piece is None or piece.is_empty():
+            return text
+        return f"{text}, such as {piece.item(0, 0)!r}"
 
 
 def roots_of(columns: Sequence[pl.Expr]) -> dict[str, None]:
     """Return the column names that expressions read, in their order."""
-    return {
-        name: None for expression in columns for name in expression.meta.root_names()
-    }
+    roots: dict[str, None] = {}
+    for expression in columns:
+        roots |= dict.fromkeys(expression.meta.root_names())
+    return roots
 
 
 #: error of the system → what is wrong with a file, and what was expected
@@ -469,8 +451,11 @@ _MEMORY: Final = re.compile(
 
 def number_of(error: BaseException) -> int:
     """Return the number of an error of the system, which in one of Polars only its message has."""
+    number = getattr(error, "errno", None)
+    if number:
+        return int(number)
     code = re.search(r"\(os error (\d+)\)", str(error))
-    return getattr(error, "errno", None) or (int(code[1]) if code else 0)
+    return int(code[1]) if code else 0
 
 
 def unreadable(error: OSError, source: str, expected: str | None = None) -> InputError:
@@ -520,9 +505,8 @@ class reading:  # noqa: N801 - reads as a word: with reading(path)
         if isinstance(error, OSError):
             raise unreadable(error, self._source, self._expected) from error
         if isinstance(error, (pl.exceptions.PolarsError, pl.exceptions.PanicException)):
-            if isinstance(
-                error, pl.exceptions.PanicException
-            ):  # a message about Polars' code
+            if isinstance(error, pl.exceptions.PanicException):
+                # a message about Polars' code
                 raise damaged("it cannot be read", self._source) from error
             message = printable(str(error).strip().splitlines()[0])
             fix = "is it complete, and in the format of its suffix?"
@@ -553,16 +537,14 @@ def _head(name: str) -> bytes:
 
 def refuse_binary(block: bytes, where: str) -> None:
     """Refuse bytes that are no text in another encoding, but a binary format."""
-    program = next(
-        (by for sign, by in _UNPACKED_BY.items() if block.startswith(sign)), None
-    )
-    if program is not None:
-        raise UnknownFormat(
-            f"the file is packed with {program}",
-            where=where,
-            expected=f"{_READABLE}; text may be packed with gzip or zstd",
-            fix=f"unpack it first: {program} -d FILE",
-        )
+    for signature, program in _UNPACKED_BY.items():
+        if block.startswith(signature):
+            raise UnknownFormat(
+                f"the file is packed with {program}",
+                where=where,
+                expected=f"{_READABLE}; text may be packed with gzip or zstd",
+                fix=f"unpack it first: {program} -d FILE",
+            )
     if b"\0" in block:
         raise UnknownFormat(
             "the file is binary, in a format that is not read",

@@ -40,9 +40,12 @@ class ListedCells(Record):
 
     def expressions(self, schema: Mapping[str, pl.DataType]) -> list[pl.Expr]:
         """Return the lists of cells of text, of ids or of numbers."""
-        return [
-            _items(name, mark).cast(schema[name]) for name, mark in self.marks.items()
-        ]
+        lists: list[pl.Expr] = []
+        for name, mark in self.marks.items():
+            cells = pl.col(name).str.strip_chars()
+            items = _in_brackets(cells) if mark == "[" else _between(cells, mark)
+            lists.append(items.cast(schema[name]))
+        return lists
 
 
 def listed_cells(head: pl.DataFrame) -> ListedCells:
@@ -53,43 +56,50 @@ def listed_cells(head: pl.DataFrame) -> ListedCells:
     head
         The first rows, by our names.
     """
+    none = ListedCells({})
     if not {"query_id", "doc_id"} <= {*head.columns} or not head.height:
-        return ListedCells({})
+        return none
     if not head["query_id"].is_unique().all():
-        return ListedCells({})
-    columns = ("doc_id", "score", "relevance", "rank")
-    marks = {name: _mark(head[name]) for name in columns if name in head.columns}
-    if not marks["doc_id"]:
-        return ListedCells({})
-    return ListedCells({name: mark for name, mark in marks.items() if mark})
+        return none
+    marks: dict[str, str] = {}
+    for name in ("doc_id", "score", "relevance", "rank"):
+        mark = _mark(head[name]) if name in head else ""
+        if mark:
+            marks[name] = mark
+    return ListedCells(marks) if "doc_id" in marks else none
 
 
 def _mark(column: pl.Series) -> str:
     """Return what stands between the items in the cells of a column; empty where they are no lists."""
     cells = column.drop_nulls().str.strip_chars()
-    if not len(cells):
+    if cells.is_empty():
         return ""
-    in_brackets = cells.str.starts_with("[") & cells.str.ends_with("]")
+    in_brackets = cells.str.contains(r"(?s)^\[.*\]$")
     if in_brackets.all():
         return "["
     for mark in "|;":
-        if cells.str.contains(mark, literal=True).any():
+        has_mark = cells.str.contains(mark, literal=True)
+        if has_mark.any():
             return mark
     for mark in ", ":
-        pieces = cells.str.split(mark).explode().str.strip_chars()
-        if len(pieces) > len(cells) and pieces.str.contains(r"\d").all():
+        items = cells.str.split(mark).explode()
+        has_digit = items.str.contains(r"\d")
+        if len(items) > len(cells) and has_digit.all():
             return mark
     return ""
 
 
-def _items(name: str, mark: str) -> pl.Expr:
-    cells = pl.col(name).str.strip_chars()
-    if mark != "[":
-        items = cells.str.replace_all(r" +", " ").str.split(mark)
-        return items.list.eval(pl.element().str.strip_chars())
+def _between(cells: pl.Expr, mark: str) -> pl.Expr:
+    single_blanks = cells.str.replace_all(r" +", " ")
+    items = single_blanks.str.split(mark)
+    return items.list.eval(pl.element().str.strip_chars())
+
+
+def _in_brackets(cells: pl.Expr) -> pl.Expr:
     item = pl.element()
     is_quoted = item.str.contains(r"""^['"]""")
-    bare = item.str.slice(1, item.str.len_chars() - 2)
-    bare = bare.str.replace_all(r"""\\(['"\\])""", "$1")
-    quoted = pl.when(is_quoted).then(bare).otherwise(item)
-    return cells.str.extract_all(_ITEM).list.eval(quoted)
+    inside = item.str.slice(1, item.str.len_chars() - 2)
+    unescaped = inside.str.replace_all(r"""\\(['"\\])""", "$1")
+    bare = pl.when(is_quoted).then(unescaped).otherwise(item)
+    items = cells.str.extract_all(_ITEM)
+    return items.list.eval(bare)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 #: whole numbers that may not fit into 64 bits with a sign; as ids they become decimal text
 _WIDE: Final = (pl.UInt64, pl.Int128, pl.UInt128)
+_TEXTS: Final = (pl.String, pl.Categorical, pl.Enum)
 #: numbers that may be texts in lists, as in JSON
 _LISTED_NUMBERS: Final = ("relevance", "score", "rank")
 #: rows that show what columns contain
@@ -54,9 +55,8 @@ def whole_batches(frame: pl.LazyFrame, rows: int) -> Iterator[pl.DataFrame]:
     """
     schema = frame.collect_schema()
     end = pl.LazyFrame({name: [None] for name in schema}, schema=schema)
-    held: pl.DataFrame | None = (
-        None  # ends in nulls: perhaps the row that marks the end
-    )
+    # ends in nulls: perhaps the row that marks the end
+    held: pl.DataFrame | None = None
     for piece in pl.concat([frame, end]).collect_batches(chunk_size=rows):
         if held is not None:
             yield held
@@ -107,6 +107,11 @@ class _Column(Record):
     dtype: pl.DataType
     value: pl.Expr
 
+    @property
+    def is_list(self) -> bool:
+        """Whether each cell is a list."""
+        return self.dtype in (pl.List, pl.Array)
+
 
 def of_frame(
     frame: pl.LazyFrame,
@@ -156,49 +161,42 @@ def of_parts(
     named: list[Mapping[str, _Column]] = []
     for part in parts:
         with reading(part.title):
-            named.append(_named(part.frame.collect_schema(), columns, part.title))
-    kept, unusable = _usable(
-        [(p.title, columns_of) for p, columns_of in zip(parts, named, strict=True)],
-        further,
-    )
+            schema = part.frame.collect_schema()
+            named.append(_named(schema, columns, part.title))
+    titles = [part.title for part in parts]
+    kept, unusable = _usable(list(zip(titles, named, strict=True)), further)
     kept, about = _about(named[0], kept, lambda _roots: parts[0].frame, columns)
     exact = _exact(kept, named)
-    frames = [
-        part.frame.select(
-            *(
-                known[name].value.cast(dtype, strict=False).alias(name)
-                for name, dtype in kept.items()
-            ),
-            *(
-                known[name].value.cast(dtype).alias(_given(name))
-                for name, dtype in exact.items()
-            ),
-        )
-        for part, known in zip(parts, named, strict=True)
-    ]
-    titles = [part.title for part in parts]
-    rows = LISTS if any(isinstance(dtype, pl.List) for dtype in kept.values()) else ROWS
+    frames: list[pl.LazyFrame] = []
+    for part, known in zip(parts, named, strict=True):
+        values = [
+            known[name].value.cast(dtype, strict=False).alias(name)
+            for name, dtype in kept.items()
+        ]
+        as_given = [
+            known[name].value.cast(dtype).alias(_given(name))
+            for name, dtype in exact.items()
+        ]
+        frames.append(part.frame.select(*values, *as_given))
 
-    return unfolded(
-        Table(
-            source,
-            kept,
-            _Scan(
-                titles,
-                frames,
-                rows,
-                tuple(exact),
-                _places(parts, source),
-                any(p.scanned for p in parts),
-            ),
-            _places(parts, source),
-            untyped or _bare(kept, named),
-            present=tuple(dict.fromkeys(name for known in named for name in known)),
-            unusable=unusable,
-            extent=extent,
-            **about,
-        )
+    has_lists = any(dtype == pl.List for dtype in kept.values())
+    rows = LISTS if has_lists else ROWS
+    where = _places(parts, source)
+    scanned = any(part.scanned for part in parts)
+    scan = _Scan(titles, frames, rows, tuple(exact), where, scanned)
+    present = dict.fromkeys(name for known in named for name in known)
+    table = Table(
+        source,
+        kept,
+        scan,
+        where,
+        untyped or _bare(kept, named),
+        present=tuple(present),
+        unusable=unusable,
+        extent=extent,
+        **about,
     )
+    return unfolded(table)
 
 
 class _Scan(Record):
@@ -214,7 +212,8 @@ class _Scan(Record):
 
     def __call__(self, wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
         frame = self.frames[0] if len(self.frames) == 1 else pl.concat(self.frames)
-        checked = [name for name in self.exact if name in roots_of(wanted)]
+        roots = list(roots_of(wanted))
+        checked = [name for name in self.exact if name in roots]
         given = [_given(name) for name in checked]
         read = 0
         try:
@@ -229,29 +228,22 @@ class _Scan(Record):
             OSError,
             BrokenOff,
         ):
-            columns = list(roots_of(wanted))
-            for title, one in zip(
-                self.titles, self.frames, strict=True
-            ):  # find the damaged part
+            # find the damaged part
+            for title, part in zip(self.titles, self.frames, strict=True):
                 with blaming(title), reading(title):
-                    for _ in self._batches(one.select(columns)):
+                    for _ in self._batches(part.select(roots)):
                         pass
             raise
 
     def _batches(self, frame: pl.LazyFrame) -> Iterator[pl.DataFrame]:
-        return (
-            whole_batches(frame, self.rows)
-            if self.scanned
-            else frame.collect_batches(chunk_size=self.rows)
-        )
+        if self.scanned:
+            return whole_batches(frame, self.rows)
+        return frame.collect_batches(chunk_size=self.rows)
 
     def among(self, keep: pl.Expr) -> _Scan:
         titles = ", ".join(self.titles)
-        return replace(
-            self,
-            frames=[frame.filter(keep) for frame in self.frames],
-            where=lambda _row: titles,
-        )
+        frames = [frame.filter(keep) for frame in self.frames]
+        return replace(self, frames=frames, where=lambda _row: titles)
 
 
 def _given(name: str) -> str:
@@ -264,18 +256,17 @@ def _exact(
 ) -> dict[str, pl.DataType]:
     """Return the original types of float64 columns whose numbers a float64 may not hold."""
     exact: dict[str, pl.DataType] = {}
-    for name in (
-        name for name in kept if _item(kept[name]) == pl.Float64 and must_be_exact(name)
-    ):
-        types = [known[name].dtype for known in parts]
-        if any(map(wide, types)):
-            same = all(dtype == types[0] for dtype in types) and not isinstance(
-                types[0], pl.Array
-            )
-            text = (
-                pl.List(pl.String()) if isinstance(kept[name], pl.List) else pl.String()
-            )
-            exact[name] = types[0] if same else text
+    for name, dtype in kept.items():
+        if _item(dtype) != pl.Float64 or not must_be_exact(name):
+            continue
+        first, *others = (known[name].dtype for known in parts)
+        if not any(map(wide, (first, *others))):
+            continue
+        is_same = all(other == first for other in others)
+        if is_same and first != pl.Array:
+            exact[name] = first
+        else:
+            exact[name] = pl.List(pl.String()) if dtype == pl.List else pl.String()
     return exact
 
 
@@ -330,12 +321,13 @@ def of_batches(
             for name in names
         ]
         checked = [name for name in names if name in exact]
-        done = 0
-        for piece in read(list(dict.fromkeys(named[name].root for name in names))):
+        sources = dict.fromkeys(named[name].root for name in names)
+        rows_before = 0
+        for piece in read(list(sources)):
             for name in checked:
                 given = piece.select(named[name].value).to_series()
-                refuse_inexact(given, name, where, done)
-            done += piece.height
+                refuse_inexact(given, name, where, rows_before)
+            rows_before += piece.height
             yield piece.select(as_ours).select(wanted)
 
     exact = _exact(kept, [named])
@@ -357,11 +349,7 @@ def _about(
 
     ``rows`` returns rows of the requested columns, the first of which show what lists contain.
     """
-    lists = {
-        name: column
-        for name, column in named.items()
-        if isinstance(column.dtype, (pl.List, pl.Array))
-    }
+    lists = {name: column for name, column in named.items() if column.is_list}
     values = [
         column.value.cast(pl.List(_item(column.dtype))).alias(name)
         for name, column in lists.items()
@@ -397,43 +385,39 @@ def _named(
     theirs = {
         name: _Column(name, dtype, pl.col(name)) for name, dtype in schema.items()
     }
-    lists = [
-        (name, dtype.inner)
+    fields = [
+        (name, *field)
         for name, dtype in schema.items()
         if isinstance(dtype, pl.List)
+        for field in fields_of_items(dtype.inner)  # type: ignore[arg-type]
     ]
-    found = [(name, *one) for name, kind in lists for one in fields_of_items(kind)]  # type: ignore[arg-type]
-    times = Counter([*schema, *(".".join(path) for _, path, *_ in found)])
-    for name, path, kind, value in found:
+    times = Counter([*schema, *(".".join(path) for _, path, *_ in fields)])
+    for name, path, kind, value in fields:
         short = ".".join(path)
-        whole = ".".join((name, *path))
-        known = short if times[short] == 1 and whole not in columns else whole
-        theirs[known] = _Column(name, pl.List(kind), pl.col(name).list.eval(value))
+        whole = f"{name}.{short}" if path else name
+        is_alone = times[short] == 1 and whole not in columns
+        items = pl.col(name).list.eval(value)
+        theirs[short if is_alone else whole] = _Column(name, pl.List(kind), items)
     for name, dtype in schema.items():
         for path, kind in leaves(dtype):
-            theirs[".".join((name, *path))] = _Column(
-                name, kind, field_of(pl.col(name), path)
-            )
+            whole = ".".join((name, *path))
+            theirs[whole] = _Column(name, kind, field_of(pl.col(name), path))
     chosen = renames(theirs, columns, source)
-    listed = any(
-        isinstance(column.dtype, (pl.List, pl.Array)) for column in theirs.values()
-    )
+    has_lists = any(column.is_list for column in theirs.values())
     for name in {"position", "label"} & chosen.keys() - columns.keys():
         # one for a whole list does not order or grade its documents
-        if listed and not isinstance(theirs[name].dtype, (pl.List, pl.Array)):
+        if has_lists and not theirs[name].is_list:
             del chosen[name]
-    docs = next(
-        (theirs[name].root for name in theirs if chosen.get(name, name) == "doc_id"),
-        None,
-    )
+    ours = [chosen.get(name, name) for name in theirs]
+    roots = [column.root for column in theirs.values()]
+    docs = roots[ours.index("doc_id")] if "doc_id" in ours else ""
     replaced = {*hidden(theirs, chosen)}
-    if isinstance(schema.get(docs or ""), pl.List):
+    if schema.get(docs) == pl.List:
+        # the field of an object is of the whole row
         replaced |= {
             name
-            for name, one in theirs.items()
-            if name not in schema and one.root != docs
-            # the field of an object is of the whole row
-            if isinstance(one.dtype, (pl.List, pl.Array))
+            for name, column in theirs.items()
+            if column.is_list and name not in schema and column.root != docs
         }
     return {
         chosen.get(name, name): column
@@ -449,9 +433,9 @@ def _usable(
     kept: dict[str, pl.DataType] = {}
     unusable: dict[str, InputError] = {}
     present = {name for _, named in parts for name in named}
-    for name in (
-        name for name in dict.fromkeys((*CANONICAL, *further)) if name in present
-    ):
+    for name in dict.fromkeys((*CANONICAL, *further)):
+        if name not in present:
+            continue
         try:
             kept[name] = _agreed(name, parts)
         except InputError as error:  # raised only if the column is requested
@@ -463,29 +447,24 @@ def _agreed(
     name: str, parts: Sequence[tuple[str, Mapping[str, _Column]]]
 ) -> pl.DataType:
     """Return the type that all parts read a column as; columns of only nulls fit any type."""
-    short = next(((title, named) for title, named in parts if name not in named), None)
-    if short is not None:
-        raise lacking(name, *short)
-    types = {title: named[name].dtype for title, named in parts}
+    types: dict[str, pl.DataType] = {}
+    for title, named in parts:
+        if name not in named:
+            raise lacking(name, title, named)
+        types[title] = named[name].dtype
     read_as = {title: _dtype(name, dtype, title) for title, dtype in types.items()}
-    full = {
-        title: dtype
-        for title, dtype in read_as.items()
-        if _item(types[title]) != pl.Null
-    } or read_as
-    first = next(iter(full))
-    odd = next((title for title, dtype in full.items() if dtype != full[first]), None)
+    with_values = [title for title, dtype in types.items() if _item(dtype) != pl.Null]
+    titles = with_values or list(types)
+    first = titles[0]
+    agreed = read_as[first]
+    odd = next((title for title in titles if read_as[title] != agreed), None)
     if odd is None:
-        return full[first]
-    folded = {isinstance(dtype, pl.List) for dtype in full.values()}
-    if (
-        is_text(name)
-        and len(folded) == 1
-        and all(_is_whole(_item(types[title])) for title in full)
-    ):
-        return (
-            pl.List(pl.String()) if True in folded else pl.String()
-        )  # numbers of all widths
+        return agreed
+    are_lists = {read_as[title] == pl.List for title in titles}
+    are_whole = all(_is_whole(_item(types[title])) for title in titles)
+    if is_text(name) and are_whole and len(are_lists) == 1:
+        # numbers of all widths
+        return pl.List(pl.String()) if True in are_lists else pl.String()
     raise MixedIds(
         f"{name} holds {types[odd]}, and {types[first]} in other parts",
         where=odd,
@@ -523,9 +502,10 @@ def _dtype(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
     """Return the type a column is read as."""
     if dtype == pl.List(pl.String) and name in _LISTED_NUMBERS:
         return pl.List(pl.Float64())
-    if isinstance(dtype, (pl.List, pl.Array)) and name != "query_id":
-        return pl.List(_item_dtype(name, _item(dtype), source))
-    return _item_dtype(name, dtype, source)
+    item = _item(dtype)
+    if item is dtype or name == "query_id":
+        return _item_dtype(name, dtype, source)
+    return pl.List(_item_dtype(name, item, source))
 
 
 def _item_dtype(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
@@ -539,32 +519,28 @@ def _item_dtype(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
             where=source,
             expected="texts that say why there is no result",
         )
+    is_truth = dtype == pl.Boolean
     if is_text(name):
-        texts = (
-            pl.String,
-            pl.Categorical,
-            pl.Enum,
-            *([pl.Boolean] if name == "answerable" else []),
-        )
-        if isinstance(dtype, texts) or _is_whole(dtype):
+        is_answerable = is_truth and name == "answerable"
+        if isinstance(dtype, _TEXTS) or _is_whole(dtype) or is_answerable:
             return pl.String()
-        raise InputError(
-            f"{name} holds {dtype}", where=source, expected="texts or whole numbers"
-        )
-    if dtype.is_numeric() or isinstance(dtype, pl.Boolean):
-        return pl.Float64()
-    raise InputError(f"{name} holds {dtype}", where=source, expected="numbers")
+        expected = "texts or whole numbers"
+    else:
+        if dtype.is_numeric() or is_truth:
+            return pl.Float64()
+        expected = "numbers"
+    raise InputError(f"{name} holds {dtype}", where=source, expected=expected)
 
 
 def id_type(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
     """Return the type that ids are read as: text, or whole numbers of 64 bits."""
-    if isinstance(dtype, (pl.String, pl.Categorical, pl.Enum)):
+    if isinstance(dtype, _TEXTS):
         return pl.String()
     if _is_whole(dtype):
         return pl.String() if _is_wide(dtype) else pl.Int64()
     if isinstance(dtype, pl.Struct) and dtype.fields:
-        names = [one.name for one in dtype.fields]
-        likely = next((one for one in names if "id" in one.lower()), names[0])
+        names = [field.name for field in dtype.fields]
+        likely = next((name for name in names if "id" in name.lower()), names[0])
         error = MixedIds(
             f"{name} holds objects",
             where=source,
@@ -572,11 +548,12 @@ def id_type(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
             expected="an id",
         )
         raise error.proposing(Advice({f"{name}.{likely}": name}))
+    fix = "convert them to text first"
+    if dtype.is_float():
+        fix = f'frame.with_columns(pl.col("{name}").cast(pl.Int64)), if they are whole'
     raise MixedIds(
         f"{name} holds {dtype}",
         where=source,
         expected="ids that are texts or whole numbers",
-        fix=f'frame.with_columns(pl.col("{name}").cast(pl.Int64)), if they are whole'
-        if dtype.is_float()
-        else "convert them to text first",
+        fix=fix,
     )
