@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rankstone.errors import BadValue, EmptyInput, MissingExtra
-from rankstone.integrations.arrays.array_evaluator import (
-    ArrayScores,
-    Evaluator,
-    evaluate,
-)
+from rankstone.integrations.arrays.array_evaluator import Evaluator, evaluate
 
 if TYPE_CHECKING:
     from rankstone.evaluation.request import MeasuresLike
+    from rankstone.integrations.arrays.array_scores import ArrayScores
 
 
 __all__ = ["RankingMetrics"]

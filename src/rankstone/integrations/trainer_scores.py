@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from rankstone.conventions.library_convention import Reading
     from rankstone.evaluation.request import MeasuresLike
     from rankstone.hits.alignment_options import AlignmentKeywords
-    from rankstone.integrations.arrays.array_evaluator import ArrayScores
+    from rankstone.integrations.arrays.array_scores import ArrayScores
     from rankstone.measures.core.measure import Measure, Scored
 
 #: the options of a library's convention that matter for arrays

@@ -10,11 +10,8 @@ import re
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
-from rankstone.integrations.arrays.array_evaluator import (
-    ArrayScores,
-    Evaluator,
-    evaluate,
-)
+from rankstone.integrations.arrays.array_evaluator import Evaluator, evaluate
+from rankstone.integrations.arrays.array_scores import ArrayScores
 from rankstone.integrations.arrays.top_k_lists import from_topk, top_k
 from rankstone.integrations.arrays.training_losses import (
     approx_mrr,

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from rankstone._basics import Record
-from rankstone.integrations.arrays.dense_hits import (
-    DenseHits,
-    DenseIdeal,
+from rankstone.integrations.arrays.dense_hits import DenseHits, DenseIdeal
+from rankstone.integrations.arrays.dense_tables import (
     Offsets,
     RowLengths,
     TableArray,
