@@ -1,7 +1,8 @@
 """Lists in the cells of a text table: ``a|b``, ``a b``, ``["a", "b"]``, ``['a', 'b']``.
 
 A row is a list where its query has no other row, and where every cell is in brackets, or bars or semicolons
-stand between ids, or each piece between commas or blanks has a digit, as ids have and words have not.
+stand between ids, or each piece between commas or blanks has a digit, as ids have and words have not.  Where
+every cell has two parts these may be of one id.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 #: an item of a list in brackets: in quotes, or without blanks
 _ITEM: Final = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,\[\]\s]+"""
+#: parts that every cell has where ids are made of two
+_PAIR: Final = 2
 _NAMES: Final = {" ": "blanks", "|": "|", ";": ";", ",": "commas"}
 
 
@@ -77,14 +80,13 @@ def _mark(column: pl.Series) -> str:
     in_brackets = cells.str.contains(r"(?s)^\[.*\]$")
     if in_brackets.all():
         return "["
-    for mark in "|;":
-        has_mark = cells.str.contains(mark, literal=True)
-        if has_mark.any():
-            return mark
-    for mark in ", ":
-        items = cells.str.split(mark).explode()
-        has_digit = items.str.contains(r"\d")
-        if len(items) > len(cells) and has_digit.all():
+    for mark in "|;, ":
+        items = cells.str.split(mark)
+        lengths = items.list.len()
+        if (lengths == 1).all() or (lengths == _PAIR).all():
+            continue
+        has_digit = items.explode().str.contains(r"\d")
+        if mark in "|;" or has_digit.all():
             return mark
     return ""
 
