@@ -81,6 +81,6 @@ def test_a_query_with_a_second_list_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path, cells, "q7,d|e|f")
     with pytest.raises(RankstoneError, match="query q7 has two lists"):
         read_run(path).collect()
-    (tmp_path / "short.csv").write_text("query_id,doc_id,score\nq0,a|b|c,3|1\n")
+    (tmp_path / "short.csv").write_text("query_id,doc_id,score\nq0,a|b|c,3|1|2|4\n")
     with pytest.raises(RankstoneError, match="lists of different lengths"):
         read_run(str(tmp_path / "short.csv")).collect()
