@@ -102,7 +102,9 @@ class Batches(Record):
         }
         schema = pl.Schema(readable)
         pieces = [piece.cast(schema) for piece in self._frames(list(schema))]
-        return pl.concat(pieces) if pieces else pl.DataFrame(schema=schema)
+        if pieces:
+            return pl.concat(pieces)
+        return pl.DataFrame(schema=schema)
 
     def _frames(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
         fields = [self.schema.field(name) for name in columns]
@@ -267,11 +269,9 @@ def batches_of_relation(relation: Any, source: str) -> Batches:  # noqa: ANN401 
     def part(columns: Sequence[str]) -> Any:  # noqa: ANN401 - a DuckDB relation
         # ordered rows are read whole: SQL does not keep their order inside another query
         ordered = "order by" in " ".join(relation.sql_query().lower().split())
-        return (
-            relation
-            if ordered
-            else relation.project(", ".join(map(identifier, columns)))
-        )
+        if ordered:
+            return relation
+        return relation.project(", ".join(map(identifier, columns)))
 
     def start(columns: Sequence[str]) -> Iterator[Any]:
         with translated_errors(source, duckdb.Error):
@@ -310,7 +310,9 @@ class _Flow:
         with _one_call:
             if self._held:
                 return self._held.popleft()
-            return None if self._reader is None else next(self._reader, None)
+            if self._reader is None:
+                return None
+            return next(self._reader, None)
 
     def hold(self) -> None:
         """Read the remaining rows to free the connection."""

@@ -267,7 +267,9 @@ class Missing:
         holds = " or ".join(unknown or self.ours)
         need = f"if a column holds {holds}, rename it with {option}"
         likely = ", ".join(f"{theirs}={ours}" for theirs, ours in guessed.items())
-        return f"{need}; probably {likely}" if unknown and likely else need
+        if unknown and likely:
+            return f"{need}; probably {likely}"
+        return need
 
     @property
     def _other(self) -> str:
@@ -321,7 +323,9 @@ class Missing:
         """Return a column's name to paste, with its table where the name has a meaning in other tables."""
         own = self._source_name(name)
         elsewhere = own != name or own in _CORE
-        return f"{self._table}.{own}" if self._table and elsewhere else own
+        if self._table and elsewhere:
+            return f"{self._table}.{own}"
+        return own
 
     def _kind(self, name: str) -> Kind | None:
         return self.kinds.get(name, self.kinds.get(self._source_name(name)))
@@ -382,7 +386,9 @@ class Missing:
         if len(ours) == len(left) and not {"relevance", "score"} <= {*ours}:
             # the order is always query, document, number
             all_fit = all(map(self._is_candidate, ours, left))
-            return dict(zip(left, ours, strict=True)) if all_fit else {}
+            if all_fit:
+                return dict(zip(left, ours, strict=True))
+            return {}
         assigned: dict[str, str] = {}
         texts = [name for name in left if self._kind(name) == "text"]
         ids = [column for column in ours if column in _IDS]
@@ -437,7 +443,9 @@ class Missing:
         # a field of what was retrieved, as in [{"chunk": "c7", "score": 0.8}]
         words = (*_common_names()["doc_id"], "id")
         fields = [lists[word] for word in words if word in lists]
-        return {"run": fields[0], **of_tables} if fields else of_tables
+        if fields:
+            return {"run": fields[0], **of_tables}
+        return of_tables
 
 
 def rename_fix(names: Mapping[str, str], columns: object) -> str:

@@ -133,7 +133,9 @@ class CsvOptions:
     @staticmethod
     def of(columns: Mapping[str, str] | None) -> CsvOptions:
         """Return the settings that come with renamed columns."""
-        return columns.csv if isinstance(columns, Renames) else CsvOptions()
+        if isinstance(columns, Renames):
+            return columns.csv
+        return CsvOptions()
 
 
 def _is_separator(mark: object) -> bool:

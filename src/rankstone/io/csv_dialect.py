@@ -89,7 +89,9 @@ class Dialect(Record):
     def rows(self) -> list[list[str]]:
         """Return the cells of the first rows."""
         rows = _rows(self.head, self.separator)
-        return rows[1:] if self.header else rows
+        if self.header:
+            return rows[1:]
+        return rows
 
     def scan(self) -> pl.LazyFrame:
         """Open the file with all columns as text."""

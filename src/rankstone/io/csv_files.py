@@ -74,7 +74,9 @@ BLANK: Final = pl.all_horizontal(pl.all().is_null()).alias("")
 
 def blank_note(rows: int) -> tuple[str, ...]:
     """Return the note on blank rows, which are skipped."""
-    return (f"{counted(rows, 'blank row')} skipped",) if rows else ()
+    if rows:
+        return (f"{counted(rows, 'blank row')} skipped",)
+    return ()
 
 
 def whole_rows(frame: pl.LazyFrame) -> pl.LazyFrame:
@@ -394,7 +396,9 @@ def escaped(cell: Any) -> Any:  # noqa: ANN401 - whatever a cell holds
     >>> escaped("=1+1"), escaped("bm25"), escaped(-0.5)
     ("'=1+1", 'bm25', -0.5)
     """
-    return f"'{cell}" if isinstance(cell, str) and re.match(_FORMULA, cell) else cell
+    if isinstance(cell, str) and re.match(_FORMULA, cell):
+        return f"'{cell}"
+    return cell
 
 
 def without_formulas(rows: pl.LazyFrame, formulas: str) -> pl.LazyFrame:

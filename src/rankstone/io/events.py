@@ -148,7 +148,9 @@ class Events(Record):
         """Return an estimate of the number of rows, where one is known."""
         counts = [part.estimated_rows() for part, _ in self.parts]
         known = [count for count in counts if count is not None]
-        return sum(known) if counts and len(known) == len(counts) else None
+        if counts and len(known) == len(counts):
+            return sum(known)
+        return None
 
     def with_text_ids(self) -> Events:
         """Return the log with user ids as decimal text."""

@@ -202,7 +202,9 @@ class Scanned(Record):
 
     def whole(self) -> pl.LazyFrame:
         """Return its rows, read so that broken ones are found whichever columns are selected."""
-        return whole_rows(self.frame) if self.dialect else self.frame
+        if self.dialect:
+            return whole_rows(self.frame)
+        return self.frame
 
     def blank_rows(self) -> int:
         """Count the rows of separators only."""
@@ -325,7 +327,9 @@ def format_of_stream(name: str, default: str) -> str:
     ('jsonl', 'csv')
     """
     suffix = _suffix(Path(name))
-    return _BY_SUFFIX.get(suffix, default) if suffix else default
+    if suffix:
+        return _BY_SUFFIX.get(suffix, default)
+    return default
 
 
 def _suffix(path: Path) -> str:

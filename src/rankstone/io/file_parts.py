@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 def files_of(path: StrPath) -> list[Path]:
     """Return the files that a path names; none for a stream or a database."""
-    return [] if is_database(path) or is_stream(path) else parts_of(os.fspath(path))
+    if is_database(path) or is_stream(path):
+        return []
+    return parts_of(os.fspath(path))
 
 
 def parts_of(name: str) -> list[Path]:

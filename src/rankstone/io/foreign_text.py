@@ -59,7 +59,9 @@ def foreign(rows: Sequence[Row], number: str) -> Foreign | None:
     what = _exchanged(rows) if is_run else _judged(rows)
     if not what and len(second) > 1:  # not always 0
         what = _of_users(rows, is_run=is_run)
-    return Foreign(what) if what else None
+    if what:
+        return Foreign(what)
+    return None
 
 
 def _judged(rows: Sequence[Row]) -> str:

@@ -32,11 +32,9 @@ def rated(table: Table) -> Table:
 
     def read_as() -> tuple[str, ...]:
         notes = table.read_as()
-        return (
-            (*notes, f"{counted(left_out, 'unrated row')} skipped")
-            if left_out
-            else notes
-        )
+        if left_out:
+            return (*notes, f"{counted(left_out, 'unrated row')} skipped")
+        return notes
 
     return table.mapped(kept, read_as=read_as)
 

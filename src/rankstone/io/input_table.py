@@ -132,7 +132,9 @@ class Table(Record):
 
     def locate(self, row: int) -> str:
         """Return the place of a row for messages; -1 is the table as a whole."""
-        return self.source if row < 0 else self.where(row)
+        if row < 0:
+            return self.source
+        return self.where(row)
 
     def collect(self, *columns: str) -> pl.DataFrame:
         """Read the whole table."""
@@ -202,7 +204,9 @@ class Table(Record):
         filtered = self.mapped(kept, where=where, empty=empty, extent=_unknown)
         # of a source that can skip the other rows
         among = getattr(self.start, "among", None)
-        return filtered if among is None else replace(filtered, start=among(keep))
+        if among is None:
+            return filtered
+        return replace(filtered, start=among(keep))
 
     def mapped(
         self,
@@ -455,7 +459,9 @@ def number_of(error: BaseException) -> int:
     if number:
         return int(number)
     code = re.search(r"\(os error (\d+)\)", str(error))
-    return int(code[1]) if code else 0
+    if code:
+        return int(code[1])
+    return 0
 
 
 def unreadable(error: OSError, source: str, expected: str | None = None) -> InputError:

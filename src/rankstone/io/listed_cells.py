@@ -69,7 +69,9 @@ def listed_cells(head: pl.DataFrame) -> ListedCells:
         mark = _mark(head[name]) if name in head else ""
         if mark:
             marks[name] = mark
-    return ListedCells(marks) if "doc_id" in marks else none
+    if "doc_id" in marks:
+        return ListedCells(marks)
+    return none
 
 
 def _mark(column: pl.Series) -> str:

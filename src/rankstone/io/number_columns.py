@@ -76,12 +76,16 @@ class Decimals:
 
     def with_points(self, cells: pl.Series) -> pl.Series:
         """Return numbers, given as text, with a decimal point."""
-        return cells.str.replace(",", ".", literal=True) if self.mark == "," else cells
+        if self.mark == ",":
+            return cells.str.replace(",", ".", literal=True)
+        return cells
 
     def notes(self) -> tuple[str, ...]:
         """Return what was detected and a reader should know."""
         usual = self.mark == "." and self.separator == "\t"
-        return () if self.given or self.mark is None or usual else (_NAMES[self.mark],)
+        if self.given or self.mark is None or usual:
+            return ()
+        return (_NAMES[self.mark],)
 
     def _number(self, cell: pl.Expr) -> pl.Expr:
         if self.mark == ",":  # with a point it would be something else
@@ -146,7 +150,9 @@ def _first(cells: pl.DataFrame, mark: str) -> int | None:
             value=False
         )
     ).to_series()
-    return rows.arg_max() if rows.any() else None
+    if rows.any():
+        return rows.arg_max()
+    return None
 
 
 def with_fractions(

@@ -65,14 +65,15 @@ def read_object(
     if _is_triple(value):
         queries, docs, numbers = value
         return _from_arrays(queries, docs, numbers, number, source)
+    by_position = (
+        "name the columns in a frame: polars.DataFrame(rows, schema=[…], orient='row')"
+    )
     raise not_a_table(
         value,
         source,
         f"a path, a frame (Polars, pandas, PyArrow, DuckDB), {{query: {{doc: {number}}}}}, "
         f"{{query: [doc, …]}}, a dict of columns, rows (named tuples or dicts) or (queries, docs, {number}s)",
-        "name the columns in a frame: polars.DataFrame(rows, schema=[…], orient='row')"
-        if isinstance(value, Iterable)
-        else None,
+        by_position if isinstance(value, Iterable) else None,
     )
 
 
@@ -83,9 +84,10 @@ def _frame(
     if isinstance(value, (pl.LazyFrame, pl.DataFrame)):
         return value
     if isinstance(value, Mapping):
-        return (
-            frame_of_columns(value, source) if holds_columns(value, columns) else None
-        )
+        are_columns = holds_columns(value, columns)
+        if are_columns:
+            return frame_of_columns(value, source)
+        return None
     if is_pandas(value):
         return frame_of_pandas(value, source)
     if hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__"):
@@ -96,46 +98,45 @@ def _frame(
 
 def _without_views(arrow: Any) -> Any:  # noqa: ANN401 - whatever exports Arrow
     """Return a table of PyArrow without views: before version 25, Polars crashes at columns of short ones."""
-    for at, field in enumerate(arrow.schema if hasattr(arrow, "set_column") else ()):
+    if not hasattr(arrow, "set_column"):
+        return arrow
+    for index, field in enumerate(arrow.schema):
         if str(field.type) == "string_view":
-            arrow = arrow.set_column(
-                at, field.name, arrow.column(at).cast("large_string")
-            )
+            texts = arrow.column(index).cast("large_string")
+            arrow = arrow.set_column(index, field.name, texts)
     return arrow
 
 
 def _from_mapping(value: Mapping[Any, Any], number: str, source: str) -> Table:
     if not value:
         raise EmptyInput("there are no queries", where=source)
-    inner = [
-        list(docs) if isinstance(docs, Iterator) else docs for docs in value.values()
-    ]
-    inner = _filled_in(inner)
+    read_once = [list(d) if isinstance(d, Iterator) else d for d in value.values()]
+    inner = _filled_in(read_once)
     if all(isinstance(docs, Mapping) for docs in inner):
         docs = [doc for each in inner for doc in each]
         numbers = [n for each in inner for n in each.values()]
         if numbers and all(isinstance(n, Mapping) for n in numbers):
-            return _from_subtopics(dict(zip(value, inner, strict=True)), number, source)
+            by_query = dict(zip(value, inner, strict=True))
+            return _from_subtopics(by_query, number, source)
         try:
             read = numbers_of(numbers, number, source)
         except BadValue as error:
             raise _misfit(value, number, error) from None
         frame = {"doc_id": ids_of(docs, "doc_id", source), number: read}
     elif not any(isinstance(docs, (Mapping, str, bytes)) for docs in inner):
-        docs = ids_of_documents(
-            [doc for each in inner for doc in _documents(each, source)], source
-        )
+        docs = [doc for each in inner for doc in _documents(each, source)]
+        docs = ids_of_documents(docs, source)
         frame = {"doc_id": ids_of(docs, "doc_id", source)}
     else:
         what = "the values of the dict have different types"
         raise _misfit(value, number, InputError(what, where=source))
     lengths = [len(docs) for docs in inner]
-    queries = ids_of(list(value), "query_id", source).gather(
-        np.repeat(np.arange(len(inner)), lengths)
-    )
-    table = pl.DataFrame({"query_id": queries, **frame})
-    opened = of_frame(table.lazy(), source, {}, further=(number,))
-    return replace(_declaring_empty(opened, value, lengths), listed=number not in frame)
+    ids = ids_of(list(value), "query_id", source)
+    rows = np.repeat(np.arange(len(inner)), lengths)
+    rated = pl.DataFrame({"query_id": ids.gather(rows), **frame})
+    table = of_frame(rated.lazy(), source, {}, further=(number,))
+    table = _declaring_empty(table, value, lengths)
+    return replace(table, listed=number not in frame)
 
 
 def _misfit(value: Mapping[Any, Any], number: str, error: InputError) -> InputError:
@@ -147,42 +148,47 @@ def _misfit(value: Mapping[Any, Any], number: str, error: InputError) -> InputEr
         numbers = docs.values() if is_object else ()
         if is_query and is_object == are_objects and all(map(is_number, numbers)):
             continue
-        inside = [
-            printable(name, 40)
-            for name, one in value.items()
-            if isinstance(one, Mapping) and one
-            if all(isinstance(each, (Mapping, list)) for each in one.values())
-        ]
+        inside = [name for name in value if _holds_queries(value[name])]
+        fix = None
+        if inside:
+            name = printable(inside[0], 40)
+            fix = f"if {name} holds them, write it to a file of its own"
         return type(error)(
             error.what,
             where=error.where,
             given=f"{printable(key, 40)}: {printable(repr(docs), 40)}",
             expected=f"{{query: {{doc: {number}}}}} or {{query: [doc, …]}} throughout",
-            fix=f"if {inside[0]} holds them, write it to a file of its own"
-            if inside
-            else None,
+            fix=fix,
         )
     return error
 
 
+def _holds_queries(entry: object) -> bool:
+    if not isinstance(entry, Mapping) or not entry:
+        return False
+    return all(isinstance(docs, (Mapping, list)) for docs in entry.values())
+
+
 def _filled_in(inner: list[Any]) -> list[Any]:
     """Return the values of a dict, with empty ones in the type of the others."""
-    bare = [isinstance(docs, (Mapping, list, tuple)) and not docs for docs in inner]
-    first = next(
-        (docs for docs, none in zip(inner, bare, strict=True) if not none), None
-    )
-    if first is None:
+
+    def is_empty(docs: object) -> bool:
+        return isinstance(docs, (Mapping, list, tuple)) and not docs
+
+    full = [docs for docs in inner if not is_empty(docs)]
+    if not full or full[0] is None:
         return inner
-    nothing: object = {} if isinstance(first, Mapping) else []
-    return [nothing if none else docs for docs, none in zip(inner, bare, strict=True)]
+    nothing: object = {} if isinstance(full[0], Mapping) else []
+    return [nothing if is_empty(docs) else docs for docs in inner]
 
 
 def _declaring_empty(
     read: Table, value: Mapping[Any, Any], lengths: Sequence[int]
 ) -> Table:
     """Return the table with the queries whose entries in the dict are empty."""
-    empty = ids_of(list(value), "query_id", read.source).filter(pl.Series(lengths) == 0)
-    empty = empty.cast(read.schema["query_id"])
+    queries = ids_of(list(value), "query_id", read.source)
+    is_empty = pl.Series(lengths) == 0
+    empty = queries.filter(is_empty).cast(read.schema["query_id"])
     return replace(read, empty=lambda: empty if len(empty) else None)
 
 
@@ -208,9 +214,8 @@ def _from_subtopics(
         }
     )
     read = of_frame(table.lazy(), source, {}, further=("subtopic",))
-    return _declaring_empty(
-        read, value, [sum(map(len, docs.values())) for docs in value.values()]
-    )
+    lengths = [sum(map(len, docs.values())) for docs in value.values()]
+    return _declaring_empty(read, value, lengths)
 
 
 def _documents(docs: object, source: str) -> Iterable[Any]:
@@ -272,4 +277,6 @@ def kind_of(value: object) -> str:
     """
     module = type(value).__module__
     name = type(value).__name__
-    return name if module == "builtins" else f"{module}.{name}"
+    if module == "builtins":
+        return name
+    return f"{module}.{name}"

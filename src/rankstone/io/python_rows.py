@@ -8,10 +8,10 @@ the same rows.  pandas is not imported; each of its columns is converted in a wa
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 from io import StringIO
+from itertools import compress
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 from zoneinfo import available_timezones
@@ -42,38 +42,50 @@ def ids_of_documents(docs: list[Any], source: str) -> list[Any]:
     similarity of some, a distance of others, so that only the order of the list counts.
     """
     first = docs[0] if docs else None
-    if isinstance(first, (str, int)) or not _is_document(_without_score(first)):
+    if isinstance(first, (str, int)):
         return docs
-    return [_id_of_document(_without_score(doc), source) for doc in docs]
+    if not _is_document(_without_score(first)):
+        return docs
+    bare = map(_without_score, docs)
+    return [_id_of_document(doc, source) for doc in bare]
 
 
 def _without_score(doc: Any) -> Any:  # noqa: ANN401 - of any library
     """Return a document without its score: of a pair, and of LlamaIndex' NodeWithScore."""
-    doc = doc[0] if isinstance(doc, tuple) and len(doc) == 2 else doc  # noqa: PLR2004 - a pair
+    is_pair = isinstance(doc, tuple) and len(doc) == 2  # noqa: PLR2004 - a pair
+    if is_pair:
+        doc = doc[0]
     return getattr(doc, "node", doc)
 
 
 def _is_document(doc: Any) -> bool:  # noqa: ANN401 - of any library
     """Return True for what has a text and a dict of metadata, by the names of these libraries."""
-    texts = "page_content", "content", "text", "get_content"
-    about = getattr(doc, "metadata", getattr(doc, "meta", None))
-    return isinstance(about, Mapping) and any(hasattr(doc, name) for name in texts)
+    if not isinstance(_about(doc), Mapping):
+        return False
+    texts = ("page_content", "content", "text", "get_content")
+    return any(hasattr(doc, name) for name in texts)
+
+
+def _about(doc: Any) -> Any:  # noqa: ANN401 - of any library
+    """Return the metadata of a document."""
+    meta = getattr(doc, "meta", None)
+    return getattr(doc, "metadata", meta)
 
 
 def _id_of_document(doc: Any, source: str) -> Any:  # noqa: ANN401 - of any library
     if not _is_document(doc):
         return doc
-    found = getattr(doc, "node_id", None) or getattr(doc, "id", None)
-    if found is None:
-        about = getattr(doc, "metadata", getattr(doc, "meta", {}))
+    own = getattr(doc, "node_id", None) or getattr(doc, "id", None)
+    if own is None:
+        names = ", ".join(map(printable, _about(doc)))
         raise InputError(
             f"a {type(doc).__name__} without id",
             where=source,
-            given=f"metadata: {', '.join(map(printable, about)) or 'none'}",
+            given=f"metadata: {names or 'none'}",
             expected="documents with id",
             fix='pass ids: {query: [doc.metadata["source"] for doc in docs]}',
         )
-    return found
+    return own
 
 
 def ids_of(ids: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401
@@ -83,7 +95,7 @@ def ids_of(ids: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401
     if isinstance(ids, pl.Series):
         return ids
     values = ids.tolist() if hasattr(ids, "tolist") else list(ids)
-    kinds = {_kind(v) for v in values}
+    kinds = {_kind(value) for value in values}
     if kinds <= {"text"}:
         try:
             return pl.Series(values, dtype=pl.String)
@@ -104,16 +116,16 @@ def ids_of(ids: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401
                 given=printable(largest),
                 fix="convert them to text: str(id)",
             )
-        return pl.Series(whole, dtype=pl.Int64 if abs(largest) < _NARROW else pl.Int128)
-    examples = {
-        kind: next(v for v in values if _kind(v) == kind) for kind in sorted(kinds)
-    }
+        is_narrow = abs(largest) < _NARROW
+        return pl.Series(whole, dtype=pl.Int64 if is_narrow else pl.Int128)
+    shown: list[str] = []
+    for kind in sorted(kinds):
+        example = next(value for value in values if _kind(value) == kind)
+        shown.append(f"{printable(repr(example), 40)} ({kind})")
     raise MixedIds(
-        f"{name} holds {' and '.join(examples)}",
+        f"{name} holds {' and '.join(sorted(kinds))}",
         where=source,
-        given=", ".join(
-            f"{printable(repr(v), 40)} ({kind})" for kind, v in examples.items()
-        ),
+        given=", ".join(shown),
         expected="ids of one type: texts, or whole numbers",
         fix=None if "nothing" in kinds else "convert them to text: str(id)",
     )
@@ -122,9 +134,15 @@ def ids_of(ids: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401
 def _kind(value: object) -> str:
     if isinstance(value, str):
         return "text"
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+    if value is None:
+        return "nothing"
+    if (
+        isinstance(value, (int, np.integer))
+        and value is not True
+        and value is not False
+    ):
         return "whole number"
-    return "nothing" if value is None else type(value).__name__
+    return type(value).__name__
 
 
 def numbers_of(numbers: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401
@@ -138,17 +156,15 @@ def numbers_of(numbers: Any, name: str, source: str) -> pl.Series:  # noqa: ANN4
             where=source,
             expected="numbers",
         ) from None
-    large = (
-        np.flatnonzero(np.abs(read) >= LARGEST)
-        if getattr(numbers, "dtype", object) != np.float64
-        else ()
-    )
-    if len(large):  # whole numbers and decimals; floats are exact
-        given = np.asarray(numbers, dtype=object)[large]
-        whole = [v for v in given if not isinstance(v, (float, np.floating))]
-        refuse_inexact(
-            pl.Series(map(str, whole), dtype=pl.String), name, lambda _row: source
-        )
+    if getattr(numbers, "dtype", object) == np.float64:
+        return pl.Series(read)
+    # whole numbers and decimals; floats are exact
+    is_large = np.abs(read) >= LARGEST
+    if is_large.any():
+        large = np.asarray(numbers, dtype=object)[is_large]
+        exact = [str(v) for v in large if not isinstance(v, (float, np.floating))]
+        digits = pl.Series(exact, dtype=pl.String)
+        refuse_inexact(digits, name, lambda _row: source)
     return pl.Series(read)
 
 
@@ -164,13 +180,12 @@ def is_number(value: object) -> bool:
 def lists_of(values: Sequence[Any], name: str, source: str) -> pl.Series:
     """Return lists of ids or of numbers as a column; ``None`` stays ``None``."""
     lists = [None if value is None else list(value) for value in values]
-    items = [
-        item for one in lists if one is not None for item in one if item is not None
-    ]
-    numbers = items and all(isinstance(item, (int, float, np.number)) for item in items)
-    if numbers and not all(_kind(item) == "whole number" for item in items):
-        return pl.Series(lists, dtype=pl.List(numbers_of(items, name, source).dtype))
-    return pl.Series(lists, dtype=pl.List(ids_of(items, name, source).dtype))
+    items = [item for cell in lists for item in cell or () if item is not None]
+    are_whole = all(_kind(item) == "whole number" for item in items)
+    are_numbers = all(isinstance(item, (int, float, np.number)) for item in items)
+    read = ids_of if are_whole or not are_numbers else numbers_of
+    column = read(items, name, source)
+    return pl.Series(lists, dtype=pl.List(column.dtype))
 
 
 def objects_of(
@@ -190,26 +205,21 @@ def objects_of(
         Which of the cells have a value; by default all but ``None``.
     """
     known = [value is not None for value in values] if known is None else known
-    full = [value for value, is_known in zip(values, known, strict=True) if is_known]
-    single = next(
-        (value for value in full if not isinstance(value, (list, tuple, np.ndarray))),
-        None,
-    )
-    if single is None and full:
-        none = [
-            value if is_known else None
-            for value, is_known in zip(values, known, strict=True)
-        ]
-        return lists_of(none, name, source)
-    if not name.endswith("_id") and not all(
-        isinstance(value, str) for value in full[:100]
-    ):
+    full = list(compress(values, known))
+    are_lists = all(isinstance(value, (list, tuple, np.ndarray)) for value in full)
+    if full and are_lists:
+        pairs = zip(values, known, strict=True)
+        lists = [value if is_known else None for value, is_known in pairs]
+        return lists_of(lists, name, source)
+    are_texts = all(isinstance(value, str) for value in full[:100])
+    if not name.endswith("_id") and not are_texts:
         return pl.Series(values, strict=False)
     ids = ids_of(full, name, source)
     if all(known):
         return ids
-    places = pl.Series(np.where(known, np.cumsum(known) - 1, -1))
-    return ids.gather(places.set(places < 0, None))
+    places = pl.Series(np.cumsum(known) - 1)
+    is_missing = ~pl.Series(known)
+    return ids.gather(places.set(is_missing, None))
 
 
 def is_pandas(value: object) -> bool:
@@ -223,10 +233,10 @@ def frame_of_library(value: Any, source: str) -> pl.DataFrame | None:  # noqa: A
     NaN means missing in pandas and becomes null.
     """
     if is_pandas(value):
-        return frame_of_pandas(value, source).with_columns(
-            selectors.float().fill_nan(None)
-        )
-    if not isinstance(value, pl.DataFrame) and not hasattr(value, "__arrow_c_stream__"):
+        frame = frame_of_pandas(value, source)
+        return frame.with_columns(selectors.float().fill_nan(None))
+    is_arrow = hasattr(value, "__arrow_c_stream__")
+    if not is_arrow and not isinstance(value, pl.DataFrame):
         return None
     with reading(source):
         return pl.DataFrame(value)
@@ -253,34 +263,35 @@ def _pandas_column(column: Any, name: str, source: str) -> pl.Series:  # noqa: A
     if hasattr(dtype, "categories"):  # one text for each category, not for each row
         names = _pandas_column(dtype.categories.to_series(), name, source)
         codes = pl.Series(column.cat.codes.to_numpy()).cast(pl.Int64)
-        return names.gather(codes.set(codes < 0, None))
-    if getattr(dtype, "storage", "") == "pyarrow" or hasattr(dtype, "pyarrow_dtype"):
+        is_missing = codes < 0
+        return names.gather(codes.set(is_missing, None))
+    is_arrow = hasattr(dtype, "pyarrow_dtype")
+    if is_arrow or getattr(dtype, "storage", "") == "pyarrow":
         return pl.Series(column.array.__arrow_array__())
     if hasattr(dtype, "numpy_dtype"):  # numbers with a mask of missing ones
-        numbers = pl.Series(column.to_numpy(dtype=dtype.numpy_dtype, na_value=0))
-        return numbers.set(pl.Series(column.isna().to_numpy()), None)
+        array = column.to_numpy(dtype=dtype.numpy_dtype, na_value=0)
+        mask = column.isna().to_numpy()
+        return pl.Series(array).set(pl.Series(mask), None)
     if getattr(dtype, "tz", None) is not None:  # times, which pandas stores in UTC
-        moments = pl.Series(column.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy())
-        return moments.dt.replace_time_zone("UTC").dt.convert_time_zone(_zone(dtype.tz))
+        in_utc = column.dt.tz_convert("UTC").dt.tz_localize(None)
+        moments = pl.Series(in_utc.to_numpy()).dt.replace_time_zone("UTC")
+        return moments.dt.convert_time_zone(_zone(dtype.tz))
     array = column.to_numpy()
-    return (
-        pl.Series(array) if array.dtype != object else _of_objects(column, name, source)
-    )
+    if array.dtype != object:
+        return pl.Series(array)
+    known = column.notna().to_numpy().tolist()
+    return objects_of(array.tolist(), name, source, known)
 
 
 def _zone(tz: tzinfo) -> str:
     """Return the name of a time zone; an offset of whole hours has one, any other is read as UTC."""
     if str(tz) in available_timezones():
         return str(tz)
-    hours, rest = divmod(tz.utcoffset(None) or timedelta(), timedelta(hours=1))
-    return "UTC" if rest or not hours else f"Etc/GMT{-hours:+d}"
-
-
-def _of_objects(column: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401 - of pandas
-    """Return a column of Python objects."""
-    return objects_of(
-        column.to_numpy().tolist(), name, source, column.notna().to_numpy().tolist()
-    )
+    offset = tz.utcoffset(None) or timedelta()
+    hours, rest = divmod(offset, timedelta(hours=1))
+    if rest or not hours:
+        return "UTC"
+    return f"Etc/GMT{-hours:+d}"
 
 
 #: the method of an ir_datasets data set that yields rows, by their number
@@ -297,12 +308,9 @@ def is_column(value: object) -> bool:
     """
     if isinstance(value, (list, tuple)):
         return True
-    array = (
-        hasattr(value, "__array__")
-        and hasattr(value, "__len__")
-        and not hasattr(value, "columns")
-    )
-    return array and getattr(value, "ndim", 1) > 0
+    if not hasattr(value, "__array__") or not hasattr(value, "__len__"):
+        return False
+    return not hasattr(value, "columns") and getattr(value, "ndim", 1) > 0
 
 
 def holds_columns(value: object, columns: Mapping[str, str] | None = None) -> bool:
@@ -317,18 +325,19 @@ def holds_columns(value: object, columns: Mapping[str, str] | None = None) -> bo
     >>> holds_columns({"q1": ["d1"], "q2": ["d7"]})
     False
     """
-    if not isinstance(value, Mapping) or not all(map(is_column, value.values())):
+    if not isinstance(value, Mapping):
+        return False
+    if not all(map(is_column, value.values())):
         return False
     if not all(isinstance(name, str) for name in value):
         return False
-    known = {*CANONICAL, *FURTHER, "label"}.intersection(
-        (columns or {}).get(name, name) for name in value
-    )
+    chosen = columns or {}
+    ours = {chosen.get(name, name) for name in value}
+    known = ours.intersection((*CANONICAL, *FURTHER, "label"))
     if "query_id" in known and len(known) > 1:
         return True
-    return len({len(cells) for cells in value.values()}) == 1 and looks_like_columns(
-        value
-    )
+    lengths = set(map(len, value.values()))
+    return len(lengths) == 1 and looks_like_columns(value)
 
 
 def frame_of_columns(value: Mapping[str, Any], source: str) -> pl.DataFrame:
@@ -339,15 +348,13 @@ def frame_of_columns(value: Mapping[str, Any], source: str) -> pl.DataFrame:
     InputError
         When columns differ in length.
     """
-    lengths = {name: len(cells) for name, cells in value.items()}
-    if len(set(lengths.values())) > 1:
-        shown = ", ".join(
-            f"{printable(name, 40)} {length}" for name, length in lengths.items()
-        )
+    lengths = set(map(len, value.values()))
+    if len(lengths) > 1:
+        shown = [f"{printable(name, 40)} {len(value[name])}" for name in value]
         raise InputError(
             "columns of different lengths",
             where=source,
-            given=shown,
+            given=", ".join(shown),
             expected="columns of one length",
         )
     return pl.DataFrame(
@@ -364,11 +371,9 @@ def _column(cells: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401 - 
         if isinstance(cells, pl.Series) or hasattr(cells, "__arrow_c_array__"):
             return pl.Series(name, cells)
         array = np.asarray(cells)
-        return (
-            objects_of(array.tolist(), name, source)
-            if array.dtype == object
-            else pl.Series(name, array)
-        )
+        if array.dtype == object:
+            return objects_of(array.tolist(), name, source)
+        return pl.Series(name, array)
 
 
 def holds_rows(value: object) -> bool:
@@ -377,13 +382,15 @@ def holds_rows(value: object) -> bool:
     >>> holds_rows([{"query_id": "q1", "doc_id": "d1"}]), holds_rows(["d1"])
     (True, False)
     """
-    return isinstance(value, (list, tuple)) and len(value) > 0 and _is_row(value[0])
+    if not isinstance(value, (list, tuple)):
+        return False
+    return bool(value) and _is_row(value[0])
 
 
 def _is_row(value: object) -> bool:
-    return isinstance(value, Mapping) or (
-        isinstance(value, tuple) and hasattr(value, "_fields")
-    )
+    if isinstance(value, tuple):
+        return hasattr(value, "_fields")
+    return isinstance(value, Mapping)
 
 
 def frame_of_rows(value: object, number: str, source: str) -> pl.DataFrame | None:
@@ -400,11 +407,9 @@ def frame_of_rows(value: object, number: str, source: str) -> pl.DataFrame | Non
     """
     dataset = getattr(value, _OF_DATASETS.get(number, ""), None)
     value = dataset() if callable(dataset) else value
-    if (
-        not isinstance(value, Iterable)
-        or getattr(value, "ndim", 1) == 0
-        or (is_column(value) and not holds_rows(value))
-    ):
+    if not isinstance(value, Iterable) or getattr(value, "ndim", 1) == 0:
+        return None
+    if is_column(value) and not holds_rows(value):
         return None
     if not isinstance(value, Iterator):
         return _frame(list(value), source)
@@ -413,33 +418,29 @@ def frame_of_rows(value: object, number: str, source: str) -> pl.DataFrame | Non
         known = _YIELDED.get(value)
     except TypeError:  # it does not allow weak references: a second read is an error
         return _frame(list(value), source, once)
-    return (
-        _YIELDED.setdefault(value, _frame(list(value), source, once))
-        if known is None
-        else known
-    )
+    if known is None:
+        known = _YIELDED[value] = _frame(list(value), source, once)
+    return known
 
 
 def _frame(rows: list[Any], source: str, fix: str | None = None) -> pl.DataFrame:
     if not rows:
         raise EmptyInput("there are no rows", where=source, fix=fix)
-    odd = next((at for at, row in enumerate(rows) if not _is_row(row)), None)
-    if odd is not None:
+    for number, row in enumerate(rows, 1):
+        if _is_row(row):
+            continue
         raise BadValue(
-            f"a {type(rows[odd]).__name__} is not a row",
-            where=f"{source}, row {odd + 1}",
-            given=printable(repr(rows[odd]), 60),
+            f"a {type(row).__name__} is not a row",
+            where=f"{source}, row {number}",
+            given=printable(repr(row), 60),
             expected="named tuples, as ir_measures and ir_datasets yield, or dicts",
             fix="name the columns in a frame: polars.DataFrame(rows, schema=[…], orient='row')",
         )
     if all(isinstance(row, Mapping) for row in rows):
         return frame_of_records(rows, source)
-    names = dict.fromkeys(
-        name for row in rows[:1] for name in getattr(row, "_fields", row)
-    )
-    return frame_of_columns(
-        {name: [getattr(row, name, None) for row in rows] for name in names}, source
-    )
+    names = getattr(rows[0], "_fields", rows[0])
+    columns = {name: [getattr(row, name, None) for row in rows] for name in names}
+    return frame_of_columns(columns, source)
 
 
 def frame_of_records(rows: Sequence[Mapping[str, Any]], source: str) -> pl.DataFrame:
@@ -447,13 +448,14 @@ def frame_of_records(rows: Sequence[Mapping[str, Any]], source: str) -> pl.DataF
     try:
         return pl.DataFrame(rows, infer_schema_length=None)
     except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError) as error:
-        if {"Int64", "Float64"} <= {*re.findall(r"Int64|Float64", str(error))}:
+        message = str(error)
+        if "Int64" in message and "Float64" in message:
             # whole numbers and others in one list, which readers of lines know
             lines = "\n".join(map(json.dumps, rows))
             return pl.read_ndjson(StringIO(lines), infer_schema_length=None)
         raise InputError(
             "the rows cannot be made into a table",
             where=source,
-            given=printable(str(error).partition("\n")[0]),
+            given=printable(message.partition("\n")[0]),
             expected="cells of one type in each column: ids, numbers, or lists of them",
         ) from error

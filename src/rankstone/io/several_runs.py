@@ -100,7 +100,9 @@ def _shell_pattern(name: str) -> str:
     )
     if glob.has_magic(folder):
         return name
-    return f"{quoted(folder)}/{pattern}" if folder else pattern
+    if folder:
+        return f"{quoted(folder)}/{pattern}"
+    return pattern
 
 
 def _tag(part: Path) -> str:
@@ -113,7 +115,9 @@ def _tag(part: Path) -> str:
     for line in lines:
         words = line.split()
         if words and not line.lstrip("\ufeff \t").startswith("#"):
-            return words[_TAG] if len(words) > _TAG else ""
+            if len(words) > _TAG:
+                return words[_TAG]
+            return ""
     return ""
 
 

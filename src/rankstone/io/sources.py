@@ -186,7 +186,9 @@ def estimated_rows(sources: Sequence[Path | bytes]) -> int | None:
     """
     counts = [_estimated_lines(source) for source in sources]
     known = [count for count in counts if count is not None]
-    return round(sum(known)) if len(known) == len(counts) else None
+    if len(known) == len(counts):
+        return round(sum(known))
+    return None
 
 
 def _estimated_lines(source: Path | bytes) -> float | None:
@@ -203,7 +205,9 @@ def _estimated_lines(source: Path | bytes) -> float | None:
         return None
     if sample.startswith(PACKED):
         return None
-    return size / len(sample) * sample.count(b"\n") if sample else 0.0
+    if sample:
+        return size / len(sample) * sample.count(b"\n")
+    return 0.0
 
 
 _FILES: Final = ("duckdb", "sqlite")
@@ -268,7 +272,9 @@ def display_name(path: StrPath) -> str:
     'postgresql://ann:***@host/db#run'
     """
     name = os.fspath(path)
-    return parse_address(name).title if is_database(name) else name
+    if is_database(name):
+        return parse_address(name).title
+    return name
 
 
 def parse_address(text: str) -> Address:

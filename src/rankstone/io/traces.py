@@ -291,7 +291,9 @@ def _value(value: Mapping[str, Any]) -> Any:  # noqa: ANN401 - whatever an attri
                 one["key"]: _value(one.get("value") or {})
                 for one in inside.get("values", ())
             }
-        return int(inside) if name == "intValue" else inside
+        if name == "intValue":
+            return int(inside)
+        return inside
     return None
 
 
@@ -335,11 +337,9 @@ def _flat(values: Mapping[str, Any], above: str = "") -> dict[str, Any]:
 
 
 def _milliseconds(value: object) -> float:
-    return (
-        datetime.fromisoformat(value).timestamp() * 1e3
-        if isinstance(value, str)
-        else 0.0
-    )
+    if isinstance(value, str):
+        return datetime.fromisoformat(value).timestamp() * 1e3
+    return 0.0
 
 
 # -- what a span says ------------------------------------------------------------------------------------
@@ -361,14 +361,18 @@ def _query_id(span: TraceSpan) -> str | None:
         or span.attributes.get("metadata.query_id")
         or span.attributes.get("query_id")
     )
-    return None if found is None else str(found)
+    if found is None:
+        return None
+    return str(found)
 
 
 def _session(span: TraceSpan) -> str | None:
     found = span.attributes.get("session.id") or span.attributes.get(
         "gen_ai.conversation.id"
     )
-    return None if found is None else str(found)
+    if found is None:
+        return None
+    return str(found)
 
 
 def _question(span: TraceSpan) -> str | None:

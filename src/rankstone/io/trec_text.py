@@ -77,7 +77,9 @@ class Layout(Record):
     def names(self) -> list[str]:
         """A name for each column of a row."""
         names = [name or f"skipped {at}" for at, name in enumerate(self.fields)]
-        return [*names, _TAG] if self.is_run else names
+        if self.is_run:
+            return [*names, _TAG]
+        return names
 
     @property
     def row(self) -> str:
@@ -179,7 +181,9 @@ def trec(
 
 def title_of(source: Path | bytes, name: str) -> str:
     """Return the name of a source in messages: its path, or ``name`` for content."""
-    return name if isinstance(source, bytes) else str(source)
+    if isinstance(source, bytes):
+        return name
+    return str(source)
 
 
 @dataclass
@@ -323,7 +327,9 @@ class _TrecFile:
         """Return the type a column is read as; ranks that are not needed are integers, which is faster."""
         if name not in self.numbers:
             return pl.String()
-        return pl.Float64() if name in self.needed else pl.Int64()
+        if name in self.needed:
+            return pl.Float64()
+        return pl.Int64()
 
     def _is_tidy(self, piece: pl.DataFrame) -> bool:
         if any(piece[f].null_count() for f in self.needed):

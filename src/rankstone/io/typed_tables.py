@@ -464,7 +464,9 @@ def _agreed(
     are_whole = all(_is_whole(_item(types[title])) for title in titles)
     if is_text(name) and are_whole and len(are_lists) == 1:
         # numbers of all widths
-        return pl.List(pl.String()) if True in are_lists else pl.String()
+        if True in are_lists:
+            return pl.List(pl.String())
+        return pl.String()
     raise MixedIds(
         f"{name} holds {types[odd]}, and {types[first]} in other parts",
         where=odd,
@@ -510,7 +512,9 @@ def _dtype(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
 
 def _item_dtype(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
     if isinstance(dtype, pl.Null):
-        return pl.String() if is_text(name) else pl.Float64()
+        if is_text(name):
+            return pl.String()
+        return pl.Float64()
     if name in ("query_id", "doc_id"):
         return id_type(name, dtype, source)
     if name == "error" and dtype != pl.String:
@@ -537,7 +541,9 @@ def id_type(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
     if isinstance(dtype, _TEXTS):
         return pl.String()
     if _is_whole(dtype):
-        return pl.String() if _is_wide(dtype) else pl.Int64()
+        if _is_wide(dtype):
+            return pl.String()
+        return pl.Int64()
     if isinstance(dtype, pl.Struct) and dtype.fields:
         names = [field.name for field in dtype.fields]
         likely = next((name for name in names if "id" in name.lower()), names[0])

@@ -71,7 +71,9 @@ def shaped_text(
     if is_table and isinstance(columns, Renames):
         columns.csv_files.append(title)  # its settings were used
     if not shapes.named and is_trec(words_of(texts), layout):
-        return trec(sources, name, layout, ranks) if is_table else None
+        if is_table:
+            return trec(sources, name, layout, ranks)
+        return None
     where = f"{title}:{next(iter(lines))}"
     known = shapes.of_lines(texts, where)
     if known is not None:

@@ -129,7 +129,9 @@ class _TextFile:
                 refuse_inexact(numbers, name, lambda row: self._place(content, row))
                 cells = cells.with_columns(numbers.cast(pl.Float64))
         rows = cells.with_columns(content["line"])
-        return rows.explode("doc_id") if self.template.lists else rows
+        if self.template.lists:
+            return rows.explode("doc_id")
+        return rows
 
     def _place(self, content: pl.DataFrame, row: int) -> str:
         return f"{self.title}:{content['line'][row]}"
@@ -154,7 +156,9 @@ def shaped_document(
     if shapes is None or not isinstance(value, (dict, list)) or columns.keys():
         return None
     shape = shapes.of_json(value, source)
-    return None if shape is None else read_document(value, source, shape)
+    if shape is None:
+        return None
+    return read_document(value, source, shape)
 
 
 def read_document(value: object, source: str, shape: Shape) -> Table:

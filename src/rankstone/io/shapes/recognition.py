@@ -65,7 +65,9 @@ class Candidates(Record):
         if self.named and not self.shapes[0].templates:
             return None
         shape = self._chosen(list(fitting), where, lines[0] if lines else "")
-        return None if shape is None else (shape, fitting[shape])
+        if shape is None:
+            return None
+        return (shape, fitting[shape])
 
     def of_json(self, value: object, where: str) -> Shape | None:
         """Return the shape that a document of JSON has; ``None`` without one.
@@ -134,7 +136,9 @@ class Candidates(Record):
                 given=printable(str(given), 40),
                 expected=printable(shape.example.split("\n")[0], 80),
             )
-        return fitting[0] if fitting else None
+        if fitting:
+            return fitting[0]
+        return None
 
 
 def candidates(role: str, format_in: str | None = None) -> Candidates:

@@ -209,7 +209,9 @@ def placeholder(pattern: object) -> str | None:
     ('query_id', None)
     """
     whole = isinstance(pattern, str) and re.fullmatch(r"\{(\w+|…)\}", pattern)
-    return whole[1] if whole else None
+    if whole:
+        return whole[1]
+    return None
 
 
 def _bad(where: str, what: str, expected: str) -> BadOption:
