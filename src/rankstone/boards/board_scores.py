@@ -224,11 +224,9 @@ def read_board(
 def _parts_of(source: object) -> list[tuple[str | None, object]]:
     """Return tables, with the data sets that were given with them."""
     if isinstance(source, (list, tuple)) and all(is_path(one) for one in source):
-        return (
-            [(stem(one), one) for one in source]
-            if len(source) > 1
-            else [(None, source[0])]
-        )
+        if len(source) > 1:
+            return [(stem(one), one) for one in source]
+        return [(None, source[0])]
     if (
         isinstance(source, Mapping)
         and source

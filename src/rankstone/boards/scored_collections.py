@@ -112,7 +112,9 @@ def _check(name: str, one: Mapping[str, Any]) -> None:
 def _located(source: Any, folder: Path) -> Any:  # noqa: ANN401 - whatever holds judgments or a run
     """Return a path of a file, which starts at the folder; addresses and tables as they are."""
     plain = isinstance(source, str) and "://" not in source
-    return str(folder / source) if plain and folder != Path() else source
+    if plain and folder != Path():
+        return str(folder / source)
+    return source
 
 
 def _runs(given: Any, folder: Path, name: str) -> dict[str, Any]:  # noqa: ANN401 - as above

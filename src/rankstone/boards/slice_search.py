@@ -369,7 +369,9 @@ def _variants(column: pl.Series, versus: str | None) -> tuple[str, str]:
             "slices of an A/B test need two variants", given=some(names)
         )
     one_of("versus", versus or names[0], names)
-    return (names[0], names[1]) if versus in (None, names[0]) else (names[1], names[0])
+    if versus in (None, names[0]):
+        return (names[0], names[1])
+    return (names[1], names[0])
 
 
 def _settings(

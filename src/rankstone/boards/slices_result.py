@@ -305,7 +305,9 @@ class Slices(Findings):
 
     def _pair(self, *names: str) -> list[str]:
         """Return what only two systems have."""
-        return list(names) if len(self.systems) > 1 else []
+        if len(self.systems) > 1:
+            return list(names)
+        return []
 
     def findings(self, digits: int = 4) -> Iterator[str]:
         """Yield what was found, with an example each, and what could not have been seen."""

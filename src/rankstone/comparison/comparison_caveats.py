@@ -253,4 +253,6 @@ def _interval_methods(comparison: ComparedSystems, say: Say) -> Iterator[str]:
 def _range(measure: str) -> float:
     """Return the largest difference that two means can have."""
     low, high = fact_of(measure, "span", (None, None))
-    return math.inf if low is None or high is None else float(high - low)
+    if low is None or high is None:
+        return math.inf
+    return float(high - low)

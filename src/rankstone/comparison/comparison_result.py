@@ -306,11 +306,9 @@ class ComparedSystems(Result):
 
         one_of("table", table or "means", ("means",))
         one_of("marks", marks or "bold", ("superscript", "bold"))
-        return (
-            super().to_latex()
-            if table is None
-            else latex_means(self, marks, names or {}, caption=caption)
-        )
+        if table is None:
+            return super().to_latex()
+        return latex_means(self, marks, names or {}, caption=caption)
 
     def sentences(self) -> list[str]:
         """Return a sentence for each comparison of the primary family."""
@@ -458,11 +456,9 @@ class Comparison(ComparedSystems):
         if self.judged is None:
             return None
         parts = [self.judged[1][run]["value"] for run in runs if run in self.judged[1]]
-        return (
-            float(np.mean(np.concatenate([part.to_numpy() for part in parts])))
-            if parts
-            else None
-        )
+        if parts:
+            return float(np.mean(np.concatenate([part.to_numpy() for part in parts])))
+        return None
 
     def repeated_runs(self) -> pl.DataFrame:
         """Return what repeated runs add to the error of each difference, and what single runs would say.

@@ -29,7 +29,9 @@ def signed(value: float | None, digits: int = 4) -> str:
     >>> signed(0.03171), signed(-0.5, 2), signed(None)
     ('+0.0317', '-0.50', '–')
     """
-    return "–" if value is None else f"{value:+.{digits}f}"
+    if value is None:
+        return "–"
+    return f"{value:+.{digits}f}"
 
 
 def percent(confidence: float) -> str:

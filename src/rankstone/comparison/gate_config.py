@@ -261,7 +261,9 @@ def _path(name: str, value: Any, folder: Path | None) -> Any:  # noqa: ANN401 - 
         return value
     if is_database(value):
         kind, _, file = value.partition(":")
-        return value if file.startswith("//") else f"{kind}:{folder / file}"
+        if file.startswith("//"):
+            return value
+        return f"{kind}:{folder / file}"
     return str(folder / value)
 
 

@@ -128,7 +128,9 @@ def thresholds(
 def _levels(ideal: Ideal, *, strict: bool) -> list[float]:
     """Return the levels between grades: every grade above 0, or for > the grade below each."""
     grades = sorted(set(ideal.grade[ideal.grade > 0].tolist()))
-    return [0.0, *grades][: len(grades)] if strict else grades
+    if strict:
+        return [0.0, *grades][: len(grades)]
+    return grades
 
 
 def _with_threshold(measures: MeasuresLike) -> list[Measure]:
@@ -311,7 +313,9 @@ class Thresholds(Result):
             cell(one, digits=digits) for one in (value, low, high)
         )
         few = low is not None and len(self.scores.runs) <= _FEW
-        return f"{mean} [{low_end}, {high_end}]" if few else mean
+        if few:
+            return f"{mean} [{low_end}, {high_end}]"
+        return mean
 
     def _drawings(self) -> Iterator[tuple[tuple[str, tuple[str, ...]], Drawing]]:
         known = self.values.drop_nulls("value")
@@ -423,8 +427,12 @@ def _orders(
         for (a, b), product in zip(pairs, before * after, strict=True)
         if product < 0
     ]
-    return (None, None, swapped) if math.isnan(tau) else (tau, 1 - tau, swapped)
+    if math.isnan(tau):
+        return (None, None, swapped)
+    return (tau, 1 - tau, swapped)
 
 
 def _sign(a: float | None, b: float | None) -> int:
-    return 0 if a is None or b is None else (a > b) - (a < b)
+    if a is None or b is None:
+        return 0
+    return (a > b) - (a < b)

@@ -24,11 +24,9 @@ _SHARES: Final = {"p50": 0.5, "p95": 0.95}
 
 def costs_of(measures: tuple[str, ...], primary: str) -> list[str]:
     """Return the measures of cost that a primary measure of quality can be held against."""
-    return (
-        []
-        if primary.startswith("Cost(")
-        else [one for one in measures if one.startswith("Cost(")]
-    )
+    if primary.startswith("Cost("):
+        return []
+    return [one for one in measures if one.startswith("Cost(")]
 
 
 def quality_and_cost(found: Comparison) -> pl.DataFrame:

@@ -318,7 +318,9 @@ class _PairPlan(Record):
             return self.design.shows(units, self.alpha) * self.deviation
         level = np.array([self.alpha])
         [least] = self.pilots.detectable(np.array([units]), level, self.design.power)
-        return float(least) if math.isfinite(least) else None
+        if math.isfinite(least):
+            return float(least)
+        return None
 
     def caution(self, units: int) -> float:
         """Return what the deviation is multiplied by to be its upper limit."""
@@ -336,7 +338,9 @@ class _PairPlan(Record):
             wanted = np.array([difference])
             level = np.array([self.alpha])
             [units] = self.pilots.needed(wanted, level, self.design.power, widen)
-        return None if units is None else math.ceil(units * each)
+        if units is None:
+            return None
+        return math.ceil(units * each)
 
 
 def _deviations(pilot: Comparison, *, widths: bool) -> Iterator[tuple[Any, ...]]:

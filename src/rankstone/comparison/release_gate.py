@@ -229,7 +229,9 @@ def plan(
 
 
 def _file(config: object) -> str | None:
-    return os.fspath(config) if is_path(config) else None
+    if is_path(config):
+        return os.fspath(config)
+    return None
 
 
 @contextmanager
@@ -255,11 +257,9 @@ def _require_present(config: Config) -> None:
 def _read(config: Any, given: Mapping[str, Any]) -> Config:  # noqa: ANN401 - whatever gate takes
     if isinstance(config, Config):
         return with_overrides(config, given)
-    return (
-        Config.of(config, given)
-        if isinstance(config, Mapping)
-        else Config.read(config, given)
-    )
+    if isinstance(config, Mapping):
+        return Config.of(config, given)
+    return Config.read(config, given)
 
 
 def _margins(config: Config) -> list[Margin]:
@@ -350,7 +350,9 @@ def _comparison(
 
 
 def _name(run: object, otherwise: str) -> str:
-    return stem(run) if is_path(run) else otherwise
+    if is_path(run):
+        return stem(run)
+    return otherwise
 
 
 def junit(gate: Gate) -> str:

@@ -160,7 +160,9 @@ class Matrix(Record):
     @cached_property
     def anova(self) -> Blocked | None:
         """Systems and queries as causes of scores (two-way); ``None`` for a single query."""
-        return two_way(self.values) if len(self) > 1 and len(self.systems) > 1 else None
+        if len(self) > 1 and len(self.systems) > 1:
+            return two_way(self.values)
+        return None
 
     @cached_property
     def keys(self) -> NDArray[np.uint64]:
@@ -219,11 +221,9 @@ def _placed(table: pl.DataFrame, every: pl.DataFrame) -> tuple[Floats, Floats]:
 
 def _over_runs(values: Floats) -> Floats:
     """Return the mean over the runs that answer each query."""
-    return (
-        values[:, 0]
-        if values.shape[1] == 1
-        else np.asarray(np.nanmean(values, axis=1), np.float64)
-    )
+    if values.shape[1] == 1:
+        return values[:, 0]
+    return np.asarray(np.nanmean(values, axis=1), np.float64)
 
 
 def _clusters(ids: pl.Series, cluster: pl.DataFrame) -> tuple[Ints, pl.Series]:

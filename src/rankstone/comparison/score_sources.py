@@ -519,7 +519,9 @@ def fact_of(text: str, fact: str, otherwise: Any) -> Any:  # noqa: ANN401 - what
     """Return a property of a measure by its text, ``otherwise`` for an unknown measure."""
     try:
         measure = parse_measure(text)
-        return measure.span if fact == "span" else getattr(measure.card, fact)
+        if fact == "span":
+            return measure.span
+        return getattr(measure.card, fact)
     except RankstoneError:
         return otherwise
 

@@ -434,11 +434,9 @@ def margins(estimate: Estimate, margin: float | None) -> tuple[float, float] | N
     The interval at ``1 - 2·alpha`` lies above ``-margin`` where the first is at most alpha, and below
     ``margin`` where the second is.
     """
-    return (
-        None
-        if margin is None
-        else (estimate.p_above(-margin), estimate.p_below(margin))
-    )
+    if margin is None:
+        return None
+    return (estimate.p_above(-margin), estimate.p_below(margin))
 
 
 def _queries(units: int | None, one: PairStatistics) -> int | None:
@@ -449,7 +447,9 @@ def _queries(units: int | None, one: PairStatistics) -> int | None:
 def _es_hsd(matrix: Matrix, difference: float) -> float | None:
     """Return the difference over the residual standard deviation (Sakai 2018)."""
     error = 0.0 if matrix.anova is None else matrix.anova.error
-    return difference / math.sqrt(error) if error > 0 else None
+    if error > 0:
+        return difference / math.sqrt(error)
+    return None
 
 
 #: the cutoff of Judged@k where no measure has one

@@ -113,7 +113,7 @@ def _tag(part: Path) -> str:
             "text"
         ]
     for line in lines:
-        words = line.split()
+        words: list[str] = line.split()
         if words and not line.lstrip("\ufeff \t").startswith("#"):
             if len(words) > _TAG:
                 return words[_TAG]

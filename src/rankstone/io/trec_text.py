@@ -36,9 +36,11 @@ if TYPE_CHECKING:
 #: a number as programs write it
 _NUMBER: Final = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 #: the columns of the tag and of what is behind all columns, while rows are read
-_TAG, _REST = "tag", "rest"
+_TAG: Final = "tag"
+_REST: Final = "rest"
 #: the first lines, which show what a text is, and as many bytes of them
-_LINES, _HEAD = 1000, 1 << 16
+_LINES: Final = 1000
+_HEAD: Final = 1 << 16
 #: what stands between blanks and tabs; another space is part of an id
 _WORD: Final = re.compile(r"[^ \t\r\n\ufeff]+")
 #: bytes compared at a time
@@ -88,11 +90,11 @@ class Layout(Record):
         The query's id begins with ``#``; the row has all columns, with a number in its place.
         """
         words = [_NUMBER if name == self.number else r"\S+" for name in self.fields[1:]]
-        if self.number not in self.fields:
-            words[0] = (
-                r"(?:Q?0|\d+)"  # pairs: only this distinguishes a row from a sentence
-            )
-        return r"[ \t]+".join([r"^#\S+", *words]) + r"(?:[ \t]|$)"
+        if self.has_any_width:
+            # pairs: only this distinguishes a row from a sentence
+            words[0] = r"(?:Q?0|\d+)"
+        row = r"[ \t]+".join([r"^#\S+", *words])
+        return rf"{row}(?:[ \t]|$)"
 
 
 QRELS: Final = Layout(
@@ -208,28 +210,39 @@ class _TrecFile:
 
     def pieces(self) -> Iterator[pl.DataFrame]:
         """Yield the rows with typed columns."""
-        self.rows, self.comments, self.tidy, self.tag = 0, 0, True, None
+        self.rows = 0
+        self.comments = 0
+        self.tidy = False
+        self.tag = None
         content = _unpacked(self.source)
         refuse_endless(content, self.title)
-        separator, count = None, 0
         if self._begins_tidily(content):
-            separator, count = _separator(content)
-        self.tidy = separator is not None
-        for piece in self._tidy_pieces(content, separator) if separator else ():
+            yield from self._parallel_rows(content)
+        if not self.tidy:
+            rows_done = self.rows
+            self.rows = 0
+            for piece in self._careful_pieces():
+                begin = max(rows_done - self.rows, 0)
+                rows = piece[begin:]
+                self.rows += piece.height
+                if rows.height:
+                    yield self._by_tag(rows.drop("line"))
+
+    def _parallel_rows(self, content: Path | bytes) -> Iterator[pl.DataFrame]:
+        """Yield the rows up to the first that is not tidy."""
+        separator, count = _separator(content)
+        if separator is None:
+            return
+        self.tidy = True
+        for piece in self._tidy_pieces(content, separator):
             if not self._is_tidy(piece):
                 self.tidy = False
-                break
+                return
             self.rows += piece.height
             yield self._by_tag(piece)
-        if self.tidy and count != self.rows * (len(self.layout.names) - 1):
+        separators = len(self.layout.names) - 1
+        if count != self.rows * separators:
             self._check_lines()
-        if not self.tidy:
-            done, self.rows = self.rows, 0
-            for piece in self._careful_pieces():
-                fresh = piece[max(done - self.rows, 0) :]
-                self.rows += piece.height
-                if fresh.height:
-                    yield self._by_tag(fresh.drop("line"))
 
     def _by_tag(self, piece: pl.DataFrame) -> pl.DataFrame:
         """Return the rows just read with their run, or without their tag; refuse a second one."""
@@ -238,15 +251,18 @@ class _TrecFile:
         if self.layout.tag == "unread":
             return piece
         tags = piece[_TAG]
-        if self.tag is None and len(known := tags.drop_nulls()):
+        known = tags.drop_nulls()
+        if self.tag is None and len(known):
             self.tag = str(known[0])
         other = tags.ne(self.tag or "")
         if other.any():
             self._check_lines()
-            at = first_true(other)
-            tag = str(tags[at])
-            where = f"{self.title}:{self.line_of(self.rows - piece.height + at)}"
-            if at == piece.height - 1 and str(self.tag).startswith(tag):
+            index = first_true(other)
+            tag = str(tags[index])
+            rows_before = self.rows - piece.height
+            where = f"{self.title}:{self.line_of(rows_before + index)}"
+            is_last = index == piece.height - 1
+            if is_last and str(self.tag).startswith(tag):
                 raise BadLine(
                     "the last line is cut: its tag is the beginning of the other one",
                     where=where,
@@ -281,9 +297,12 @@ class _TrecFile:
                 expected=layout.expected,
                 fix=known.fix,
             )
-        if layout.is_run and not all(row[3:4] and row[3].isdecimal() for row in rows):
-            return False
-        return layout.has_any_width or {*map(len, rows)} == {len(layout.names)}
+        if layout.is_run:
+            ranks = [row[3] for row in rows if len(row) > 3]  # noqa: PLR2004 - its place
+            if len(ranks) < len(rows) or not all(map(str.isdecimal, ranks)):
+                return False
+        widths = {*map(len, rows)}
+        return layout.has_any_width or widths == {len(layout.names)}
 
     def _check_lines(self) -> None:
         """Refuse rows that have more columns than were read, but for comments and tags of several words."""
@@ -318,9 +337,8 @@ class _TrecFile:
             raise_if_empty=False,
             glob=False,
         )
-        typed = frame.select(*self.wanted, *tag).with_columns(
-            pl.col(self.numbers).cast(pl.Float64)
-        )
+        columns = frame.select(*self.wanted, *tag)
+        typed = columns.with_columns(pl.col(self.numbers).cast(pl.Float64))
         yield from typed.collect_batches(chunk_size=ROWS)
 
     def _dtype(self, name: str) -> pl.DataType:
@@ -346,18 +364,13 @@ class _TrecFile:
 
     def _careful_pieces(self) -> Iterator[pl.DataFrame]:
         self.comments = 0
-        lines = pl.scan_lines(
-            self.source, name="text", row_index_name="line", glob=False
-        )
-        for piece in lines.collect_batches(chunk_size=ROWS):
-            text = piece.with_columns(
-                pl.col("text").str.strip_chars(" \t\r\n\ufeff"), line=pl.col("line") + 1
-            )
-            comment = text["text"].str.starts_with("#")
-            if comment.any():
-                comment &= ~text["text"].str.contains(self.layout.row)
-            self.comments += int(comment.sum())
-            content = text.filter(~comment & (pl.col("text") != ""))
+        for lines in numbered_lines(self.source):
+            text = lines["text"]
+            is_comment = text.str.starts_with("#")
+            if is_comment.any():
+                is_comment &= ~text.str.contains(self.layout.row)
+            self.comments += int(is_comment.sum())
+            content = lines.filter(~is_comment & (text != ""))
             if content.height:
                 self._refuse_returns(content)
                 yield self._split_lines(content)
@@ -378,28 +391,25 @@ class _TrecFile:
         words = content["text"].str.replace_all(r"[ \t]+", " ")
         rows = words.str.splitn(" ", len(names) + 1).struct.unnest()
         rows.columns = [*names, _REST]
-        self._refuse(
-            content,
-            rows[:, len(self.layout.fields) - 1].is_null(),
-            "the line has too few columns",
-        )
+        last = names[len(self.layout.fields) - 1]
+        self._refuse(content, rows[last].is_null(), "the line has too few columns")
         self._refuse_misfits(content, rows)
-        typed = rows.select(
-            _number(pl.col(f)).alias(f) if f in self.numbers else f for f in self.wanted
-        )
+        numbers = [_number(pl.col(name)) for name in self.numbers]
+        typed = rows.select(self.wanted).with_columns(numbers)
         if self.layout.is_run:
             typed = typed.with_columns(rows[_TAG])
-        for name in (name for name in self.numbers if name in self.needed):
+        for name in self.numbers:
+            if name not in self.needed:
+                continue
             bad = typed[name].is_null()
             if bad.any():
                 word = printable(rows[name][first_true(bad)], 40)
                 raise self._bad(content, bad, f"the {name} {word!r} is not a number")
             long = inexact(rows[name])
             if long.any():
-                at = first_true(long)
-                raise too_long(
-                    name, rows[name][at], f"{self.title}:{content['line'][at]}"
-                )
+                index = first_true(long)
+                where = f"{self.title}:{content['line'][index]}"
+                raise too_long(name, rows[name][index], where)
         return typed.with_columns(content["line"])
 
     def _refuse_misfits(self, content: pl.DataFrame, rows: pl.DataFrame) -> None:
@@ -407,28 +417,20 @@ class _TrecFile:
         if self.layout.has_any_width:
             return
         if self.layout.is_run:
-            self._refuse(
-                content, rows[_TAG].is_null(), "the line has no tag: is it cut?"
-            )
-            shifted = rows.select(_is_shifted().fill_null(value=False)).to_series()
-            self._refuse(
-                content,
-                shifted,
-                "rank, score and tag do not fit: has the document's id a blank?",
-            )
+            without_tag = rows[_TAG].is_null()
+            self._refuse(content, without_tag, "the line has no tag: is it cut?")
+            is_shifted = _is_shifted().fill_null(value=False)
+            shifted = rows.select(is_shifted).to_series()
+            what = "rank, score and tag do not fit: has the document's id a blank?"
+            self._refuse(content, shifted, what)
             return
-        wide = ~rows[_REST].str.starts_with("#").fill_null(value=True)
-        self._refuse(
-            content,
-            wide,
-            f"the line has more than {counted(len(self.layout.names), 'column')}",
-        )
+        has_comment = rows[_REST].str.starts_with("#")
+        wide = ~has_comment.fill_null(value=True)
+        most = counted(len(self.layout.names), "column")
+        self._refuse(content, wide, f"the line has more than {most}")
         if "doc_id" in rows:
-            self._refuse(
-                content,
-                rows["doc_id"] == "#",
-                "there is a # in the place of the document",
-            )
+            what = "there is a # in the place of the document"
+            self._refuse(content, rows["doc_id"] == "#", what)
 
     def _refuse(self, content: pl.DataFrame, bad: pl.Series, what: str) -> None:
         if bad.any():
@@ -458,10 +460,9 @@ class _TrecFile:
             return Advice({}, {"format_in": "json"}, "this looks like JSON: ")
         if text.lstrip().startswith("{"):
             return Advice({}, {"format_in": "jsonl"}, "this looks like JSON lines: ")
-        cells = max(text.count(mark) for mark in ",;")
-        if re.fullmatch("sep=.", text) or (
-            cells >= len(self.layout.fields) - 3 and " " not in text
-        ):
+        marks = max(text.count(mark) for mark in ",;")
+        has_cells = marks >= len(self.layout.fields) - 3 and " " not in text
+        if has_cells or re.fullmatch("sep=.", text):
             return Advice({}, {"format_in": "csv"}, "this looks like CSV: ")
         return None
 
@@ -485,13 +486,22 @@ def first_lines(source: Path | bytes, title: str) -> dict[int, str]:
         lines = file.readlines(_HEAD)[:_LINES]
     if lines and lines[0].startswith(PACKED):
         packed = pl.scan_lines(source, name="text", n_rows=_LINES, glob=False)
-        lines = packed.collect()["text"].cast(pl.Binary).to_list()
+        unpacked = packed.collect()["text"]
+        lines = unpacked.cast(pl.Binary).to_list()
     texts = (line.decode("utf-8", "replace").strip(" \t\r\n\ufeff") for line in lines)
     return {
         number: text
         for number, text in enumerate(texts, 1)
         if text and not text.startswith("#")
     }
+
+
+def numbered_lines(source: Path | bytes) -> Iterator[pl.DataFrame]:
+    """Yield pieces of text: each line without blanks around it, and its number from 1."""
+    lines = pl.scan_lines(source, name="text", row_index_name="line", glob=False)
+    text = pl.col("text").str.strip_chars(" \t\r\n\ufeff")
+    for piece in lines.collect_batches(chunk_size=ROWS):
+        yield piece.with_columns(text, line=pl.col("line") + 1)
 
 
 def words_of(lines: Iterable[str]) -> list[list[str]]:
@@ -504,14 +514,15 @@ def _is_shifted() -> pl.Expr:
 
     Words behind a tag are allowed where rank and score are what they should be.
     """
-    rank, score = _number(pl.col("rank")), _number(pl.col("score"))
+    rank = _number(pl.col("rank"))
+    score = _number(pl.col("score"))
+    rest = pl.col(_REST)
     odd = rank.is_null() | (rank != rank.floor())
     tag_is_number = pl.col(_TAG).str.contains(f"^{_NUMBER}$")
-    next_is_tag = pl.col(_REST).str.contains(r"^(\S+|[\d ]+)$")
+    next_is_tag = rest.str.contains(r"^(\S+|[\d ]+)$")
     is_rank = score == score.floor()
-    return (odd & pl.col(_REST).is_not_null()) | (
-        is_rank & tag_is_number & (odd | next_is_tag)
-    )
+    is_moved = is_rank & tag_is_number & (odd | next_is_tag)
+    return is_moved | (odd & rest.is_not_null())
 
 
 def _separator(source: Path | bytes) -> tuple[str | None, int]:
@@ -544,9 +555,11 @@ def _separator_of(content: bytes | mmap.mmap) -> tuple[str | None, int]:
     count = 0
     for start in range(0, len(content), _STEP):
         length = min(_STEP + 1, len(content) - start)
-        here = np.frombuffer(content, np.uint8, length, start) == ord(separator)
-        count += int(np.count_nonzero(here[:_STEP]))
-        if (here[1:] & here[:-1]).any():
+        characters = np.frombuffer(content, np.uint8, length, start)
+        is_separator = characters == ord(separator)
+        count += int(np.count_nonzero(is_separator[:_STEP]))
+        are_two = is_separator[1:] & is_separator[:-1]
+        if are_two.any():
             return None, 0
     return separator, count
 

@@ -488,11 +488,9 @@ def _estimate_cells(
             places, at = np.unique(batch.position, return_inverse=True)
             chances = np.array([known[int(place)] for place in places])[at]
         return inverse_propensity(batch, chances, options, weighing)
-    return (
-        ever_clicked(batch)
-        if options.method == "click"
-        else mean_values(batch, options)
-    )
+    if options.method == "click":
+        return ever_clicked(batch)
+    return mean_values(batch, options)
 
 
 def _empty_log_error(source: str) -> EmptyInput:

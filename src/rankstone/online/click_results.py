@@ -302,7 +302,9 @@ class ClickAudit(InLines):
 
 def _weights_line(weighing: Weighing, impressions: int, clicks: int) -> str:
     def effective(total: float, squares: float) -> float:
-        return total**2 / squares if squares else 0.0
+        if squares:
+            return total**2 / squares
+        return 0.0
 
     of_all = effective(weighing.weights, weighing.squares)
     of_clicks = effective(weighing.click_weights, weighing.click_squares)

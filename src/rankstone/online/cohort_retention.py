@@ -295,7 +295,9 @@ def retention(
 
 
 def _text(day: date | str | None) -> str | None:
-    return None if day is None else str(day)
+    if day is None:
+        return None
+    return str(day)
 
 
 def _check_same_zone(events: TimeReading, registrations: TimeReading) -> None:

@@ -290,7 +290,9 @@ def _to_ticks(number: pl.Expr, per_second: int, *, whole: bool) -> pl.Expr:
             if whole
             else number / (per_second // _TICKS)
         )
-    return scaled if whole else scaled.round().cast(pl.Int64, strict=False)
+    if whole:
+        return scaled
+    return scaled.round().cast(pl.Int64, strict=False)
 
 
 def _unknown_unit_error(

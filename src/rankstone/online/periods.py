@@ -79,11 +79,9 @@ class Calendar:
         since = (day - _EPOCH).days
         if self.unit == "day":
             return since
-        return (
-            (since - self._shift) // _WEEK
-            if self.unit == "week"
-            else day.year * _YEAR + day.month - 1
-        )
+        if self.unit == "week":
+            return (since - self._shift) // _WEEK
+        return day.year * _YEAR + day.month - 1
 
     def start(self, number: int) -> date:
         """Return the first day of a period."""

@@ -456,7 +456,9 @@ def _limits(
     [ends] = inverted("randomisation", units, 1 - confidence, **drawing)
     low, high = max(ends[0], -0.5), min(ends[1], 0.5)
     # where all are of one mind, or undecided, flips show no spread
-    return (low, high) if low < high else _guarded(sign, cluster, confidence)
+    if low < high:
+        return (low, high)
+    return _guarded(sign, cluster, confidence)
 
 
 def _win_rate(

@@ -52,23 +52,27 @@ class Segments:
     @property
     def schema(self) -> dict[str, pl.DataType]:
         """The leading columns of a frame."""
-        return {} if self.by is None else {self.by: pl.String()}
+        if self.by is None:
+            return {}
+        return {self.by: pl.String()}
 
     def name(self, at: int) -> str | None:
         """Return the name of a segment; ``None`` for users without a value."""
-        return self.values[at] if at < len(self.values) else None
+        if at < len(self.values):
+            return self.values[at]
+        return None
 
     def row_prefix(self, at: int) -> tuple[str | None, ...]:
         """Return the leading cells of a segment's row."""
-        return () if self.by is None else (self.name(at),)
+        if self.by is None:
+            return ()
+        return (self.name(at),)
 
     def cells(self, at: int, rows: int) -> dict[str, pl.Series]:
         """Return the leading column for so many rows of a segment, if there are segments."""
-        return (
-            {}
-            if self.by is None
-            else {self.by: pl.repeat(self.name(at), rows, dtype=pl.String, eager=True)}
-        )
+        if self.by is None:
+            return {}
+        return {self.by: pl.repeat(self.name(at), rows, dtype=pl.String, eager=True)}
 
     def place(self, value: str) -> int:
         """Return the index of a segment by its name."""
@@ -210,4 +214,6 @@ def differences(
 
 
 def _share(counted: tuple[int, int]) -> float:
-    return counted[0] / counted[1] if counted[1] else np.nan
+    if counted[1]:
+        return counted[0] / counted[1]
+    return np.nan

@@ -104,7 +104,9 @@ class ActivityPlan(Record):
             rows = rows.with_columns(
                 segment=(pl.col("earliest") % self._segments).cast(pl.Int32)
             )
-        return rows if self.blocks > 1 else rows.with_columns(block=pl.lit(0, pl.Int32))
+        if self.blocks > 1:
+            return rows
+        return rows.with_columns(block=pl.lit(0, pl.Int32))
 
     def _events(self, share: pl.Expr) -> pl.LazyFrame:
         """Return the events to include, each with its word and bit."""
@@ -137,7 +139,9 @@ class ActivityPlan(Record):
     @property
     def _segments(self) -> int:
         """The number of segments, plus one for users without a segment."""
-        return 1 if self.by is None else len(self.by[1]) + 1
+        if self.by is None:
+            return 1
+        return len(self.by[1]) + 1
 
     def _event_order(self) -> pl.Expr:
         """Return integers whose minimum is the first event, and among equal times the first segment."""
@@ -377,4 +381,6 @@ def _first_periods(
             (word & (~word + np.uint64(1))) - np.uint64(1)
         ).astype(np.int64)
         np.minimum(low, lowest + (block * width + w) * BITS, out=low, where=word != 0)
-    return np.minimum.reduceat(low, starts) if len(starts) else low
+    if len(starts):
+        return np.minimum.reduceat(low, starts)
+    return low

@@ -187,7 +187,9 @@ class Task(Shipped):
         none = None if self.queries is None else self.queries.unanswerable()
         judgments = with_unanswerable(judgments, none, "judgments")
         lowest = self.lowest_grade
-        return judgments if lowest is None else replace(judgments, lowest_grade=lowest)
+        if lowest is None:
+            return judgments
+        return replace(judgments, lowest_grade=lowest)
 
     @staticmethod
     def _frame(share: ShareResult) -> pl.DataFrame:
@@ -250,11 +252,9 @@ def to_arrow_batches(frame: pl.DataFrame, query_id: Any) -> list[Any]:  # noqa: 
 
 
 def _in_given_order(rows: pl.DataFrame) -> pl.DataFrame:
-    return (
-        rows.sort("position", maintain_order=True)
-        if "position" in rows.columns
-        else rows
-    )
+    if "position" in rows.columns:
+        return rows.sort("position", maintain_order=True)
+    return rows
 
 
 def _row_namer(rows: pl.DataFrame, name: str = "run") -> Locate:

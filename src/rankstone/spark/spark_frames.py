@@ -147,11 +147,9 @@ def opened(
         frame = frame.withColumns(
             {name: fn.translate(name, ",.", ".,") for name in texts}
         )
-    return (
-        frame.withColumns({name: exact(name, "string") for name in texts})
-        if texts
-        else frame
-    )
+    if texts:
+        return frame.withColumns({name: exact(name, "string") for name in texts})
+    return frame
 
 
 def _text(lines: Any, path: str, *, run: bool) -> Any:  # noqa: ANN401 - pyspark's DataFrames

@@ -139,11 +139,9 @@ def _run_scores(
 
 
 def _matrix(lists: pl.Series, width: int) -> Any:  # noqa: ANN401 - an array
-    return (
-        lists.explode().to_numpy().reshape(-1, width)
-        if len(lists)
-        else np.empty((0, width))
-    )
+    if len(lists):
+        return lists.explode().to_numpy().reshape(-1, width)
+    return np.empty((0, width))
 
 
 #: the message of a job that failed on an inexact number
@@ -183,7 +181,9 @@ def exact(name: str, kind: str) -> Any:  # noqa: ANN401 - pyspark's Column
 def inexact_number_error(said: str, where: str) -> BadValue | None:
     """Return the error of a job that failed on an inexact number, else ``None``."""
     found = _INEXACT.search(said)
-    return None if found is None else too_long(found[1], found[2], where)
+    if found is None:
+        return None
+    return too_long(found[1], found[2], where)
 
 
 #: the most characters to quote of Spark's messages

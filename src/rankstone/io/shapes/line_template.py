@@ -10,7 +10,7 @@ import polars as pl
 from rankstone._basics import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     Row = Mapping[str, str]
 
@@ -75,15 +75,19 @@ class LineTemplate(Record):
         parts = re.split(r"(\{[^{}]*\})", self.text)
         return f"^{''.join(map(self._part, parts))}$"
 
+    @property
+    def _between(self) -> str:
+        """What stands between words, as a regular expression."""
+        return _BLANKS if self.separator == " " else re.escape(self.separator)
+
     def _part(self, part: str) -> str:
         if not part.startswith("{"):
-            between = _BLANKS if self.separator == " " else re.escape(self.separator)
-            return between.join(map(re.escape, part.split(" ")))
+            words = map(re.escape, part.split(" "))
+            return self._between.join(words)
         name = part[1:-1]
         word = self._word
         if name == "doc_id…":
-            between = _BLANKS if self.separator == " " else re.escape(self.separator)
-            return f"(?P<{LISTED}>{word}(?:{between}{word})*)"
+            return f"(?P<{LISTED}>{word}(?:{self._between}{word})*)"
         if name == "…":
             return _TYPES[name]
         return f"(?P<{name}>{_TYPES.get(name, word)})"
@@ -110,13 +114,10 @@ class LineTemplate(Record):
         rows = self.rows_of(lines)
         if not rows or not plausible:
             return bool(rows)
-        if not {*self.names} - {"query_id", "doc_id"} and not self._are_numbers(rows):
+        is_pair = {*self.names} <= {"query_id", "doc_id"}
+        if is_pair and not _are_numbers(rows):
             return False  # any two words
-        return all(check(rows) for name, check in _CHECKS.items() if name in rows[0])
-
-    def _are_numbers(self, rows: Sequence[Row]) -> bool:
-        cells = (cell for row in rows for cell in row.values())
-        return all(re.fullmatch(r"[0-9 \t,]+", cell) for cell in cells)
+        return all(_CHECKS[name](rows) for name in rows[0] if name in _CHECKS)
 
     def read(self, lines: pl.Series) -> pl.DataFrame:
         """Return the cells of lines as texts by column, null where a line does not fit."""
@@ -129,10 +130,17 @@ class LineTemplate(Record):
         return cells.with_columns(listed.str.split(self.separator).alias("doc_id"))
 
 
+def _are_numbers(rows: Sequence[Row]) -> bool:
+    cells = [cell for row in rows for cell in row.values()]
+    return all(re.fullmatch(r"[0-9 \t,]+", cell) for cell in cells)
+
+
 def _are_documents(rows: Sequence[Row]) -> bool:
     """Return whether documents differ, and none is ``all``, as trec_eval prints its means."""
     docs = {row["doc_id"] for row in rows}
-    return "all" not in docs and (len(rows) < _FEW or len(docs) > 1)
+    if "all" in docs:
+        return False
+    return len(rows) < _FEW or len(docs) > 1
 
 
 def are_grades(rows: Sequence[Row]) -> bool:
@@ -146,8 +154,9 @@ def are_grades(rows: Sequence[Row]) -> bool:
 def _are_ranks(rows: Sequence[Row]) -> bool:
     """Return whether the numbers of each query count its documents, from 0 or from 1."""
     for ranks in _by_query(rows, "rank"):
-        begin = min(ranks)
-        if begin not in (0, 1) or sorted(ranks) != [*range(begin, begin + len(ranks))]:
+        if min(ranks) not in (0, 1):
+            return False
+        if not _count_up(sorted(ranks)):
             return False
     return True
 
@@ -157,17 +166,20 @@ def _are_scores(rows: Sequence[Row]) -> bool:
     scores = [row["score"] for row in rows]
     if any(not score.isdigit() for score in scores):
         return not all(re.fullmatch(_TIME, score) for score in scores)
-    lists = list(_by_query(rows, "score"))
-    return any(
-        scores != [*range(scores[0], scores[0] + len(scores))] for scores in lists
-    )
+    return not all(map(_count_up, _by_query(rows, "score")))
 
 
-def _by_query(rows: Sequence[Row], name: str) -> Iterator[list[int]]:
+def _count_up(numbers: Sequence[int]) -> bool:
+    first = numbers[0]
+    return list(numbers) == [*range(first, first + len(numbers))]
+
+
+def _by_query(rows: Sequence[Row], name: str) -> Iterable[list[int]]:
     by_query: dict[str, list[int]] = {}
     for row in rows:
-        by_query.setdefault(row["query_id"], []).append(int(row[name]))
-    yield from by_query.values()
+        numbers = by_query.setdefault(row["query_id"], [])
+        numbers.append(int(row[name]))
+    return by_query.values()
 
 
 def _are_lists(rows: Sequence[Row]) -> bool:
@@ -176,13 +188,16 @@ def _are_lists(rows: Sequence[Row]) -> bool:
     Lines of one width that all begin with the same item, or end in a time, are of something else.
     """
     items = [re.split(r"[ \t,]+", row[LISTED]) for row in rows]
-    several = any(len(of_user) > 1 for of_user in items)
-    once = len({row["query_id"] for row in rows}) == len(rows)
-    same_width = len({*map(len, items)}) == 1
+    widths = {*map(len, items)}
+    users = {row["query_id"] for row in rows}
+    if max(widths) == 1 or len(users) < len(rows):
+        return False
+    if len(widths) > 1:
+        return True
+    first_items = {of_user[0] for of_user in items}
     end_in_times = all(re.fullmatch(_TIME, of_user[-1]) for of_user in items)
-    same_first = len({of_user[0] for of_user in items}) == 1
-    is_table = same_width and (same_first or end_in_times)
-    return several and once and not is_table
+    is_table = len(first_items) == 1 or end_in_times
+    return not is_table
 
 
 _CHECKS: Final[dict[str, Any]] = {

@@ -11,11 +11,12 @@ from rankstone._basics import counted, first_true
 from rankstone.errors import BadLine, EmptyInput, printable
 from rankstone.io.columns import is_text
 from rankstone.io.damaged_files import refuse_endless
-from rankstone.io.input_table import ROWS, Table, reading
+from rankstone.io.input_table import Table, reading
 from rankstone.io.number_columns import refuse_inexact
 from rankstone.io.python_rows import ids_of, numbers_of
 from rankstone.io.shapes.json_pattern import NUMBERS, JsonPattern, Misfit, refused
 from rankstone.io.sources import as_utf8
+from rankstone.io.trec_text import numbered_lines, title_of
 from rankstone.io.typed_tables import of_frame
 
 if TYPE_CHECKING:
@@ -49,10 +50,7 @@ def read_lines(
     BadLine
         While reading, at the first line that is not of the template.
     """
-    files = [
-        _TextFile(source, name if isinstance(source, bytes) else str(source), template)
-        for source in sources
-    ]
+    files = [_TextFile(source, title_of(source, name), template) for source in sources]
     names = [name for name in template.names if name not in UNREAD]
     schema = {n: pl.String() if is_text(n) else pl.Float64() for n in names}
 
@@ -100,41 +98,38 @@ class _TextFile:
         self.comments = 0
         with reading(self.title):
             refuse_endless(self.source, self.title)
-            lines = pl.scan_lines(
-                self.source, name="text", row_index_name="line", glob=False
-            )
-            for piece in lines.collect_batches(chunk_size=ROWS):
-                text = pl.col("text").str.strip_chars(" \t\r\n\ufeff")
-                whole = piece.with_columns(text, pl.col("line") + 1)
-                comment = whole["text"].str.starts_with("#")
-                self.comments += int(comment.sum())
-                content = whole.filter(~comment & (pl.col("text") != ""))
+            for lines in numbered_lines(self.source):
+                text = lines["text"]
+                is_comment = text.str.starts_with("#")
+                self.comments += int(is_comment.sum())
+                content = lines.filter(~is_comment & (text != ""))
                 if content.height:
                     yield self._typed(content)
 
     def _typed(self, content: pl.DataFrame) -> pl.DataFrame:
         cells = self.template.read(content["text"])
         misfits = cells["query_id"].is_null()
+
+        def place(row: int) -> str:
+            return f"{self.title}:{content['line'][row]}"
+
         if misfits.any():
-            at = first_true(misfits)
+            row = first_true(misfits)
             raise BadLine(
                 "the line is not as those above it",
-                where=f"{self.title}:{content['line'][at]}",
-                given=printable(content["text"][at], 60),
+                where=place(row),
+                given=printable(content["text"][row], 60),
                 expected=self.template.shown,
             )
         for name in NUMBERS:
-            if name in cells.columns:
+            if name in cells:
                 numbers = cells[name]
-                refuse_inexact(numbers, name, lambda row: self._place(content, row))
+                refuse_inexact(numbers, name, place)
                 cells = cells.with_columns(numbers.cast(pl.Float64))
         rows = cells.with_columns(content["line"])
         if self.template.lists:
             return rows.explode("doc_id")
         return rows
-
-    def _place(self, content: pl.DataFrame, row: int) -> str:
-        return f"{self.title}:{content['line'][row]}"
 
 
 def shaped_document(
@@ -153,7 +148,9 @@ def shaped_document(
     shapes
         The shapes that it may have.
     """
-    if shapes is None or not isinstance(value, (dict, list)) or columns.keys():
+    if shapes is None or columns.keys():
+        return None
+    if not isinstance(value, (dict, list)):
         return None
     shape = shapes.of_json(value, source)
     if shape is None:
@@ -189,18 +186,22 @@ def read_document(value: object, source: str, shape: Shape) -> Table:
     full = [row for row in rows if row.get("doc_id") is not None]
     numbers = [name for name in NUMBERS if any(name in row for row in full)]
     rated = [row for row in full if all(row.get(n) is not None for n in numbers)]
-    if not rows or (not rated and (full or shape.role == "judgments")):
-        what = "no document is rated" if shape.role == "judgments" else "no document"
+    are_judgments = shape.role == "judgments"
+    must_be_rated = full or are_judgments
+    if not rows or (must_be_rated and not rated):
+        what = "no document is rated" if are_judgments else "no document"
         raise EmptyInput(f"{what} in it yet", where=source, expected=shape.title)
 
     queries = [names.get(str(row["query_id"]), row["query_id"]) for row in rated]
-    frame = pl.DataFrame(
-        {
-            "query_id": ids_of(queries, "query_id", source),
-            "doc_id": ids_of([row["doc_id"] for row in rated], "doc_id", source),
-            **{n: numbers_of([row[n] for row in rated], n, source) for n in numbers},
-        }
-    )
+    docs = [row["doc_id"] for row in rated]
+    data = {
+        "query_id": ids_of(queries, "query_id", source),
+        "doc_id": ids_of(docs, "doc_id", source),
+    }
+    for name in numbers:
+        cells = [row[name] for row in rated]
+        data[name] = numbers_of(cells, name, source)
+    frame = pl.DataFrame(data)
     notes = [shape.title]
     if len(full) > len(rated):
         notes.append(f"{counted(len(full) - len(rated), 'unrated row')} skipped")

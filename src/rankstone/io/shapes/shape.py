@@ -15,7 +15,7 @@ from rankstone.io.shapes.line_template import LineTemplate
 from rankstone.io.sources import read_toml
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
 
 #: what the rows of a file are for
@@ -80,9 +80,10 @@ def known_shapes() -> tuple[Shape, ...]:
 
     folder = resources.files(__package__) / "data"
     shapes = list[Shape]()
-    for file in sorted(folder.iterdir(), key=lambda file: file.name):
-        document = tomllib.loads(file.read_text(encoding="utf-8"))
-        shapes += shapes_in(document, file.name)
+    files = {file.name: file for file in folder.iterdir()}
+    for name in sorted(files):
+        text = files[name].read_text(encoding="utf-8")
+        shapes += shapes_in(tomllib.loads(text), name)
     return tuple(shapes)
 
 
@@ -116,10 +117,12 @@ def shapes_in(document: Mapping[str, Any], source: str) -> tuple[Shape, ...]:
         _shape(entry, f"{source}, shape {number}")
         for number, entry in enumerate(entries, 1)
     )
-    names = [(shape.role, shape.name) for shape in shapes]
-    twice = next((name for role, name in names if names.count((role, name)) > 1), None)
-    if twice:
-        raise _bad(source, f"two shapes are called {twice}", "a name for each")
+    earlier: set[tuple[str, str]] = set()
+    for shape in shapes:
+        name = (shape.role, shape.name)
+        if name in earlier:
+            raise _bad(source, f"two shapes are called {shape.name}", "a name for each")
+        earlier.add(name)
     return shapes
 
 
@@ -173,11 +176,11 @@ def _pattern(entry: Mapping[str, Any], key: str, where: str) -> Any:  # noqa: AN
 
 def _require_names(shape: Shape, where: str) -> None:
     """Refuse a shape that names no query or no document, or a column that nobody reads."""
-    sets: Sequence[set[str]] = [
-        *({*template.names} for template in shape.templates),
-        *([{*placeholders(shape.json)}] if shape.json is not None else []),
-        *([{*shape.columns.values()}] if shape.columns else []),
-    ]
+    sets = [{*template.names} for template in shape.templates]
+    if shape.json is not None:
+        sets.append({*placeholders(shape.json)})
+    if shape.columns:
+        sets.append({*shape.columns.values()})
     for names in sets:
         unknown = names - {*NAMES}
         if unknown:
@@ -195,7 +198,7 @@ def placeholders(pattern: Any) -> list[str]:  # noqa: ANN401 - what JSON holds
     ['query_id', 'doc_id']
     """
     if isinstance(pattern, dict):
-        return [name for item in pattern.items() for name in placeholders([*item])]
+        return placeholders([part for item in pattern.items() for part in item])
     if isinstance(pattern, list):
         return [name for part in pattern for name in placeholders(part)]
     name = placeholder(pattern)
