@@ -31,6 +31,7 @@ from rankstone.io.csv_files import (
 from rankstone.io.damaged_files import (
     LONGEST,
     LONGEST_OBJECT,
+    PACKED,
     broken_object,
     broken_row,
     refuse_endless,
@@ -124,7 +125,9 @@ def format_at(
 def _format(path: Path, columns: Mapping[str, str]) -> str:
     """Return the format of a file; “text” saved by Excel is a table with tabs."""
     kind = format_of(path)
-    if kind != "trec":
+    # unpacking only for a header would take as long as reading
+    is_packed = _head(path).startswith(PACKED) and _suffix(path) != ".txt"
+    if kind != "trec" or is_packed:
         return kind
     with reading(str(path)):
         return table_in_text(path, columns) or kind

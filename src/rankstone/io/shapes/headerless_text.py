@@ -9,6 +9,7 @@ from rankstone.errors import BadLine, printable
 from rankstone.io.column_suggestions import is_common_name
 from rankstone.io.columns import CANONICAL, CsvOptions, Renames, is_known
 from rankstone.io.csv_dialect import SEPARATORS
+from rankstone.io.damaged_files import refuse_endless
 from rankstone.io.foreign_text import foreign
 from rankstone.io.input_table import reading
 from rankstone.io.python_rows import is_number
@@ -63,6 +64,7 @@ def shaped_text(
     """
     title = title_of(sources[0], name)
     with reading(title):
+        refuse_endless(sources[0], title)
         lines = first_lines(sources[0], title)
     texts = list(lines.values())
     is_table = kind in SEPARATORS
