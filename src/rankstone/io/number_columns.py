@@ -69,9 +69,11 @@ class Decimals:
             self._settle(cells, place)
         numbers = cells.select(self._number(pl.col(name)) for name in cells.columns)
         for name in cells.columns:
-            if numbers[name].null_count() > cells[name].null_count():
-                at = first_true(numbers[name].is_null() & cells[name].is_not_null())
-                raise self._not_a_number(name, cells[name][at], place(at))
+            texts = cells[name]
+            misread = numbers[name].is_null() & texts.is_not_null()
+            if misread.any():
+                row = first_true(misread)
+                raise self._not_a_number(name, texts[row], place(row))
         return numbers
 
     def with_points(self, cells: pl.Series) -> pl.Series:
@@ -88,59 +90,56 @@ class Decimals:
         return (_NAMES[self.mark],)
 
     def _number(self, cell: pl.Expr) -> pl.Expr:
-        if self.mark == ",":  # with a point it would be something else
-            whole = pl.when(~cell.str.contains(".", literal=True))
-            cell = whole.then(cell.str.replace(",", ".", literal=True)).alias(
-                cell.meta.output_name()
-            )
+        if self.mark == ",":
+            # with a point it would be something else
+            has_point = cell.str.contains(".", literal=True)
+            with_point = cell.str.replace(",", ".", literal=True)
+            number = pl.when(~has_point).then(with_point)
+            cell = number.alias(cell.meta.output_name())
         return cell.cast(pl.Float64, strict=False)
 
     def _settle(self, cells: pl.DataFrame, place: Locate) -> None:
         """Decide by the first fraction; with tabs between cells, 1,234 alone may also be a thousand."""
-        commas, points = (_first(cells, mark) for mark in (",", "."))
-        if commas is None and points is None:
+        comma = _first(cells, ",")
+        point = _first(cells, ".")
+        if comma is None:
+            self.mark = None if point is None else "."
             return
-        self.mark = (
-            "," if points is None or (commas is not None and commas < points) else "."
+        if point is not None and point <= comma:
+            self.mark = "."
+            return
+        self.mark = ","
+        if self.separator != "\t":
+            return
+        for texts in cells.iter_columns():
+            with_comma = texts.filter(texts.str.contains(",", literal=True))
+            if not with_comma.str.contains(_THOUSANDS).all():
+                return
+        text = next(text for text in cells.row(comma) if text and "," in text)
+        error = BadLine(
+            f"{printable(text, 40)!r} may be a fraction or thousands",
+            where=place(comma),
+            expected="numbers without thousands separators",
         )
-        if self.mark == "," and self.separator == "\t":
-            for name in cells.columns:
-                commas_here = cells[name].filter(
-                    cells[name].str.contains(",", literal=True)
-                )
-                if not commas_here.str.contains(_THOUSANDS).all():
-                    return
-            at = commas or 0
-            text = next(
-                text for text in cells.row(at) if text is not None and "," in text
-            )
-            error = BadLine(
-                f"{printable(text, 40)!r} may be a fraction or thousands",
-                where=place(at),
-                expected="numbers without thousands separators",
-            )
-            raise error.proposing(
-                Advice({}, {"decimal": ","}, so=" if it is a fraction")
-            )
+        advice = Advice({}, {"decimal": ","}, so=" if it is a fraction")
+        raise error.proposing(advice)
 
     def _not_a_number(self, name: str, text: str, where: str) -> BadLine:
         other = "," if self.mark == "." else "."
-        as_above = (
-            f", as the {_NAMES[self.mark]} above"
-            if self.mark and not self.given and other in text
-            else ""
-        )
-        is_other = other in text
+        has_other = other in text
+        expected = "a number"
+        if has_other:
+            if self.mark and not self.given:
+                expected += f", as the {_NAMES[self.mark]} above"
+            expected += ", without thousands separators"
         error = BadLine(
             f"the {name} {printable(text, 40)!r} is not a number",
             where=where,
-            expected=f"a number{as_above}, without thousands separators"
-            if is_other
-            else "a number",
+            expected=expected,
         )
         so = " if that is the decimal separator"
         advice = Advice({}, {"decimal": other}, so=so)
-        return error.proposing(advice if is_other else None)
+        return error.proposing(advice if has_other else None)
 
 
 def _first(cells: pl.DataFrame, mark: str) -> int | None:
@@ -163,20 +162,17 @@ def with_fractions(
     They are detected in the first block.  With semicolons between cells a comma is a decimal one; otherwise
     only on request.
     """
-    if dialect.decimal == "." or (dialect.decimal is None and dialect.separator != ";"):
+    is_open = dialect.decimal is None
+    if dialect.decimal == "." or (is_open and dialect.separator != ";"):
         return [], ()
-    columns = {
-        name: cells for name, *cells in zip(header, *dialect.rows(), strict=False)
-    }
-    numbers = [
-        name
-        for name, cells in columns.items()
-        if all(re.fullmatch(_EITHER, cell) for cell in cells)
-    ]
-    guessed = dialect.decimal is None and any(
-        "," in cell for name in numbers for cell in columns[name]
-    )
-    return numbers, (_NAMES[","],) if guessed else ()
+    numbers: list[str] = []
+    has_commas = False
+    for name, *cells in zip(header, *dialect.rows(), strict=False):
+        if all(re.fullmatch(_EITHER, cell) for cell in cells):
+            numbers.append(name)
+            has_commas |= any("," in cell for cell in cells)
+    is_guessed = is_open and has_commas
+    return numbers, (_NAMES[","],) if is_guessed else ()
 
 
 def decimal_text(cell: pl.Expr) -> pl.Expr:
@@ -287,38 +283,17 @@ def inexact(given: pl.Series) -> pl.Series:
     large = (number.abs() >= LARGEST).fill_null(value=False)
     if not large.any():
         return large
-    suspect = pl.DataFrame({"text": given.cast(pl.String), "number": number}).select(
-        (
-            pl.lit(large)
-            & (_digits(pl.col("text")) > DIGITS)
-            & ~(
-                (
-                    pl.col("text")
-                    .str.extract(_WRITTEN, 2)
-                    .fill_null("")
-                    .str.strip_chars("0")
-                    == ""
-                )
-                & (
-                    _whole(pl.col("text"))
-                    == pl.col("number").cast(pl.Int128, strict=False).abs()
-                )
-            ).fill_null(value=False)
-        ).fill_null(value=False)
-    )
-    return suspect.to_series()
-
-
-def _digits(text: pl.Expr) -> pl.Expr:
-    """Count the digits of numbers, without zeros at both ends; null for other texts."""
-    written = pl.concat_str(
-        text.str.extract(_WRITTEN, 1), text.str.extract(_WRITTEN, 2).fill_null("")
-    )
-    return written.str.strip_chars("0").str.len_bytes()
-
-
-def _whole(text: pl.Expr) -> pl.Expr:
-    return text.str.extract(_WRITTEN, 1).cast(pl.Int128, strict=False)
+    text = given.cast(pl.String)
+    whole = text.str.extract(_WRITTEN, 1)
+    fraction = text.str.extract(_WRITTEN, 2).fill_null("")
+    # without zeros at both ends; null for what is not written out
+    digits = (whole + fraction).str.strip_chars("0")
+    is_long = digits.str.len_bytes() > DIGITS
+    is_whole = fraction.str.strip_chars("0") == ""
+    as_read = number.cast(pl.Int128, strict=False).abs()
+    is_same = is_whole & (whole.cast(pl.Int128, strict=False) == as_read)
+    suspect = large & is_long & ~is_same.fill_null(value=False)
+    return suspect.fill_null(value=False)
 
 
 def refuse_inexact(given: pl.Series, name: str, where: Locate, before: int = 0) -> None:
@@ -349,8 +324,8 @@ def refuse_inexact(given: pl.Series, name: str, where: Locate, before: int = 0) 
         )
     numbers = table["number"]
 
-    def place(at: int) -> str:
-        row = int(table["row"][at]) if "row" in table.columns else at
+    def place(index: int) -> str:
+        row = table["row"][index] if "row" in table else index
         return where(before + row)
 
     if numbers.dtype == pl.String:

@@ -80,9 +80,8 @@ class InPlace(Shipped):
                 names = lists["query_id"].rle().struct.field("value")
                 if not queries_found.admit(names, end=end):
                     break
-                judged, excluded = self.side_rows.value.of(
-                    names.unique(maintain_order=True)
-                )
+                queries = names.unique(maintain_order=True)
+                judged, excluded = self.side_rows.value.of(queries)
                 scores, trailer = self.task.scored(judged, lists, excluded)
                 if queries_found.ended(names, lists, trailer, end=end, keep=keeps):
                     scores = scores.with_columns(rows=pl.lit(_pack(lists)))
@@ -93,7 +92,8 @@ class InPlace(Shipped):
                     yield from to_arrow_batches(queries_found.unjudged(names), query_id)
         except RankstoneError as error:
             totals = Trailer.of_error(error)
-        last = json.dumps({"trailer": totals.to_json(), **queries_found.to_json()})
+        report = {"trailer": totals.to_json(), **queries_found.to_json()}
+        last = json.dumps(report)
         yield from to_arrow_batches(pl.DataFrame({"trailer": [last]}), query_id)
 
 
@@ -111,9 +111,9 @@ class _QueriesFound:
         """Record lists; return True if none of their judged queries was found before."""
         codes = self._queries.codes(names)
         codes = codes[codes >= 0]
-        self._scattered = len(np.unique(codes)) < len(codes) or bool(
-            self._judged[codes].any()
-        )
+        is_repeated = len(np.unique(codes)) < len(codes)
+        was_found = bool(self._judged[codes].any())
+        self._scattered = is_repeated or was_found
         if not end:
             self._judged[codes] = True
         return not self._scattered
@@ -142,13 +142,15 @@ class _QueriesFound:
 
     def unjudged(self, names: pl.Series) -> pl.DataFrame:
         """Return the ids of queries without judgments."""
-        ids = names.filter(pl.Series(self._queries.codes(names) < 0)).unique()
+        is_unjudged = self._queries.codes(names) < 0
+        ids = names.filter(pl.Series(is_unjudged)).unique()
         return pl.DataFrame({"query_id": ids, "judged": [False] * len(ids)})
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as JSON data."""
-        bits = b64encode(zlib.compress(np.packbits(self._judged).tobytes(), 1)).decode()
-        return {"found": bits, "ends": self._ends, "scattered": self._scattered}
+        bits = np.packbits(self._judged).tobytes()
+        packed = b64encode(zlib.compress(bits, 1)).decode()
+        return {"found": packed, "ends": self._ends, "scattered": self._scattered}
 
 
 class PartitionReports:
@@ -167,14 +169,18 @@ class PartitionReports:
     """
 
     def __init__(self, texts: Iterable[str], queries: pl.Series) -> None:
-        self.whole, self.scattered = Trailer(), False
-        found_once = np.zeros(-(-len(queries) // 8), np.uint8)
+        self.whole = Trailer()
+        self.scattered = False
+        size = -(-len(queries) // 8)
+        found_once = np.zeros(size, np.uint8)
         pieces: dict[Any, list[dict[str, Any]]] = {}
         for text in texts:
             report = json.loads(text)
             self.whole.merge(Trailer.from_json(report["trailer"]))
-            bits = np.frombuffer(zlib.decompress(b64decode(report["found"])), np.uint8)
-            self.scattered |= report["scattered"] or bool((found_once & bits).any())
+            packed = b64decode(report["found"])
+            bits = np.frombuffer(zlib.decompress(packed), np.uint8)
+            found_twice = bool((found_once & bits).any())
+            self.scattered |= report["scattered"] or found_twice
             found_once |= bits
             for end in report["ends"]:
                 pieces.setdefault(end["query"], []).append(end)
@@ -186,11 +192,10 @@ class PartitionReports:
         for query, parts in pieces.items():
             if query not in self.cut:
                 self.whole.merge(Trailer.from_json(parts[0]["trailer"]))
-        ends = pl.Series(
-            [query for query, parts in pieces.items() if parts[0]["judged"]],
-            dtype=queries.dtype,
-        )
-        found = pl.Series(np.unpackbits(found_once, count=len(queries)).astype(bool))
+        judged = [query for query, parts in pieces.items() if parts[0]["judged"]]
+        ends = pl.Series(judged, dtype=queries.dtype)
+        bits = np.unpackbits(found_once, count=len(queries))
+        found = pl.Series(bits.astype(bool))
         ended = queries.is_in(ends.implode())
         self.scattered |= (found & ended).any()
         self.missing = queries.filter(~(found | ended))
@@ -222,10 +227,8 @@ class CutLists(Shipped):
         pieces: Any = pl.from_arrow(pa.Table.from_batches(batches_here))
         names = pieces["query_id"].unique(maintain_order=True)
         side_rows = self.side_rows.value
-        listed = pl.concat(
-            [side_rows.empty_list, *map(_unpack, pieces["rows"].drop_nulls())],
-            how="diagonal",
-        )
+        lists = map(_unpack, pieces["rows"].drop_nulls())
+        listed = pl.concat([side_rows.empty_list, *lists], how="diagonal")
         self._check(listed, names)
         judged, excluded = side_rows.of(names)
         yield from results(
@@ -234,8 +237,10 @@ class CutLists(Shipped):
 
     def _check(self, listed: pl.DataFrame, names: pl.Series) -> None:
         """Check that the pieces have not changed if Spark recomputed a partition."""
-        found = dict(listed["query_id"].value_counts().iter_rows())
-        if any(self.cut[name] != found.get(name) for name in names if name in self.cut):
+        counts = listed["query_id"].value_counts()
+        rows_of = dict(counts.iter_rows())
+        cut = [name for name in names if name in self.cut]
+        if any(self.cut[name] != rows_of.get(name) for name in cut):
             raise RuntimeError(
                 "the rows of the run's partitions changed when Spark computed them again"
             )

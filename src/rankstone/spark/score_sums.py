@@ -68,14 +68,16 @@ class _Task(Shipped):
         """Turn Arrow batches of scores into one row of sums."""
         import pyarrow as pa
 
-        given = list(batches)
-        if given:
-            rows: Any = pl.from_arrow(pa.Table.from_batches(given))
-            sums = [
-                self.summed(at, scores).to_dict()
-                for at, scores in enumerate(self._scores(rows))
-            ]
-            yield pa.RecordBatch.from_pydict({"sums": [json.dumps(sums)]})
+        batches_here = list(batches)
+        if not batches_here:
+            return
+        rows: Any = pl.from_arrow(pa.Table.from_batches(batches_here))
+        sums = [
+            self.summed(measure, scores).to_dict()
+            for measure, scores in enumerate(self._scores(rows))
+        ]
+        text = json.dumps(sums)
+        yield pa.RecordBatch.from_pydict({"sums": [text]})
 
     def summed(self, _at: int, _scores: _Scores) -> Any:  # noqa: ANN401 - the sums of one measure
         raise NotImplementedError
@@ -84,40 +86,35 @@ class _Task(Shipped):
         queries = rows.select("query_id", "unit").unique(
             subset="query_id", maintain_order=True
         )
-        places = queries.select("query_id").with_row_index("at")
-        at = rows.join(places, on="query_id", how="left", maintain_order="left")[
-            "at"
-        ].to_numpy()
+        places = queries.select("query_id").with_row_index("place")
+        placed = rows.join(places, on="query_id", how="left", maintain_order="left")
+        query = placed["place"].to_numpy()
         run = rows["run"].to_numpy()
-        shape = (queries.height, self.runs, len(self.weighted))
-        table = {name: np.full(shape, np.nan) for name in ("value", "weight", "status")}
-        for name, whole in table.items():
-            whole[at, run] = (
-                rows[name].explode().cast(pl.Float64).to_numpy().reshape(-1, shape[2])
-            )
+        measures = len(self.weighted)
+        shape = (queries.height, self.runs, measures)
+        table: dict[str, Floats] = {}
+        for name in ("value", "weight", "status"):
+            cells = rows[name].explode().cast(pl.Float64)
+            table[name] = np.full(shape, np.nan)
+            table[name][query, run] = cells.to_numpy().reshape(-1, measures)
         dropped = table["status"] == Status.dropped
-        table["value"][dropped] = table["status"][dropped] = np.nan
+        table["value"][dropped] = np.nan
+        table["status"][dropped] = np.nan
         for measure, weighted in enumerate(self.weighted):
             value = table["value"][:, :, measure]
-            has = ~np.isnan(value).any(axis=1)
-            weight = (
-                table["weight"][has, :, measure].max(axis=1)
-                if weighted
-                else np.ones(int(has.sum()))
-            )
-            some = int((~np.isnan(table["status"][:, :, measure])).any(axis=1).sum())
-            names, cluster = np.unique(
-                queries["unit"].to_numpy()[has], return_inverse=True
-            )
-            units = Units.of(
-                value[has], weight=weight, cluster=cluster.astype(np.int64)
-            )
-            yield _Scores(
-                value[has],
-                units,
-                pl.Series(names, dtype=pl.String),
-                some - int(has.sum()),
-            )
+            has_all = ~np.isnan(value).any(axis=1)
+            complete = int(has_all.sum())
+            weight = np.ones(complete)
+            if weighted:
+                weight = table["weight"][has_all, :, measure].max(axis=1)
+            status = table["status"][:, :, measure]
+            has_any = (~np.isnan(status)).any(axis=1)
+            left_out = int(has_any.sum()) - complete
+            unit_ids = queries["unit"].to_numpy()[has_all]
+            names, cluster = np.unique(unit_ids, return_inverse=True)
+            values = value[has_all]
+            units = Units.of(values, weight=weight, cluster=cluster.astype(np.int64))
+            yield _Scores(values, units, pl.Series(names, dtype=pl.String), left_out)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,12 +126,17 @@ class CountingTask(_Task):
         total = scores.units.total
         size = scores.units.size
         between = [scores.differences(pair).total[:, 0] for pair in self.pairs]
-        columns = [size, *total.T, *between, *map(np.abs, between)]
-        largest = float(np.abs(scores.values).max(initial=0.0))
-        ends = float(size.min(initial=np.inf)), float(size.max(initial=0.0))
-        sums = [_exact(column) for column in columns]
+        absolute = map(np.abs, between)
+        columns = [size, *total.T, *between, *absolute]
+        magnitudes = np.abs(scores.values)
         return MeasureSums(
-            sums, len(scores.values), len(size), scores.left_out, largest, *ends
+            sums=[_exact(column) for column in columns],
+            n=len(scores.values),
+            units=len(size),
+            left_out=scores.left_out,
+            largest=float(magnitudes.max(initial=0.0)),
+            least=float(size.min(initial=np.inf)),
+            most=float(size.max(initial=0.0)),
         )
 
 
@@ -174,15 +176,16 @@ class DrawingTask(_Task):
         )
         for column, mean in zip(between.T, self.means[at], strict=True):
             scatter = column - size * mean
-            squares += [_exact(scatter * scatter), _exact(scatter**2 / rest)]
+            squares.append(_exact(scatter * scatter))
+            squares.append(_exact(scatter**2 / rest))
         leverage = share**2 / rest
         shares = [_exact(share**2), _exact(leverage), _exact(leverage**2)]
-        for one, other in self.pairs:
-            differences = scores.values[:, one] - scores.values[:, other]
-            differences[np.abs(differences) <= ROUNDING * self.largest[at]] = 0.0
-            counts.append(
-                [int((np.sign(differences) == sign).sum()) for sign in (1, 0, -1)]
-            )
+        tiny = ROUNDING * self.largest[at]
+        for system, other in self.pairs:
+            differences = scores.values[:, system] - scores.values[:, other]
+            differences[np.abs(differences) <= tiny] = 0.0
+            signs = np.sign(differences)
+            counts.append([int((signs == sign).sum()) for sign in (1, 0, -1)])
         stream = None
         if self.resamples[at]:
             stream = PoissonBootstrap(
@@ -224,7 +227,8 @@ class MeasureSums:
         self.units += other.units
         self.left_out += other.left_out
         self.largest = max(self.largest, other.largest)
-        self.least, self.most = min(self.least, other.least), max(self.most, other.most)
+        self.least = min(self.least, other.least)
+        self.most = max(self.most, other.most)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the sums as JSON data."""
@@ -233,9 +237,8 @@ class MeasureSums:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """Return the object from its JSON data."""
-        return cls(
-            **{**data, "sums": [ExactSum.from_dict(one) for one in data["sums"]]}
-        )
+        sums = [ExactSum.from_dict(state) for state in data["sums"]]
+        return cls(**{**data, "sums": sums})
 
     @property
     def size(self) -> float:
@@ -297,10 +300,9 @@ class MeasureSpread:
         )
         counts = np.array(data["counts"])
         stream = data["stream"]
-        drawn = (
-            None if stream is None else PoissonBootstrap.from_dict(stream, len(counts))
-        )
-        return cls(squares, shares, counts, drawn)
+        if stream is not None:
+            stream = PoissonBootstrap.from_dict(stream, len(counts))
+        return cls(squares, shares, counts, stream)
 
     def robust(self, pair: int) -> tuple[float, float]:
         """Return a pair's sum of squares for CR2, and the degrees of freedom of Bell and McCaffrey."""
