@@ -60,8 +60,8 @@ def test_words_may_be_queries() -> None:
 
 MISFITS: Final[dict[str, tuple[dict[str, Any], str, str | None]]] = {
     "facts about a model": (
-        {"q1": {"d1": 2.0}, "mteb_model_meta": {"model_name": "m"}},
-        "mteb_model_meta: {'model_name': 'm'}",
+        {"q1": {"d1": 2.0}, "model_meta": {"model_name": "m"}},
+        "model_meta: {'model_name': 'm'}",
         None,
     ),
     "a text": ({"q1": ["d1"], "mode": "text"}, "mode: 'text'", None),
@@ -74,9 +74,9 @@ MISFITS: Final[dict[str, tuple[dict[str, Any], str, str | None]]] = {
         "if relevant_docs holds them",
     ),
     "a number first": (
-        {"metric_score": 0.5, "details": {"u1": {"hits": []}}, "failures": {}},
+        {"metric_score": 0.5, "results": {"u1": {"hits": []}}, "failures": {}},
         "metric_score: 0.5",
-        "if details holds them",
+        "if results holds them",
     ),
     "records": (
         {"26": {"question": "t", "contexts": [{"docid": "d"}]}},

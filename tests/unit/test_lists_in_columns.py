@@ -320,5 +320,5 @@ def test_columns_of_two_kinds() -> None:
         rankstone.evaluate(FOLDED, QRELS, "RR", columns=NAMES)
     with pytest.raises(MixedIds, match="items holds text and whole number"):
         scores(pd.DataFrame({"user": ["a"], "items": [["x", 1]]}))
-    with pytest.raises(MissingColumn, match=r"(?s)no column doc_id.*--columns"):
+    with pytest.raises(MissingColumn, match=r"(?s)no column doc_id.*columns="):
         read_run(FOLDED)

@@ -94,7 +94,7 @@ class JsonPattern(Record):
             if value != pattern:
                 raise Misfit(path, printable(pattern, 40), value)
             return iter((row,))
-        is_value = not isinstance(value, (Mapping, list, tuple))
+        is_value = value is None or isinstance(value, (str, int, float))
         if not is_value or (name in NUMBERS and not _may_be_number(value)):
             raise Misfit(path, f"the {name}", value)
         return iter(({**row, name: value},))
