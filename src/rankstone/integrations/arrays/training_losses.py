@@ -70,9 +70,8 @@ def pair_weights(
     [[[0.0, 0.5], [0.5, 0.0]]]
     """
     given = Padded.of(scores, labels, mask)
-    return given.xp.concatenate(
-        [part.back(changes(part, measure)) for part in given.parts()], 0
-    )
+    weights = [part.back(changes(part, measure)) for part in given.parts()]
+    return given.xp.concatenate(weights, 0)
 
 
 @lru_cache(64)
@@ -89,17 +88,15 @@ def changes(given: Padded, measure: str | Measure) -> Data:
         return _sum_changes(blocks, *factors)
     if isinstance(kind, AP) and kind.denom != "hits" and kind.tied == "order":
         relevant = given.relevant(kind.threshold)
-        return (
-            _precision_changes(blocks, relevant, kind.k)
-            / _denominator(given, kind, relevant)[:, None, None]
-        )
+        change = _precision_changes(blocks, relevant, kind.k)
+        norm = _denominator(given, kind, relevant)
+        return change / norm[:, None, None]
     if isinstance(kind, (RR, Success)):
-        value = (
-            1.0 / np.arange(1.0, given.width + 1)
-            if isinstance(kind, RR)
-            else np.ones(given.width)
-        )
-        return _first_changes(blocks, _targets(given, kind), _cut(value, kind.k))
+        by_rank = np.ones(given.width)
+        if isinstance(kind, RR):
+            by_rank = 1.0 / by_rank.cumsum()
+        targets = _targets(given, kind)
+        return _first_changes(blocks, targets, _cut(by_rank, kind.k))
     raise BadParameter(
         f"{kind}: there is no closed form for the change by a swap of two documents",
         expected=_CLOSED,
@@ -124,17 +121,11 @@ def _factors(blocks: _Blocks, kind: Any) -> tuple[Data, Data] | None:  # noqa: A
         and getattr(kind, "ideal", "") != "topk"
     ):
         gain = given.worth(kind)
-        by_rank = _discounts(kind, given.width)
+        by_rank = _discounts(kind, given.width, kind.k)
         norm = _ideal(given, kind, gain)
     else:
         return None
     return gain / norm[:, None], blocks.summed(by_rank) / blocks.count
-
-
-def ideal_dcg(given: Padded, gain: Data, discounts: Floats) -> Data:
-    """Return the discounted gains of the ideal order, ``[lists]``; 1 without gain."""
-    total = (given.descending(gain) * given.own(discounts)).sum(1)
-    return given.xp.where(total > 0, total, 1.0)
 
 
 class _Blocks(Record):
@@ -145,13 +136,10 @@ class _Blocks(Record):
     @cached_property
     def order(self) -> Data:
         """The places of the documents by score descending; padding comes last."""
-        key = -self.given.fixed
-        key = (
-            key
-            if self.given.there is None
-            else self.given.xp.where(self.given.there, key, np.nan)
-        )
-        return self.given.xp.argsort(key, 1)
+        xp, key = self.given.xp, -self.given.fixed
+        if self.given.there is not None:
+            key = xp.where(self.given.there, key, np.nan)
+        return xp.argsort(key, 1)
 
     @cached_property
     def _ends(self) -> tuple[Data, Data]:
@@ -188,7 +176,8 @@ class _Blocks(Record):
     @property
     def count(self) -> Data:
         """The number of documents in the block."""
-        return self._ends[1] - (self._ends[0] - 1)
+        first, last = self._ends
+        return last - (first - 1)
 
     @cached_property
     def size(self) -> Data:
@@ -202,9 +191,8 @@ class _Blocks(Record):
     def inside(self, some: Data) -> Data:
         """Return how many of some documents are in each one's block."""
         counts = self._through(1 * some)
-        return self.given.taken(counts, self._ends[1]) - self.given.taken(
-            counts, self.first - 1
-        )
+        until_last = self.given.taken(counts, self._ends[1])
+        return until_last - self.given.taken(counts, self.first - 1)
 
     def _through(self, values: Data) -> Data:
         """Return sums over the documents down to ranks 0, 1, 2, …."""
@@ -214,18 +202,22 @@ class _Blocks(Record):
     def summed(self, by_rank: Floats) -> Data:
         """Return the sum of numbers of ranks over the ranks of each block."""
         through = self.given.own(np.concatenate(([0.0], np.cumsum(by_rank))))
-        return through[self._ends[1]] - through[self._ends[0] - 1]
+        first, last = self._ends
+        return through[last] - through[first - 1]
 
 
 def _sum_changes(blocks: _Blocks, gain: Data, share: Data) -> Data:
     """Return the changes of ``Σ gain · value of the rank / norm``: products of two differences."""
-    change = abs(
-        (gain[:, :, None] - gain[:, None, :]) * (share[:, :, None] - share[:, None, :])
-    )
+    change = abs(_differences(gain) * _differences(share))
     there = blocks.given.there
     if there is None:
         return change
     return blocks.given.xp.where(there[:, :, None] & there[:, None, :], change, 0.0)
+
+
+def _differences(values: Data) -> Data:
+    """Return the value of the second document less that of the first, for all pairs."""
+    return values[:, None, :] - values[:, :, None]
 
 
 def _precision_changes(blocks: _Blocks, relevant: Data, k: int | None) -> Data:
@@ -238,20 +230,19 @@ def _precision_changes(blocks: _Blocks, relevant: Data, k: int | None) -> Data:
     size = blocks.size
     ranks = np.arange(1.0, blocks.given.width + 1)
     once = blocks.summed(_cut(1.0 / ranks, k))  # Σ 1/r
-    past = (
-        blocks.summed(_cut(np.ones_like(ranks), k)) - blocks.first * once
-    )  # Σ (r − s)/r
+    depth = blocks.summed(_cut(np.ones_like(ranks), k))
+    past = depth - blocks.first * once  # Σ (r − s)/r
     inside = blocks.inside(relevant)
     before = blocks.above(1 * relevant)
     others = xp.where(size > 1, size - 1, 1)
 
     def added(more: int, above: int) -> Data:
         count = inside + more
-        return (
-            count / size * ((before + above + 1) * once + (count - 1) / others * past)
-        )
+        precisions = (before + above + 1) * once + (count - 1) / others * past
+        return count / size * precisions
 
-    now, each = added(0, 0), inside / size * once  # the change if one more is above
+    now = added(0, 0)
+    each = inside / size * once  # the change if one more is above
     until = blocks.above(each / size)  # the same, summed over all blocks above
     past_it = until + each
     risen_to = added(1, 0) - now - past_it
@@ -273,38 +264,40 @@ def _first_changes(blocks: _Blocks, targets: Data, by_rank: Floats) -> Data:
     Without the moved one, the first targets are in a block ``top``.  If the other document is above it, its
     block alone decides; if it is in it, the block has one more target; if it is below, nothing changes.
     """
-    xp = blocks.given.xp
+    given = blocks.given
+    xp = given.xp
     first = blocks.first
     size = blocks.size
     inside = blocks.inside(targets)
-    nowhere = 0 * first + 2 * blocks.given.width
+    nowhere = 0 * first + 2 * given.width
 
     def block(among: Data) -> _Block:
-        begin = -blocks.given.largest(-xp.where(among, first, nowhere))
+        begin = -given.largest(-xp.where(among, first, nowhere))
         here = among & (first == begin)
-        return _Block(
-            begin, *(blocks.given.largest(xp.where(here, n, 0)) for n in (size, inside))
+        documents, count = (
+            given.largest(xp.where(here, number, 0)) for number in (size, inside)
         )
-
-    def mean(of: _Block, more: int) -> Data:
-        return _mean_first(blocks, of.begin, of.size, of.count + more, by_rank)
+        return _Block(begin, documents, count)
 
     best = block(targets)
     following = block(targets & (first > best.begin))
-    now = mean(best, 0)
-    is_best = first == best.begin
+    fewer = best._replace(count=best.count - 1)
     last_one = best.count == 1
-    top = xp.where(is_best & last_one, following.begin, best.begin)
-    below = xp.where(
-        is_best, xp.where(last_one, mean(following, 0), mean(best, -1)), now
+    without = _Block(
+        *(xp.where(last_one, *fields) for fields in zip(following, fewer, strict=True))
     )
-    neighbour = xp.where(
-        is_best, xp.where(last_one, mean(following, 1), now), mean(best, 1)
-    )
+
+    def mean(more: int) -> Data:
+        """Return the value with so many more targets in the top block of the others."""
+        moved = _mean_first(given, without, more, by_rank)
+        return xp.where(is_best, moved, _mean_first(given, best, more, by_rank))
+
+    is_best = first == best.begin
+    now = _mean_first(given, best, 0, by_rank)
+    top = xp.where(is_best, without.begin, best.begin)[:, :, None]
     alone = blocks.summed(by_rank) / size
     place = first[:, None, :]
-    top = top[:, :, None]
-    then = xp.where(place == top, neighbour[:, :, None], below[:, :, None])
+    then = xp.where(place == top, mean(1)[:, :, None], mean(0)[:, :, None])
     then = xp.where(place < top, alone[:, None, :], then)
     return _both_ways(blocks, targets, then - now[:, :, None])
 
@@ -317,70 +310,58 @@ class _Block(NamedTuple):
     count: Data
 
 
-def _mean_first(
-    blocks: _Blocks, begin: Data, size: Data, count: Data, by_rank: Floats
-) -> Data:
-    """Return the mean value of the rank of the first of ``count`` documents of a block, ``[lists, 1]``."""
-    xp = blocks.given.xp
-    given = blocks.given
-    place = xp.cumsum(xp.ones_like(blocks.first), 1) - 1
-    left = xp.where(
-        place < size, size - place, 1.0
-    )  # documents from this place of the block on
+def _mean_first(given: Padded, top: _Block, more: int, by_rank: Floats) -> Data:
+    """Return the mean value of the rank of the first target of a block with so many more, ``[lists, 1]``."""
+    xp = given.xp
+    count = top.count + more
+    place = xp.cumsum(xp.ones_like(given.grade) > 0, 1) - 1
+    inside = place < top.size
+    left = xp.where(inside, top.size - place, 1.0)  # documents from this place on
     none_here = xp.where(left > count, (left - count) / left, 0.0)
-    before = xp.concatenate(
-        (0 * none_here[:, :1] + 1, xp.cumprod(none_here, 1)[:, :-1]), 1
-    )
-    numbers = given.own(np.concatenate((by_rank, np.zeros(2 * given.width + 1))))[
-        begin - 1 + place
-    ]
-    return xp.where(place < size, before * count / left * numbers, 0.0).sum(1)[:, None]
+    begin = 0 * none_here[:, :1] + 1
+    before = xp.concatenate((begin, xp.cumprod(none_here, 1)[:, :-1]), 1)
+    beyond = np.zeros(2 * given.width + 1)
+    numbers = given.own(np.concatenate((by_rank, beyond)))[top.begin - 1 + place]
+    chances = xp.where(inside, before * count / left, 0.0)
+    return (chances * numbers).sum(1)[:, None]
 
 
 def _both_ways(blocks: _Blocks, some: Data, change: Data) -> Data:
     """Return the symmetric table of changes between some documents and the others."""
-    there = blocks.given.there
-    first = blocks.first
-    others = ~some if there is None else there & ~some
-    apart = (
-        (first[:, :, None] != first[:, None, :]) & some[:, :, None] & others[:, None, :]
-    )
+    others = ~some
+    if blocks.given.there is not None:
+        others = others & blocks.given.there
+    apart = _differences(blocks.first) != 0
+    apart = apart & some[:, :, None] & others[:, None, :]
     table = blocks.given.xp.where(apart, abs(change), 0.0)
     return table + table.swapaxes(1, 2)
 
 
 @lru_cache(64)
-def _discounts(measure: GainMeasure, width: int) -> Floats:
-    return _cut(1.0 / measure.divisor(np.arange(1, width + 1)), measure.k)
+def _discounts(measure: GainMeasure, width: int, k: int | None = None) -> Floats:
+    return _cut(1.0 / measure.divisor(np.arange(1, width + 1)), k)
 
 
 def _cut(by_rank: Floats, k: int | None) -> Floats:
     """Return the values of ranks, 0 below the cutoff."""
-    return by_rank if k is None else np.where(np.arange(len(by_rank)) < k, by_rank, 0.0)
+    return np.where(np.arange(len(by_rank)) < (k or len(by_rank)), by_rank, 0.0)
 
 
 def _ideal(given: Padded, measure: GainMeasure, gain: Data) -> Data:
-    """Return the norm of the discounted gains, ``[lists]``."""
+    """Return the norm of the discounted gains, ``[lists]``; 1 without gain."""
     if not isinstance(measure, nDCG):
         return given.own(1.0) + 0 * given.lengths()
+    whole = measure.ideal_depth == "all"
     if measure.ideal != "k_ones":
-        whole = measure.ideal_depth == "all"
-        by_rank = (
-            1.0 / measure.divisor(np.arange(1, given.width + 1))
-            if whole
-            else _discounts(measure, given.width)
-        )
-        return ideal_dcg(given, gain, by_rank)
+        discounts = _discounts(measure, given.width, None if whole else measure.k)
+        total = (given.descending(gain) * given.own(discounts)).sum(1)
+        return given.xp.where(total > 0, total, 1.0)
     lengths = given.lengths()
     most = measure.k or given.width
-    through = np.cumsum(1.0 / measure.divisor(np.arange(1, most + 1)))
-    if measure.ideal_depth == "all" or (
-        measure.ideal_depth == "k" and measure.pad != "shrink"
-    ):
-        return given.own(through[-1]) + 0 * lengths
-    return given.own(np.concatenate(([1.0], through)))[
-        given.xp.where(lengths > most, most, lengths)
-    ]
+    through = np.concatenate(([1.0], np.cumsum(_discounts(measure, most))))
+    if whole or (measure.ideal_depth == "k" and measure.pad != "shrink"):
+        lengths = 0 * lengths + most
+    return given.own(through)[given.xp.where(lengths > most, most, lengths)]
 
 
 def _denominator(given: Padded, measure: Any, relevant: Data) -> Data:  # noqa: ANN401 - P, R or AP
@@ -390,11 +371,9 @@ def _denominator(given: Padded, measure: Any, relevant: Data) -> Data:  # noqa: 
     known = given.xp.count_nonzero(relevant, 1)
     depth = length if measure.k is None else 0 * length + measure.k
     named = measure.denom.removeprefix("min_").split("_")
-    limits = {
-        "R": known,
-        "k": depth,
-        "n": xp.minimum(length, depth) if isinstance(measure, P) else length,
-    }
+    if isinstance(measure, P):
+        length = xp.minimum(length, depth)
+    limits = {"R": known, "k": depth, "n": length}
     least = limits[named[0]]
     for name in named[1:]:
         least = xp.minimum(least, limits[name])
@@ -428,9 +407,8 @@ def soft_ranks(scores: Data, *, mask: object = None, temperature: float = 0.1) -
     >>> soft_ranks(np.array([[3.0, 1.0, 2.0]]), temperature=0.01).tolist()
     [[1.0, 3.0, 2.0]]
     """
-    return _soft_ranks(
-        Padded.of(scores, np.zeros(tuple(scores.shape)), mask), temperature
-    )
+    unlabelled = np.zeros(tuple(scores.shape))
+    return _soft_ranks(Padded.of(scores, unlabelled, mask), temperature)
 
 
 def _soft_ranks(given: Padded, temperature: float) -> Data:
@@ -441,16 +419,13 @@ def _soft_ranks(given: Padded, temperature: float) -> Data:
     above = _above(given, temperature)
     if given.there is None:
         return 0.5 + above.sum(2)  # a document is half above itself
-    return (
-        0.5
-        + given.xp.where(given.there[:, None, :], above, 0.0).sum(2)
-        + 0.5 * ~given.there
-    )
+    above = given.xp.where(given.there[:, None, :], above, 0.0)
+    return 0.5 + above.sum(2) + 0.5 * ~given.there
 
 
 def _above(given: Padded, temperature: float) -> Data:
     """Return the degree to which the second document is above the first, ``[lists, longest, longest]``."""
-    apart = (given.scores[:, None, :] - given.scores[:, :, None]) / temperature
+    apart = _differences(given.scores) / temperature
     return 0.5 * (1.0 + given.xp.tanh(0.5 * apart))
 
 
@@ -482,11 +457,10 @@ def approx_ndcg(
     given = Padded.of(scores, labels, mask)
     measure = nDCG(gain=gain)
     worth = given.worth(measure)
-    ideal = ideal_dcg(
-        given, worth, 1.0 / measure.divisor(np.arange(1, given.width + 1))
-    )
-    share = given.back(worth / ideal[:, None])
-    return (share / given.xp.log2(1.0 + _soft_ranks(given, temperature))).sum(1)
+    norm = _ideal(given, measure, worth)
+    share = given.back(worth / norm[:, None])
+    ranks = _soft_ranks(given, temperature)
+    return (share / given.xp.log2(1.0 + ranks)).sum(1)
 
 
 @uncompiled
@@ -511,9 +485,8 @@ def approx_mrr(
     relevant = given.relevant(ANY_GAIN)
     rivals = relevant[:, None, :] & (given.own(np.eye(given.width)) == 0)
     chance = given.xp.where(rivals, 1.0 - _above(given, temperature), 1.0).prod(2)
-    return given.xp.where(relevant, chance / _soft_ranks(given, temperature), 0.0).sum(
-        1
-    )
+    ranks = _soft_ranks(given, temperature)
+    return given.xp.where(relevant, chance / ranks, 0.0).sum(1)
 
 
 @uncompiled
@@ -540,9 +513,8 @@ def lambda_loss(
     factors = _factors(_Blocks(given), kind) if rises else None
     if factors is not None:
         return _loss_of_factors(given, *factors, sigma)
-    return given.xp.concatenate(
-        [_lambda_loss(part, measure, sigma) for part in given.parts()], 0
-    )
+    losses = [_loss_of_weights(part, measure, sigma) for part in given.parts()]
+    return given.xp.concatenate(losses, 0)
 
 
 def _loss_of_factors(given: Padded, gain: Data, share: Data, sigma: float) -> Data:
@@ -561,15 +533,13 @@ def _loss_of_factors(given: Padded, gain: Data, share: Data, sigma: float) -> Da
         loss: Data = PairLoss.apply(steep, better, worse, share, step)
         return loss
     rise = given.xp.maximum(better[:, :, None] - worse[:, None, :], 0.0)
-    weight = rise * abs(share[:, :, None] - share[:, None, :])
-    apart = steep[:, None, :] - steep[:, :, None]
-    return (weight * given.softplus(apart)).sum((1, 2))
+    weight = rise * abs(_differences(share))
+    return (weight * given.softplus(_differences(steep))).sum((1, 2))
 
 
-def _lambda_loss(given: Padded, measure: str | Measure, sigma: float) -> Data:
-    better = given.grade[:, :, None] > given.grade[:, None, :]
-    steep = sigma * given.scores
-    loss = given.back(changes(given, measure)) * given.softplus(
-        steep[:, None, :] - steep[:, :, None]
-    )
+def _loss_of_weights(given: Padded, measure: str | Measure, sigma: float) -> Data:
+    """Return the loss where a pair's weight is a number of its own."""
+    weight = given.back(changes(given, measure))
+    loss = weight * given.softplus(_differences(sigma * given.scores))
+    better = _differences(given.grade) < 0
     return given.xp.where(better, loss, 0.0).sum((1, 2))
