@@ -179,9 +179,8 @@ def open_table(
     key
         The column of the ids of a mapping, and what the table is called.
     """
-    format_in = (
-        None if format_in == "trec" else format_in
-    )  # TREC text has no column names
+    if format_in == "trec":  # it has no column names
+        format_in = None
     name = f"table of {key}"
     notes = tuple[str, ...]()
     if not is_path(source):
@@ -191,18 +190,16 @@ def open_table(
         if holds_json(source, format_in):
             frame = _frame_of(read_json(name), key, name)
         elif isinstance(source, str) and is_database(source):
-            ids = (
-                key,
-                *(theirs for theirs, ours in (columns or {}).items() if ours == key),
-            )
+            renamed = (columns or {}).items()
+            ids = (key, *(theirs for theirs, ours in renamed if ours == key))
             frame = open_database(source).frame(ids).lazy()
         else:
             frame, notes = scan_files(source, format_in, columns)
     with reading(name):
-        chosen = renames(frame.collect_schema().names(), columns or {}, name)
-        frame = frame.drop(hidden(frame.collect_schema().names(), chosen)).rename(
-            chosen
-        )
+        names = frame.collect_schema().names()
+        chosen = renames(names, columns or {}, name)
+        kept = frame.drop(hidden(names, chosen))
+        frame = kept.rename(chosen)
     return name, frame, notes
 
 

@@ -224,9 +224,8 @@ def read_events(
     ids
         The columns of ids.
     """
-    format_in = (
-        None if format_in == "trec" else format_in
-    )  # TREC text has no column names
+    # TREC text has no column names
+    format_in = None if format_in == "trec" else format_in
     parts: list[Scanned] = []
     if isinstance(source, str) and is_database(source):
         name = display_name(source)
@@ -265,17 +264,16 @@ def read_events(
         if theirs not in replaced
     }
     require(ours.values(), needed, name, schema.names(), given=columns)
-    theirs = {ours[name]: name for name in ours if ours[name] in (*needed, *further)}
-    kept = {column: schema[named] for column, named in theirs.items()}
-    kept |= {
-        column: id_type(column, kept[column], name) for column in ids if column in kept
-    }
-    bare = any(part.kind in ("csv", "tsv") for part in parts)
-    wide = any(
-        kept[column] == pl.String and schema[theirs[column]].is_numeric()
-        for column in ids
-        if column in kept
-    )
+    wanted = {*needed, *further}
+    theirs = {column: own for own, column in ours.items() if column in wanted}
+    kept = {column: schema[own] for column, own in theirs.items()}
+    untyped = any(part.kind in ("csv", "tsv") for part in parts)
+    for column in ids:
+        if column in kept:
+            given = kept[column]
+            kept[column] = id_type(column, given, name)
+            # wide numbers are text
+            untyped |= given.is_numeric() and kept[column] == pl.String
     if len(kept) < len(schema) and parts:
         frames = [part.whole() for part in parts]
     named = [
@@ -290,7 +288,7 @@ def read_events(
     notes = tuple(dict.fromkeys([*read_as, *tools]))
     pairs = tuple(zip(parts, named, strict=False))
     return Events(
-        name, whole, kept, bare or wide, pairs, tuple(ours.values()), read_as=notes
+        name, whole, kept, untyped, pairs, tuple(ours.values()), read_as=notes
     )
 
 

@@ -104,16 +104,12 @@ def trace_frame(
     for _, of_trace in groupby(spans, attrgetter("trace")):
         rows += _retrievals(list(of_trace), steps=steps)
     if not rows:
-        kinds = (
-            ", ".join(
-                sorted({printable(span.kind, 30) for span in spans if span.kind})[:8]
-            )
-            or "none"
-        )
+        kinds = sorted({printable(span.kind, 30) for span in spans if span.kind})
+        shown = ", ".join(kinds[:8]) or "none"
         raise EmptyInput(
             "this trace has no retrieval",
             where=source,
-            given=f"kinds of spans: {kinds}",
+            given=f"kinds of spans: {shown}",
             expected="openinference.span.kind or type RETRIEVER, or gen_ai.operation.name = retrieval",
         )
     reranked = sum(row["step"] == "reranker" for row in rows)
@@ -126,30 +122,22 @@ def trace_frame(
 def _frame(rows: list[dict[str, Any]], *, steps: bool) -> pl.DataFrame:
     documents = [document for row in rows for document in row["documents"]]
     names = dict.fromkeys(name for document in documents for name in document)
-    wanted = [
-        name
-        for name in names
-        if any(document.get(name) is not None for document in documents)
-    ]
-    partly = (
-        {"score"}
-        if any(document.get("score") is None for document in documents)
-        else set()
-    )
     data: dict[str, Any] = {
         name: [row[name] for row in rows]
         for name in ("query_id", "question", "session", "ms")
     }
-    if len({*zip(data["query_id"], (row["step"] for row in rows), strict=True)}) < len(
-        rows
-    ):
+    step_of_query = {(row["query_id"], row["step"]) for row in rows}
+    if len(step_of_query) < len(rows):
         data["call"] = [row["call"] for row in rows]
-    data |= {"step": [row["step"] for row in rows]} if steps else {}
-    for name in wanted:
-        if name not in partly:  # then the order of the list is the ranking
-            data[name] = [
-                [document.get(name) for document in row["documents"]] for row in rows
-            ]
+    if steps:
+        data["step"] = [row["step"] for row in rows]
+    for name in names:
+        cells = [document.get(name) for document in documents]
+        missing = cells.count(None)
+        # without all scores the order of the list is the ranking
+        least = 1 if name == "score" else len(cells)
+        if missing < least:
+            data[name] = [[d.get(name) for d in row["documents"]] for row in rows]
     if "doc_id" not in data and not documents:
         data["doc_id"] = [[] for _ in rows]
     return pl.DataFrame(
@@ -168,11 +156,11 @@ def _retrievals(spans: list[TraceSpan], *, steps: bool) -> list[dict[str, Any]]:
         question = _question(span)
         step = span.kind.lower()
         ms = span.end - span.begin
-        if (
-            step == "reranker" and rows and not steps
-        ):  # it reorders what was retrieved last
-            ms = ms + rows[-1]["ms"]
-            question = rows.pop()["question"]
+        if step == "reranker" and rows and not steps:
+            # it reorders what was retrieved last
+            retrieved = rows.pop()
+            ms += retrieved["ms"]
+            question = retrieved["question"]
         calls = 1 + sum(row["step"] == step for row in rows)
         rows.append(
             {
@@ -197,9 +185,8 @@ def _is_inside(span: TraceSpan, by_id: Mapping[str, TraceSpan]) -> bool:
     while above is not None and above.kind != span.kind and above.id not in passed:
         passed.add(above.id)
         above = by_id.get(above.parent)
-    if (
-        above is None or above.id in passed
-    ):  # parents of damaged spans may form a circle
+    # parents of damaged spans may form a circle
+    if above is None or above.id in passed:
         return False
     return bool(above.documents) or not span.documents
 
@@ -231,30 +218,25 @@ def _spans(record: Mapping[str, Any]) -> Iterator[TraceSpan]:
             for name in ("input", "metadata", "sessionId")
             if record.get(name)
         }
-        yield _observation(
-            {**about, "id": record.get("id"), "type": "TRACE"}, str(record.get("id"))
-        )
-        for one in record["observations"] or ():
-            given = {name: value for name, value in one.items() if value is not None}
-            yield _observation(
-                {"sessionId": about.get("sessionId"), **given}, str(record.get("id"))
-            )
+        own = record.get("id")
+        trace = str(own)
+        yield _observation({**about, "id": own, "type": "TRACE"}, trace)
+        session = about.get("sessionId")
+        for observation in record["observations"] or ():
+            known = {n: value for n, value in observation.items() if value is not None}
+            yield _observation({"sessionId": session, **known}, trace)
     elif "traceId" in record:
         yield _observation(record, str(record["traceId"]))
     else:
         context = record["context"]
         attributes = _flat(record.get("attributes") or {})
-        begin, end = (
-            _milliseconds(record.get(name)) for name in ("start_time", "end_time")
-        )
-        trace, own = (str(context.get(name)) for name in ("trace_id", "span_id"))
         yield TraceSpan(
-            trace,
-            own,
+            str(context.get("trace_id")),
+            str(context.get("span_id")),
             str(record.get("parent_id")),
             _kind(attributes),
-            begin,
-            end,
+            _milliseconds(record.get("start_time")),
+            _milliseconds(record.get("end_time")),
             attributes,
         )
 
@@ -304,15 +286,13 @@ def _observation(record: Mapping[str, Any], trace: str) -> TraceSpan:
         "output.value": record.get("output"),
         "metadata": record.get("metadata"),
     }
-    begin, end = (_milliseconds(record.get(name)) for name in ("startTime", "endTime"))
-    kind = str(record.get("type", "")).upper()
     return TraceSpan(
         trace,
         str(record.get("id")),
         str(record.get("parentObservationId")),
-        kind,
-        begin,
-        end,
+        str(record.get("type", "")).upper(),
+        _milliseconds(record.get("startTime")),
+        _milliseconds(record.get("endTime")),
         attributes,
     )
 
@@ -325,15 +305,14 @@ def _kind(attributes: Mapping[str, Any]) -> str:
 
 def _flat(values: Mapping[str, Any], above: str = "") -> dict[str, Any]:
     """Return nested attributes with their paths for names."""
-    found: dict[str, Any] = {}
+    flat: dict[str, Any] = {}
     for name, value in values.items():
         path = f"{above}{name}"
-        found |= (
-            _flat(value, f"{path}.")
-            if isinstance(value, Mapping) and name != "metadata"
-            else {path: value}
-        )
-    return found
+        if isinstance(value, Mapping) and name != "metadata":
+            flat |= _flat(value, f"{path}.")
+        else:
+            flat[path] = value
+    return flat
 
 
 def _milliseconds(value: object) -> float:
