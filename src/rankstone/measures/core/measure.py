@@ -276,14 +276,11 @@ class Measure(PerQuery):
             parts = replace(parts, norm=np.maximum(parts.norm, hits.total(parts.hits)))
         return hits, parts
 
-    def score(self, hits: Hits, empty: str = "zero") -> Scored:
-        """Sum the contributions and divide by the norm; ``empty`` as in the alignment options."""
-        scored = self.scored(hits, empty)
-        self._check_span(hits, scored.value, scored.status)
-        return scored
+    def score(self, hits: Hits, empty: str = "zero", *, checked: bool = True) -> Scored:
+        """Sum the contributions and divide by the norm; ``empty`` as in the alignment options.
 
-    def scored(self, hits: Hits, empty: str) -> Scored:
-        """Do the same as :meth:`score` without a look at the values."""
+        Values outside the range of the card are refused, unless they are not ``checked`` here.
+        """
         with np.errstate(
             over="ignore", divide="ignore", invalid="ignore"
         ):  # values that are not finite are refused below
@@ -314,9 +311,11 @@ class Measure(PerQuery):
             )  # they are measured by themselves
         without = (status == Status.undefined) | (status == Status.dropped)
         value[without] = np.nan
+        if checked:
+            self._check_span(hits, value, without)
         return Scored(numerator, norm, value, status, self.query_weights(hits))
 
-    def _check_span(self, hits: Hits, value: Floats, status: Codes) -> None:
+    def _check_span(self, hits: Hits, value: Floats, without: Bools) -> None:
         """Refuse values outside the range of the card, and values that are not finite."""
         low, high = self.span_of(hits)
         if (
@@ -325,7 +324,6 @@ class Measure(PerQuery):
             and low <= value.min(initial=low) <= value.max(initial=high) <= high
         ):
             return
-        without = (status == Status.undefined) | (status == Status.dropped)
         outside = ~np.isfinite(value) & ~without
         if low is not None:
             outside |= value < low - _ROUNDING
