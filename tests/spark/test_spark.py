@@ -116,7 +116,8 @@ def test_names_of_one_table_and_label(spark: Any) -> None:
     assert rankstone.spark.evaluate(labelled, scored, "RR").to_dict() == {
         "run": {"RR": 0.5}
     }
-    found = rankstone.spark.evaluate(*rated, "RR", columns=names)
+    judged, listed = rated
+    found = rankstone.spark.evaluate(judged, listed, "RR", columns=names)
     assert found.to_dict() == {"run": {"RR": 0.5}}
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -102,6 +102,9 @@ class Hits(Remembering, Traced):
         Records what measures compute with; ``None`` for no trace.  With a trace the hits are those of one
         query.
     """
+
+    #: whether numbers are there to be looked at, or are still to be computed on a device
+    has_values: ClassVar[bool] = True
 
     offsets: Ints
     rank: Ints

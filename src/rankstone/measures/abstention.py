@@ -56,7 +56,7 @@ class AbstentionMeasure(Measure, family="abstention"):
                 fix="use missing=zero, and missing=drop for other measures",
             )
 
-    def score(self, hits: Hits, empty: str = "zero", *, checked: bool = True) -> Scored:
+    def score(self, hits: Hits, empty: str = "zero") -> Scored:
         """Score queries, of which those without a relevant document may be declared unanswerable."""
         if empty == "unanswerable":
             none = hits.relevant_count(ANY_GAIN) == 0
@@ -67,8 +67,9 @@ class AbstentionMeasure(Measure, family="abstention"):
                 f"{self}: no query is declared unanswerable", expected=_NEEDS
             )
         # a query without a list is answered: by nothing
-        answered = replace(hits, found=np.ones(hits.queries, bool), _memo={})
-        return super().score(answered, empty, checked=checked)
+        return super().score(
+            replace(hits, found=np.ones(hits.queries, bool), _memo={}), empty
+        )
 
     def contributions(self, hits: Hits) -> Contributions:
         """Count one for a query, which has no document to attribute it to."""

@@ -44,6 +44,8 @@ class DenseIdeal(Ideal):
         So many columns count.
     """
 
+    has_values = False
+
     table: Data = None
     width: int = 0
 

@@ -68,8 +68,7 @@ class Recording:
     def measures(self, measures: Sequence[Measure], empty: str) -> None:
         """Record the measures that lists in tables can be scored by."""
         for measure in measures:
-            score = partial(measure.score, checked=False)
-            scored = tried(score, self._selection.hits, empty)
+            scored = tried(measure.score, self._selection.hits, empty)
             if scored is not None:
                 self.scored[measure] = scored
 

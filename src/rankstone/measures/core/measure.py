@@ -276,11 +276,8 @@ class Measure(PerQuery):
             parts = replace(parts, norm=np.maximum(parts.norm, hits.total(parts.hits)))
         return hits, parts
 
-    def score(self, hits: Hits, empty: str = "zero", *, checked: bool = True) -> Scored:
-        """Sum the contributions and divide by the norm; ``empty`` as in the alignment options.
-
-        Values outside the range of the card are refused, unless they are not ``checked`` here.
-        """
+    def score(self, hits: Hits, empty: str = "zero") -> Scored:
+        """Sum the contributions and divide by the norm; ``empty`` as in the alignment options."""
         with np.errstate(
             over="ignore", divide="ignore", invalid="ignore"
         ):  # values that are not finite are refused below
@@ -311,7 +308,7 @@ class Measure(PerQuery):
             )  # they are measured by themselves
         without = (status == Status.undefined) | (status == Status.dropped)
         value[without] = np.nan
-        if checked:
+        if hits.has_values:
             self._check_span(hits, value, without)
         return Scored(numerator, norm, value, status, self.query_weights(hits))
 
