@@ -44,8 +44,6 @@ class DenseIdeal(Ideal):
         So many columns count.
     """
 
-    has_values = False
-
     table: Data = None
     width: int = 0
 
@@ -199,6 +197,8 @@ class DenseHits(Hits):
     opened
         Returns the first and the last rank of each tie block; ``None`` for the top of lists.
     """
+
+    has_values = False
 
     table: Data = None
     width: int = 0
