@@ -124,7 +124,7 @@ class ArrayScores(Result):
                 for column in _columns(scored)
             ]
             together: Any = np.concatenate(columns)
-            rows = together.library.to_host(together.data).reshape(len(columns), -1)
+            rows = self.home.host(together.data).reshape(len(columns), -1)
         numbers = iter(rows)
         near = dict(self._where_computed)
         for measure, scored in afar.items():

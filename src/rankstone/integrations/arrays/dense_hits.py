@@ -17,7 +17,7 @@ from rankstone.hits.hits import Hits
 from rankstone.hits.list_arrays import Blocks, Ideal
 from rankstone.integrations.arrays.dense_tables import TableArray
 from rankstone.integrations.arrays.device_arrays import NotOnDevice
-from rankstone.integrations.arrays.device_tape import Node, OfPlaces
+from rankstone.integrations.arrays.device_tape import OfPlaces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -80,7 +80,29 @@ class DenseIdeal(Ideal):
         return replace(self, grade=grade, width=width, _memo={})
 
 
-class BlockMeans(TableArray):
+class RankSums(TableArray):
+    """Values of hits of which only sums are known, rank by rank.
+
+    Parameters
+    ----------
+    values
+        The sum at each rank.
+    k
+        Deeper ranks count 0; ``None`` for whole lists.
+    """
+
+    def __init__(self, values: TableArray, k: int | None) -> None:
+        self.library = values.library  # there is no ``data``: to ask for it is refused
+        self.width = values.width
+        self.reach = k or _WHOLE
+        self._values = values
+
+    def by_rank(self) -> Data:
+        """Return the sum at each rank."""
+        return self._values
+
+
+class BlockMeans(RankSums):
     """Means over the ranks of each hit's tie block, times a weight of the hit.
 
     The sum over hits of weight × mean value is the sum over ranks of value × mean weight, for any cutoff: so
@@ -96,74 +118,48 @@ class BlockMeans(TableArray):
         Deeper ranks count 0; ``None`` for whole lists.
     weight
         The weight of each hit, or which hits count; ``None`` for all alike.
-    shared
-        Returns the values of hits, where ``values`` are sums of them by rank already.
     """
 
     def __init__(
-        self,
-        hits: DenseHits,
-        values: TableArray,
-        k: Data,
-        weight: Data = None,
-        shared: Callable[[], TableArray] | None = None,
+        self, hits: DenseHits, values: TableArray, k: int | None, weight: Data = None
     ) -> None:
+        super().__init__(values, k)
         self._hits = hits
-        self._values = values
-        self._k = k
         self._weight = weight
-        self._shared = shared
-        super().__init__(None, values.library, hits.width)
-
-    @property
-    def reach(self) -> int:
-        """The deepest rank that counts."""
-        return _WHOLE if self._k is None else self._k
 
     @property
     def data(self) -> Data:
         """The values of hits."""
-        if self._shared is not None:
-            return self._shared().data
         hits = self._hits
-        means = hits.over_block(self._values, self._k) / hits.blocks.size
-        return self._weighed(means).data
-
-    @data.setter
-    def data(self, _data: Data) -> None:
-        pass
-
-    def _weighed(self, means: TableArray) -> Data:
-        if self._weight is None:
-            return means
-        if self.library.dtype(self._weight.data) == np.dtype(bool):
-            return np.where(self._weight, means, 0.0)
-        return means * self._weight
+        weight = self._weight
+        above_cutoff = hits.table.array(hits.table.rank, hits.width) <= self.reach
+        values = np.where(above_cutoff, self._values, 0.0)
+        means = hits.over_block(values) / hits.blocks.size
+        if weight is None:
+            return means.data
+        if weight.dtype == np.dtype(bool):
+            return np.where(weight, means, 0.0).data
+        return (means * weight).data
 
     def by_rank(self) -> Data:
         """Return the mean weight at each rank times its value."""
         hits = self._hits
-        if self._shared is not None:
-            return self._values
         weight = self._weight
         if weight is None:
-            weight = hits.table.array(np.ones(hits.width, bool), hits.width)
-        if self.library.dtype(weight.data) == np.dtype(bool):
-            inside = hits.inside(weight)
-        else:
-            inside = hits.over_block(hits.table.inside(weight))
+            weight = hits.table.array(np.ones(hits.width), hits.width)
+        inside = hits.over_block(hits.table.inside(weight))
         return inside / hits.blocks.size * self._values
 
-    def _again(self, weight: Data) -> BlockMeans:
-        return BlockMeans(self._hits, self._values, self._k, weight)
+    def _weighed(self, weight: Data) -> BlockMeans:
+        return BlockMeans(self._hits, self._values, self.reach, weight)
 
     def __array_ufunc__(
         self, ufunc: np.ufunc, method: str, *inputs: Data, **kwargs: Data
     ) -> Data:
-        others = [value for value in inputs if not isinstance(value, BlockMeans)]
-        weighs = ufunc is np.multiply and self._shared is None and self._weight is None
-        if weighs and len(others) == 1 and isinstance(others[0], TableArray):
-            return self._again(others[0])
+        weights = [value for value in inputs if not isinstance(value, BlockMeans)]
+        weighs = ufunc is np.multiply and self._weight is None
+        if weighs and len(weights) == 1 and isinstance(weights[0], TableArray):
+            return self._weighed(weights[0])
         return super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
 
     def __array_function__(
@@ -173,13 +169,20 @@ class BlockMeans(TableArray):
         args: Sequence[Data],
         kwargs: Mapping[str, Data],
     ) -> Data:
-        if func is np.where and self._shared is None and args[1] is self:
+        if func is np.where and isinstance(args[0], TableArray) and args[1] is self:
             mask, _, other = args
-            if isinstance(mask, TableArray) and isinstance(other, float) and not other:
-                weight = self._weight
-                weight = mask if weight is None else np.where(mask, weight, 0.0)
-                return self._again(weight)
+            if isinstance(other, float) and not other:
+                weight = mask
+                if self._weight is not None:
+                    weight = np.where(mask, self._weight, 0.0)
+                return self._weighed(weight)
         return super().__array_function__(func, types, args, kwargs)
+
+
+class PlaceBlocks(Blocks):
+    """Tie blocks with their values at all places of theirs."""
+
+    head = _OF_PLACE
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,7 +249,7 @@ class DenseHits(Hits):
 
     def total(self, values: Data) -> Data:
         """Sum within each query."""
-        if isinstance(values, BlockMeans) and values.reach <= (self.cut_at or _WHOLE):
+        if isinstance(values, RankSums) and values.reach <= (self.cut_at or _WHOLE):
             width = min(values.reach, self.width)
             return self.table.total(values.by_rank(), width)
         values = self.table.inside(values)
@@ -271,14 +274,10 @@ class DenseHits(Hits):
     @cached_property
     def blocks(self) -> Blocks:
         """The hits by tie block; blocks have their values at all places of theirs."""
-        return Blocks(_OF_PLACE, self.first, self.last)
+        return PlaceBlocks(_OF_PLACE, self.first, self.last)
 
     def _through(self, values: Data) -> Data:
         """Return sums over no place, the first, the first two, …."""
-        values = self.table.tape.own(values)
-        if not isinstance(values, Node) and np.ndim(values) == 1:
-            row = np.broadcast_to(values, self.table.columns)
-            return np.concatenate(([0], np.cumsum(row)))
         running = self.table.running(values)
         kind = self.table.tape.dtype(running)
         return self.table.after(np.zeros((self.table.queries, 1), kind), running)
@@ -286,29 +285,20 @@ class DenseHits(Hits):
     def _up_to(self, through: Data, place: Data) -> Data:
         """Return the sums down to a place of each row."""
         tape = self.table.tape
-        if isinstance(through, np.ndarray):
-            picked = tape.do(lambda row, at: row[at], "of row", through, place.data)
-        else:
-            picked = tape.call("take_along_axis", through, place.data, axis=1)
+        picked = tape.call("take_along_axis", through, place.data, axis=1)
         return self.table.array(picked, self.width)
 
-    @cached_property
-    def _before(self) -> Data:
-        return self.first - 1
-
-    def over_block(self, values: Data, k: int | None = None) -> Data:
-        """Sum values of places over the places of each block, down to a cutoff."""
+    def over_block(self, values: Data) -> Data:
+        """Sum values of places over the places of each block."""
         through = self._through(values)
-        begin, end = self._before, self.last
-        if k is not None:
-            begin, end = np.minimum(begin, k), np.minimum(end, k)
-        return self._up_to(through, end) - self._up_to(through, begin)
+        above = self._up_to(through, self.first - 1)
+        return self._up_to(through, self.last) - above
 
     def earlier(self, mask: Data) -> Data:
         """Count the masked hits of the query in blocks above each."""
         mask = self.table.inside(mask, nothing=False)
         if self.expected:
-            return self._up_to(self._through(mask), self._before)
+            return self._up_to(self._through(mask), self.first - 1)
         return self.running_count(mask) - mask.astype(np.int64)
 
     def inside(self, mask: Data) -> Data:
@@ -323,23 +313,13 @@ class DenseHits(Hits):
         among: Bools | None = None,
     ) -> Data:
         """Return the mean of ``value(rank, block)`` over the ranks of each hit's block."""
-        values = value(self.table.rank, _OF_PLACE)
-        whole = k is None
-        if not whole and not isinstance(k, int):
-            values = np.where(self.table.rank <= self.spread(k), values, 0.0)
-            whole = True
+        values: Data = value(self.table.rank, _OF_PLACE)
+        if not isinstance(k, int):
+            values = self.cut(values, k)
+            k = None
         values = self.table.array(values, self.width)
-        if self.expected:
-            means = BlockMeans(self, values, None if whole else k)
-            return means if among is None else np.where(among, means, 0.0)
-        if not whole:
-            row = self.table.array(self.table.rank, self.width)
-            values = np.where(row <= k, values, 0.0)
+        values = BlockMeans(self, values, k) if self.expected else self.cut(values, k)
         return values if among is None else np.where(among, values, 0.0)
-
-    def at_rank(self, value: Callable[[Ints], Floats], k: Cutoff | None = None) -> Data:
-        """Return ``value(rank)`` for every hit; for tied ranks the mean over the block."""
-        return self.over_places(lambda rank, _: value(rank), k)
 
     def discounted(
         self, gain: Data, divisor: Callable[[Ints], Floats], k: Cutoff | None
@@ -367,25 +347,10 @@ class DenseHits(Hits):
         chance = self.table.tape.along(np.multiply, whole)
         values = self.table.array(chance, self.width) * worth
         values = np.where(chosen, values, 0.0)
-        if k is not None and not isinstance(k, int):
+        if not isinstance(k, int):
             values = self.cut(values, k)
             k = None
-
-        def shared() -> Data:
-            width = min(self.width, k or self.width)
-            share = self.spread(self.table.total(values, width))
-            return np.where(mask & chosen, share / count, 0.0)
-
-        return BlockMeans(self, values, k, shared=shared)
-
-    def nth_of(self, mask: Data, nth: Data) -> tuple[Data, Data]:
-        """Return the query's nth masked hit: its share at each hit, and its rank."""
-        blocks = self.blocks
-        inside = self.inside(mask)
-        j = self.spread(nth) - self.earlier(mask)
-        share = np.where((j > 0) & (j <= inside), 1.0 / np.maximum(inside, 1), 0.0)
-        rank = blocks.first - 1 + j * (blocks.size + 1) / (inside + 1)
-        return np.where(mask, share, 0.0), rank
+        return RankSums(values, k)
 
     def vacant(self, tail: Callable[[Ints], Floats], k: int | None = None) -> Data:
         """Sum a function of rank over all ranks that hold no hit: over all, less those that hold one."""

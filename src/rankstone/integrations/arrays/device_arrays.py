@@ -48,9 +48,6 @@ class Library(Protocol):
     def dtype(self, data: Data) -> np.dtype[Any]:
         """Return what NumPy calls the type of the array's values."""
 
-    def to_host(self, data: Data) -> NDArray[Any]:
-        """Return an array as NumPy's."""
-
     def recorded(self, act: Callable[..., Data], values: Sequence[Data]) -> Data:
         """Return the result of an operation that is recorded, or its shape and type."""
 
@@ -109,12 +106,9 @@ class DeviceArray(NDArrayOperatorsMixin):
         args: Sequence[Data],
         kwargs: Mapping[str, Data],
     ) -> Data:
-        given = {
-            name: value
-            for name, value in kwargs.items()
-            if name not in {"like", "order", "device"}
-        }
-        return self._wrapped(self.library.function(func.__name__, args, given))
+        unneeded = {"like", "order", "device"}
+        named = {name: kwargs[name] for name in kwargs if name not in unneeded}
+        return self._wrapped(self.library.function(func.__name__, args, named))
 
     def __array__(self, *_: object, **__: object) -> NDArray[Any]:
         """Refuse: arrays leave their device only on explicit request."""
@@ -126,8 +120,6 @@ class DeviceArray(NDArrayOperatorsMixin):
         raise NotOnDevice(f"array.{name}")
 
     def _wrapped(self, result: Data) -> Data:
-        if isinstance(result, tuple):
-            return tuple(self._wrapped(part) for part in result)
         alone = isinstance(result, (DeviceArray, bool, int, float))
         return result if alone else DeviceArray(result, self.library)
 
@@ -139,16 +131,6 @@ class DeviceArray(NDArrayOperatorsMixin):
     def shape(self) -> tuple[int, ...]:
         """The length along each axis."""
         return tuple(self.data.shape)
-
-    @property
-    def ndim(self) -> int:
-        """The number of axes."""
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """The number of values."""
-        return int(np.prod(self.shape))
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -165,48 +147,26 @@ class DeviceArray(NDArrayOperatorsMixin):
         )
 
     def __getitem__(self, key: Data) -> Data:
-        if isinstance(key, slice) and key == slice(None, None, -1):
-            return self._call("flip", axis=0)
         return DeviceArray(self.data[self._key(key)], self.library)
 
     def _key(self, key: Data) -> Data:
         if isinstance(key, tuple):
             return tuple(self._key(part) for part in key)
-        return (
-            self.library.own(key) if isinstance(key, (DeviceArray, np.ndarray)) else key
-        )
+        if isinstance(key, (DeviceArray, np.ndarray)):
+            return self.library.own(key)
+        return key
 
     def __bool__(self) -> bool:
         return bool(self.data)
-
-    def __int__(self) -> int:
-        return int(self.data)
-
-    __index__ = __int__
-
-    def __float__(self) -> float:
-        return float(self.data)
 
     # -- what an array does ------------------------------------------------------------------------
     def astype(self, dtype: Data, *, copy: bool = True) -> DeviceArray:  # noqa: ARG002 - as NumPy has it
         """Return it with values of another type."""
         return DeviceArray(self.library.cast(self.data, np.dtype(dtype)), self.library)
 
-    def reshape(self, *shape: int) -> DeviceArray:
-        """Return it in another shape."""
-        return DeviceArray(self.data.reshape(shape), self.library)
-
-    def sum(self, axis: int | None = None) -> Data:
-        """Add values up."""
-        return self._call("sum", axis=axis)
-
-    def any(self, axis: int | None = None) -> Data:
+    def any(self) -> Data:
         """Return whether any value is true."""
-        return self._call("any", axis=axis)
-
-    def all(self, axis: int | None = None) -> Data:
-        """Return whether all values are true."""
-        return self._call("all", axis=axis)
+        return self._call("any")
 
     def min(self, *, initial: float | None = None) -> Data:
         """Return the smallest value as a number of the host."""
@@ -214,23 +174,13 @@ class DeviceArray(NDArrayOperatorsMixin):
 
     def max(self, *, initial: float | None = None) -> Data:
         """Return the largest value, or what is known to be no smaller, as a number of the host."""
-        if self._largest is None or not self.size:
-            return self._extreme("max", initial)
-        return self._largest
+        return self._extreme("max", initial) if self._largest is None else self._largest
 
     def _extreme(self, name: str, initial: float | None) -> Data:
-        if not self.size:
-            if initial is None:
-                msg = "an array without values has no extremes"
-                raise ValueError(msg)
-            return initial
-        value = self._call(name)
-        found = float(value) if self.dtype.kind == "f" else int(value)
-        return (
-            found
-            if initial is None
-            else (max if name == "max" else min)(found, initial)
-        )
+        number = self._call(name).data.item()
+        if initial is None:
+            return number
+        return max(number, initial) if name == "max" else min(number, initial)
 
 
 def blocks_of(equal: Data) -> tuple[Data, Data]:
@@ -240,5 +190,6 @@ def blocks_of(equal: Data) -> tuple[Data, Data]:
     ranks = np.arange(1, width + 1, like=equal)
     begins = np.where(np.concatenate((edge, ~equal), axis=1), ranks, 0)
     ends = np.where(np.concatenate((~equal, edge), axis=1), ranks, width)
-    last = np.flip(np.minimum.accumulate(np.flip(ends, axis=1), axis=1), axis=1)
-    return np.maximum.accumulate(begins, axis=1), last
+    first = np.maximum.accumulate(begins, axis=1)
+    backwards = np.minimum.accumulate(np.flip(ends, axis=1), axis=1)
+    return first, np.flip(backwards, axis=1)

@@ -54,12 +54,6 @@ class Node:
     def __bool__(self) -> bool:
         return bool(self.known())
 
-    def __int__(self) -> int:
-        return int(self.known())
-
-    def __float__(self) -> float:
-        return float(self.known())
-
 
 class Step(Record):
     """One operation: its name, what is done, with which arrays, and the number of its result."""
@@ -101,8 +95,10 @@ class Tape:
         if isinstance(value, np.ndarray):
             key: Data = (value.dtype.str, value.shape, value.tobytes())
         else:
-            value = value.item() if isinstance(value, np.generic) else value
-            value = value if isinstance(value, (bool, float)) else int(value)
+            if isinstance(value, np.generic):
+                value = value.item()
+            if not isinstance(value, (bool, float)):
+                value = int(value)
             key = (type(value), repr(value))
         kept = self._nodes.get(key)
         if kept is None:
@@ -193,14 +189,16 @@ class Tape:
         self, condition: Data, x: Data, y: Data, width: int | None = None
     ) -> Data:
         """Choose between two arrays, without an operation where the choice is the same everywhere."""
-        chosen, x, y = self.own(condition), self.own(x), self.own(y)
+        chosen = self.own(condition)
+        x = self.own(x)
+        y = self.own(y)
         everywhere = self.everywhere(chosen, width)
         if everywhere is not None:
-            chosen = x if everywhere else y
-            return chosen if isinstance(chosen, Node) else np.atleast_1d(chosen)
-        if not any(isinstance(value, Node) for value in (chosen, x, y)):
-            return np.where(chosen, x, y)
-        return self.call("where", chosen, x, y)
+            values = x if everywhere else y
+            return values if isinstance(values, Node) else np.atleast_1d(values)
+        if any(isinstance(value, Node) for value in (chosen, x, y)):
+            return self.call("where", chosen, x, y)
+        return np.where(chosen, x, y)
 
     def everywhere(self, condition: Data, width: int | None = None) -> bool | None:
         """Return what a condition is everywhere; ``None`` if it differs, or depends on the scores."""
@@ -208,13 +206,15 @@ class Tape:
             if not condition.fixed:
                 return None
             if condition.place not in self._settled:
-                mean = condition.value.sum()
-                count = int(np.prod(condition.shape))
-                self._settled[condition.place] = {0: False, count: True}.get(int(mean))
+                count = int(condition.value.sum())
+                places = int(np.prod(condition.shape))
+                settled = {0: False, places: True}
+                self._settled[condition.place] = settled.get(count)
             return self._settled[condition.place]
-        inside = np.atleast_1d(condition)
-        inside = inside if width is None else inside[..., :width]
-        return True if inside.all() else None if inside.any() else False
+        inside = np.atleast_1d(condition)[..., :width]
+        if inside.all():
+            return True
+        return None if inside.any() else False
 
     def function(
         self, name: str, args: Sequence[Data], kwargs: Mapping[str, Data]
@@ -225,8 +225,9 @@ class Tape:
         if name == "asarray":
             return np.asarray(args[0])
         if name in _LIKE:
-            kind = np.dtype(kwargs.get("dtype") or (args[1:] or [args[0].dtype])[-1])
-            return np.full(1, _LIKE[name], kind)
+            prototype, *kind = args
+            kind = kwargs.get("dtype") or (kind or [prototype.dtype])[-1]
+            return np.full(1, _LIKE[name], np.dtype(kind))
         operands = [self.own(value) for value in args]
         if name not in _WHOLE or not isinstance(operands[0], Node):
             raise NotOnDevice(name)
@@ -245,11 +246,9 @@ class Tape:
 
     def dtype(self, data: Data) -> np.dtype[Data]:
         """Return what NumPy calls the type of the array's values."""
-        return (
-            self.library.dtype(data.value)
-            if isinstance(data, Node)
-            else np.asarray(data).dtype
-        )
+        if isinstance(data, Node):
+            return self.library.dtype(data.value)
+        return np.asarray(data).dtype
 
     # -- again ---------------------------------------------------------------------------------------
     def steps_for(self, results: Iterable[Data]) -> list[Step]:
@@ -305,11 +304,6 @@ class TapeArray(DeviceArray):
         if tape.dtype(mask) != np.dtype(bool):
             raise NotOnDevice("values are placed")
         self.data = tape.where(key, value, self.data)
-
-    def _extreme(self, name: str, initial: float | None) -> Data:
-        if isinstance(self.data, Node):
-            return super()._extreme(name, initial)
-        return getattr(np, name)(self.data, initial=initial)
 
 
 class OfPlaces:

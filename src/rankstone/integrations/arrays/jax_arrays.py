@@ -13,8 +13,6 @@ from rankstone.integrations.arrays.device_arrays import Data, DeviceArray, NotOn
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
 _RUNNING: Final = {
     "add": jnp.cumsum,
     "multiply": jnp.cumprod,
@@ -50,18 +48,13 @@ class JaxLibrary:
 
     def cast(self, data: Data, dtype: np.dtype[Any]) -> Data:
         """Return an array with values of another type."""
-        return data.astype(
-            jax.dtypes.canonicalize_dtype(dtype)
-        )  # as exact as the configuration has it
+        kind = jax.dtypes.canonicalize_dtype(dtype)  # as the configuration has it
+        return data.astype(kind)
 
     def dtype(self, data: Data) -> np.dtype[Any]:
         """Return the type of an array's values."""
-        found: np.dtype[Any] = np.dtype(data.dtype)
-        return found
-
-    def to_host(self, data: Data) -> NDArray[Any]:
-        """Return an array as NumPy's."""
-        return np.asarray(data)
+        kind: np.dtype[Any] = np.dtype(data.dtype)
+        return kind
 
     def recorded(self, act: Callable[..., Data], values: Sequence[Data]) -> Data:
         """Return the shape and the type of a result: XLA compiles all operations as one."""
@@ -88,34 +81,28 @@ class JaxLibrary:
         self, name: str, method: str, inputs: Sequence[Data], kwargs: Mapping[str, Data]
     ) -> Data:
         """Call a method of an element-wise function."""
-        given = [self.own(value) for value in inputs if value is not None]
+        operands = [self.own(value) for value in inputs]
         if method == "accumulate" and name in _RUNNING:
-            return _RUNNING[name](given[0], axis=kwargs.get("axis", 0))
-        if method != "__call__" or not hasattr(jnp, name):
+            return _RUNNING[name](*operands, **kwargs)
+        if method != "__call__" or kwargs or not hasattr(jnp, name):
             raise NotOnDevice(f"{name}.{method}")
-        result = getattr(jnp, name)(*given)
-        if "where" not in kwargs:
-            return result
-        return jnp.where(self.own(kwargs["where"]), result, self.own(kwargs["out"][0]))
+        return getattr(jnp, name)(*operands)
 
     def function(
         self, name: str, args: Sequence[Data], kwargs: Mapping[str, Data]
     ) -> Data:
         """Call JAX's function of the same name."""
-        if (found := getattr(self, f"_{name}", None)) is not None:
-            return found(*args, **kwargs)
+        if name == "arange":
+            return jnp.arange(*args, device=self.device)
         if not hasattr(jnp, name):
             raise NotOnDevice(name)
-        given = [self._own_all(value) for value in args]
+        operands = [self._own_all(value) for value in args]
         named = {key: self._own_all(value) for key, value in kwargs.items()}
-        result = getattr(jnp, name)(*given, **named)
-        return bool(result) if name == "array_equal" else result
+        return getattr(jnp, name)(*operands, **named)
 
     def _own_all(self, value: Data) -> Data:
-        several = isinstance(value, (list, tuple)) and any(
-            isinstance(part, DeviceArray) for part in value
-        )
-        return [self.own(part) for part in value] if several else self.own(value)
-
-    def _arange(self, *bounds: int) -> Data:
-        return jnp.arange(*bounds, device=self.device)
+        """Return an argument with JAX's arrays in place of ours."""
+        if not isinstance(value, (list, tuple)):
+            return self.own(value)
+        ours = any(isinstance(part, DeviceArray) for part in value)
+        return [self.own(part) for part in value] if ours else self.own(value)

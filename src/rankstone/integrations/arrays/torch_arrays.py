@@ -36,7 +36,6 @@ _FLOATING: Final = {
     "exp",
     "exp2",
     "expm1",
-    "frexp",
     "log",
     "log1p",
     "log2",
@@ -104,11 +103,8 @@ class TorchLibrary:
         if isinstance(value, torch.Tensor):
             return value
         if isinstance(value, (np.ndarray, np.generic, list, tuple)):
-            return (
-                torch.from_numpy(np.ascontiguousarray(value))
-                .reshape(np.shape(value))
-                .to(self.device)
-            )
+            values = torch.from_numpy(np.ascontiguousarray(value))
+            return values.reshape(np.shape(value)).to(self.device)
         kind = torch.float64 if isinstance(value, float) else None
         return torch.tensor(value, dtype=kind, device=self.device)
 
@@ -121,11 +117,6 @@ class TorchLibrary:
     def dtype(self, data: Data) -> np.dtype[Any]:
         """Return what NumPy calls the type of a tensor's values."""
         return np.dtype(_NAMES[data.dtype])
-
-    def to_host(self, data: Data) -> NDArray[Any]:
-        """Return a tensor as NumPy's."""
-        found: NDArray[Any] = data.cpu().numpy()
-        return found
 
     def recorded(self, act: Callable[..., Data], values: Sequence[Data]) -> Data:
         """Return the result of an operation that is recorded."""
@@ -154,38 +145,26 @@ class TorchLibrary:
         self, name: str, method: str, inputs: Sequence[Data], kwargs: Mapping[str, Data]
     ) -> Data:
         """Call a method of an element-wise function."""
-        given = [self.own(value) for value in inputs if value is not None]
+        operands = [self.own(value) for value in inputs]
         if method == "accumulate" and name in _RUNNING:
-            return _RUNNING[name](given[0], dim=kwargs.get("axis", 0))
+            return _RUNNING[name](*operands, dim=kwargs["axis"])
         function = getattr(torch, _OTHERWISE.get(name, name), None)
-        if method != "__call__" or function is None:
+        if method != "__call__" or kwargs or function is None:
             raise NotOnDevice(f"{name}.{method}")
         if name in _FLOATING:
-            given = [
+            operands = [
                 value if value.is_floating_point() else value.double()
-                for value in given
+                for value in operands
             ]
-        result = function(*given)
-        if "where" not in kwargs:
-            return tuple(result) if name == "frexp" else result
-        return torch.where(
-            self.own(kwargs["where"]), result, self.own(kwargs["out"][0])
-        )
+        return function(*operands)
 
     def function(
         self, name: str, args: Sequence[Data], kwargs: Mapping[str, Data]
     ) -> Data:
         """Call the method of this name, or PyTorch's function of one array."""
-        if name == "asarray":
-            return self.own(args[0])
-        if name == "arange":
-            return torch.arange(*args, device=self.device)
         if name not in _FUNCTIONS:
             raise NotOnDevice(name)
-        try:
-            return _FUNCTIONS[name](*map(self._owned, args), **kwargs)
-        except TypeError as error:  # an unknown argument
-            raise NotOnDevice(name) from error
+        return _FUNCTIONS[name](*map(self._owned, args), **kwargs)
 
     def _owned(self, value: Data) -> Data:
         """Return an argument with tensors in place of arrays; a number may stay where it is."""
