@@ -239,15 +239,26 @@ def evaluate(
         given = Given(
             qrels, split_runs(name_runs(runs), run_column, options["columns"], **read)
         )
-    further: dict[str, Any] = {"progress": progress, "on_bad_run": on_bad_run}
     with advising(given.qrels, given.runs):
         if convention is None:
-            scored = given.score_runs(of_rankings(measures), **further, **options)
+            scored = given.score_runs(
+                of_rankings(measures),
+                progress=progress,
+                on_bad_run=on_bad_run,
+                **options,
+            )
             return Scores(*scored)
 
         from rankstone.conventions.evaluation_by_convention import evaluate_by
 
-        return evaluate_by(convention, given, measures, **further, **options)
+        return evaluate_by(
+            convention,
+            given,
+            measures,
+            on_bad_run=on_bad_run,
+            progress=progress,
+            **options,
+        )
 
 
 def beyond(

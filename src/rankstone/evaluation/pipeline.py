@@ -191,8 +191,10 @@ class Pipeline(Record):
         """Return whether any of the queries with an empty list is judged."""
         if empty is None or not isinstance(self.judgments, Judgments):
             return False
-        judged = self.judgments.queries.names.cast(pl.String)
-        return bool(empty.cast(pl.String).is_in(judged.implode()).any())
+        names = self.judgments.queries.names
+        judged = names.cast(pl.String).implode()
+        are_judged = empty.cast(pl.String).is_in(judged)
+        return bool(are_judged.any())
 
     def _check_answered(
         self, parts: Sequence[ScoredPart], lists: Lists, table: Table
