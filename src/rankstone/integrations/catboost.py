@@ -91,7 +91,8 @@ def eval_metric(
 
 def _named(scoring: Scoring, bound: Sequence[_Bound]) -> _Metric:
     """Return a metric of a class with the measure's name, since CatBoost shows the name of the class."""
-    metric: _Metric = type(str(scoring.one), (_Metric,), {})(scoring, bound)
+    kind = type(str(scoring.one), (_Metric,), {})
+    metric: _Metric = kind(scoring, bound)
     return metric
 
 
@@ -106,7 +107,8 @@ class _Metric:
     no_jit: ClassVar[bool] = True
 
     def __init__(self, scoring: Scoring, bound: Sequence[_Bound]) -> None:
-        self._scoring, self._bound = scoring, bound
+        self._scoring = scoring
+        self._bound = bound
         self._higher = scoring.higher_is_better(scoring.one)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -120,11 +122,16 @@ class _Metric:
 
     def evaluate(self, approxes: Any, target: Any, weight: Any) -> tuple[float, float]:  # noqa: ANN401 - arrays
         labels = np.asarray(target, np.float64)
-        for known, sizes in (one for one in self._bound if one.matches(labels)):
-            weights = None if weight is None else weights_of_queries(weight, sizes)
-            return self._scoring(approxes[0], known, sizes=sizes, weights=weights)[
-                str(self._scoring.one)
-            ], 1.0
+        for data in self._bound:
+            if not data.matches(labels):
+                continue
+            weights = None
+            if weight is not None:
+                weights = weights_of_queries(weight, data.sizes)
+            means = self._scoring(
+                approxes[0], labels, sizes=data.sizes, weights=weights
+            )
+            return means[str(self._scoring.one)], 1.0
         raise BadValue(
             "these labels belong to none of the given data sets",
             given=f"{counted(len(labels), 'label')}",
@@ -204,7 +211,8 @@ def _bound(pool: Any, where: str) -> _Bound:  # noqa: ANN401 - a pool, or a pair
             where=where,
             given=f"{labels.shape} and {groups.shape}",
         )
-    heads = np.concatenate(([0], np.flatnonzero(groups[1:] != groups[:-1]) + 1))
+    changes = np.flatnonzero(groups[1:] != groups[:-1])
+    heads = np.concatenate(([0], changes + 1))
     if len(np.unique(groups)) < len(heads):
         raise BadValue(
             "the rows of a group are not adjacent",

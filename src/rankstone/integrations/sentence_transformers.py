@@ -76,8 +76,11 @@ def _graded_evaluator() -> type:
                 raise BadValue(
                     "a judged query has no text", where=f"query {printable(query)}"
                 )
-            self.queries, self.corpus, self.name = dict(queries), dict(corpus), name
-            self.batch_size, self.chunk = batch_size, chunk
+            self.queries = dict(queries)
+            self.corpus = dict(corpus)
+            self.name = name
+            self.batch_size = batch_size
+            self.chunk = chunk
             self._ready = Prepared(qrels, measures, **options)
             cutoffs = [measure.k for measure in self._ready.measures]
             self.depth = depth or max(k or _DEPTH for k in cutoffs)
@@ -165,7 +168,8 @@ def retrieved(
         likeness = model.similarity(texts, encode_document(part, **how))
         if bool(likeness.isnan().any()):
             raise BadValue("a similarity is NaN", fix="has the model diverged?")
-        least = likeness.topk(min(depth, len(part)), dim=1).values[:, -1:]
+        best = likeness.topk(min(depth, len(part)), dim=1)
+        least = best.values[:, -1:]
         query, document = (likeness >= least).nonzero(as_tuple=True)
         score = likeness[query, document].float().cpu().numpy()
         columns = {
@@ -173,9 +177,9 @@ def retrieved(
             "document": document.cpu().numpy() + begin,
         }
         more = pl.DataFrame({**columns, "score": score.astype(np.float32)})
-        found = pl.concat([found, more]).filter(
-            pl.col("score") >= pl.col("score").top_k(depth).min().over("query")
-        )
+        score_column = pl.col("score")
+        least_of_query = score_column.top_k(depth).min().over("query")
+        found = pl.concat([found, more]).filter(score_column >= least_of_query)
     found = found.sort("query", maintain_order=True)
     return pl.DataFrame(
         {

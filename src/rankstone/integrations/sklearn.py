@@ -76,9 +76,9 @@ class _Score:
                 "the scorer receives no queries",
                 fix='fit(X, y, qid=qid), cross_validate(…, params={"qid": qid})',
             )
-        return self._scoring(y_pred, np.asarray(y_true), qid=np.asarray(qid))[
-            self.__name__
-        ]
+        labels = np.asarray(y_true)
+        means = self._scoring(y_pred, labels, qid=np.asarray(qid))
+        return means[self.__name__]
 
 
 def scorers(

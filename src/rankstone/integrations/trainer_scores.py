@@ -233,7 +233,8 @@ class _Part:
                 if self.one_group
                 else f"{len(scores.queries):,}",
             )
-        if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+        usable = np.isfinite(weights) & (weights >= 0)
+        if not (usable.all() and weights.any()):
             raise BadValue(
                 "weights of queries cannot be used",
                 expected="numbers from 0, not all 0",
@@ -249,12 +250,11 @@ def _weighted(measure: Measure, scored: Scored, weights: Floats) -> float:
             fix="omit the weights or agg",
         )
     counted = ~np.isin(scored.status, [Status.dropped, Status.undefined])
-    total = exact_sum(weights[counted])
-    return (
-        exact_sum(weights[counted] * scored.value[counted]) / total
-        if total
-        else math.nan
-    )
+    weights = weights[counted]
+    total = exact_sum(weights)
+    if not total:
+        return math.nan
+    return exact_sum(weights * scored.value[counted]) / total
 
 
 def _by(
@@ -315,5 +315,6 @@ def weights_of_queries(weights: Any, sizes: Any) -> Floats:  # noqa: ANN401 - ar
     """
     sizes = np.asarray(sizes)
     query = list_numbers(sizes)
-    means: Floats = np.bincount(query, weights, len(sizes)) / np.maximum(sizes, 1)
+    totals = np.bincount(query, weights, len(sizes))
+    means: Floats = totals / np.maximum(sizes, 1)
     return means

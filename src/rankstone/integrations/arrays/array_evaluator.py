@@ -279,7 +279,8 @@ class Evaluator:
         with home.exactly():
             if kept is None or whole > kept[0]:
                 return self._record(home, scores, whole=whole)
-            return [(part, part.again(part.lists.rows(scores))) for part in kept[1]]
+            _, parts = kept
+            return [(part, part.again(part.lists.rows(scores))) for part in parts]
 
     def _record(
         self, home: Home, scores: Data, *, whole: bool
@@ -328,15 +329,17 @@ class Evaluator:
     ) -> dict[Measure, Scored]:
         key = numbers_of(self.layout, scores, "scores")
         if np.isnan(key.max(initial=-np.inf)):
+            first = int(np.isnan(key).argmax())
             raise BadValue(
                 "a score is NaN",
-                where=self.layout.where(int(np.isnan(key).argmax())),
+                where=self.layout.where(first),
                 expected="a number",
                 fix="has the model diverged? give a mask for places without a document",
             )
         brings = frozenset[str]().union(*(measure.brings for measure in measures))
         parts = [self._part(part, key, measures, brings) for part in self._parts]
-        return _joined(measures, parts, np.arange(len(self.layout.lengths)))
+        order = np.arange(len(self.layout.lengths))
+        return _joined(measures, parts, order)
 
     def _part(
         self,
@@ -346,9 +349,11 @@ class Evaluator:
         brings: frozenset[str],
     ) -> list[Scored]:
         begin, batch, labels = part
+        end = begin + batch.height
+        batch = replace(batch, key=key[begin:end])
         matcher = Matcher(labels, self.options, brings=brings)
-        batch = replace(batch, key=key[begin : begin + batch.height])
-        hits = matcher.chunk(batch, lambda row: self.layout.where(begin + row)).hits
+        chunk = matcher.chunk(batch, lambda row: self.layout.where(begin + row))
+        hits = chunk.hits
         try:
             return [measure.score(hits, self.options.empty) for measure in measures]
         except OutOfRange as error:
@@ -442,10 +447,9 @@ def _spans(offsets: Ints) -> list[tuple[int, int]]:
     spans = []
     begin = 0
     while begin < len(offsets) - 1:
-        end = max(
-            int(np.searchsorted(offsets, offsets[begin] + _ROWS, side="right")) - 1,
-            begin + 1,
-        )
+        most = offsets[begin] + _ROWS
+        end = int(np.searchsorted(offsets, most, side="right")) - 1
+        end = max(end, begin + 1)
         spans.append((begin, end))
         begin = end
     return spans
@@ -460,11 +464,11 @@ def _part(
     grades = label[first:last]
     lists = list_numbers(lengths)
     known = ~np.isnan(grades)
-    some = slice(None) if known.all() else np.flatnonzero(known)
     names = pl.Series(layout.queries[begin:end])
-    batch = Batch(names, np.full(len(names), -1), lengths, None, None, grades, None)
-    return (
-        first,
-        batch,
-        SelfLabelled(lowest, ideal_of_lists(lists[some], grades[some], len(lengths))),
-    )
+    codes = np.full(len(names), -1)
+    batch = Batch(names, codes, lengths, None, None, grades, None)
+    if not known.all():
+        lists = lists[known]
+        grades = grades[known]
+    ideal = ideal_of_lists(lists, grades, len(lengths))
+    return first, batch, SelfLabelled(lowest, ideal)

@@ -42,11 +42,9 @@ def numbers_of(layout: ArrayLayout, values: NDArray[Any], what: str) -> Floats:
 def refuse_inexact_scores(layout: ArrayLayout, scores: Any) -> None:  # noqa: ANN401 - of any library
     """Refuse whole numbers that would tie as float64."""
     if str(scores.dtype).endswith("int64"):  # as NumPy, PyTorch and JAX call it
-        given = (
-            scores.detach().cpu().numpy()
-            if hasattr(scores, "detach")
-            else np.asarray(scores)
-        )
+        if hasattr(scores, "detach"):
+            scores = scores.detach().cpu().numpy()
+        given = np.asarray(scores)
         layout.fits(given.shape, "scores")
         refuse_inexact(pl.Series(layout.flat(given)), "score", layout.where)
 
@@ -113,7 +111,8 @@ def settled(label: Floats, layout: ArrayLayout, options: AlignmentOptions) -> Fl
             where=layout.where(int(below.argmax())),
             fix="choose a meaning: negative=unjudged, zero or keep; or give a mask if it is padding",
         )
-    return np.where(below, 0.0 if options.negative == "zero" else np.nan, label)
+    instead = 0.0 if options.negative == "zero" else np.nan
+    return np.where(below, instead, label)
 
 
 def lowest(label: Floats) -> float:
@@ -165,7 +164,8 @@ def labels_on_device(
         flat = home.data(labels).reshape(-1)
         if layout.take is not None:
             flat = flat[library.own(layout.take)]
-        raw: Any = DeviceArray(library.cast(flat, np.dtype(float)), library)
+        numbers = library.cast(flat, np.dtype(float))
+        raw: Any = DeviceArray(numbers, library)
         instead = {"unjudged": np.nan, "zero": 0.0}.get(options.negative)
         label: Any = raw * 1.0  # the caller may change them
         if instead is not None:
@@ -181,13 +181,11 @@ def labels_on_device(
             np.where(unjudged, -1.0, 0.0),
             np.where(doubtful, -1.0, 0.0),
         )
-        together = library.function(
-            "concatenate", (tuple(fact.data.min().reshape(1) for fact in facts),), {}
-        )
+        leasts = [fact.data.min().reshape(1) for fact in facts]
+        together = library.function("concatenate", (tuple(leasts),), {})
         least, most, largest, some_unjudged, in_doubt = together.tolist()
-    if (
-        in_doubt and options.negative in ("unjudged", "error")
-    ) or largest > LARGEST_GRADE:
+    doubted = in_doubt and options.negative in ("unjudged", "error")
+    if doubted or largest > LARGEST_GRADE:
         return None
     return DeviceLabels(
         values=label.data,

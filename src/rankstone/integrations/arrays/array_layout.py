@@ -95,11 +95,8 @@ class ArrayLayout(Record):
             )
         if not np.prod(shape):
             raise EmptyInput("there are no labels", where=f"an array of shape {shape}")
-        given = [
-            name
-            for name, value in (("qid", qid), ("sizes", sizes), ("mask", mask))
-            if value is not None
-        ]
+        arguments = {"qid": qid, "sizes": sizes, "mask": mask}
+        given = [name for name, value in arguments.items() if value is not None]
         if len(given) > 1:
             raise BadOption(
                 f"{' and '.join(given)} are given",
@@ -115,18 +112,17 @@ class ArrayLayout(Record):
             )
         if qid is not None:
             return cls._by_query(shape, np.asarray(qid))
-        lengths = (
-            np.array(shape)
-            if sizes is None
-            else _checked_sizes(np.asarray(sizes), shape[0])
-        )
+        lengths = np.array(shape)
+        if sizes is not None:
+            lengths = _checked_sizes(np.asarray(sizes), shape[0])
         return cls(shape, lengths, np.arange(len(lengths)))
 
     @classmethod
     def _padded(
         cls, shape: tuple[int, ...], mask: object, given: list[str]
     ) -> ArrayLayout:
-        rows = np.arange(shape[0])
+        count, longest = shape
+        rows = np.arange(count)
         if given not in ([], ["mask"]):
             raise BadOption(
                 f"{given[0]} is for flat arrays",
@@ -134,7 +130,8 @@ class ArrayLayout(Record):
                 fix="give a mask, or none",
             )
         if mask is None:
-            return cls(shape, np.full(shape[0], shape[1]), rows)
+            lengths = np.full(count, longest)
+            return cls(shape, lengths, rows)
         there = np.asarray(mask)
         if there.shape != shape or there.dtype != bool:
             raise BadValue(
@@ -142,8 +139,11 @@ class ArrayLayout(Record):
                 given=f"{there.dtype} of shape {there.shape}",
                 expected=f"bool of shape {shape}, False where there is no document",
             )
-        take = None if there.all() else np.flatnonzero(there)
-        return cls(shape, np.count_nonzero(there, axis=1).astype(np.int64), rows, take)
+        lengths = np.count_nonzero(there, axis=1).astype(np.int64)
+        take = None
+        if not there.all():
+            take = np.flatnonzero(there)
+        return cls(shape, lengths, rows, take)
 
     @classmethod
     def _by_query(cls, shape: tuple[int, ...], qid: NDArray[Any]) -> ArrayLayout:
@@ -154,27 +154,29 @@ class ArrayLayout(Record):
                 expected=f"shape {shape}: one each",
             )
         _refuse_missing(qid)
-        heads = np.concatenate(([0], np.flatnonzero(qid[1:] != qid[:-1]) + 1))
+        changes = np.flatnonzero(qid[1:] != qid[:-1])
+        heads = np.concatenate(([0], changes + 1))
         try:
             queries, first, number = np.unique(
                 qid[heads], return_index=True, return_inverse=True
             )
         except TypeError as error:  # objects that have no order
+            types = {type(query).__name__ for query in qid}
             raise BadValue(
                 "ids of queries are of several types",
-                given=", ".join(sorted({type(one).__name__ for one in qid})),
+                given=", ".join(sorted(types)),
                 expected="whole numbers, or texts",
                 fix="qid=[str(query) for query in qid]",
             ) from error
         lengths = np.diff(heads, append=len(qid))
         if len(queries) == len(heads):
             return cls(shape, lengths, qid[heads])
-        place = np.argsort(np.argsort(first))[
-            number
-        ]  # queries in the order of first occurrence
+        order = np.argsort(first)  # queries in the order of first occurrence
+        place = np.argsort(order)[number]
         take = np.argsort(np.repeat(place, lengths), kind="stable")
-        together = np.bincount(place, lengths, len(queries)).astype(np.int64)
-        return cls(shape, together, qid[heads[np.sort(first)]], take)
+        together = np.bincount(place, lengths, len(queries))
+        queries = queries[order]
+        return cls(shape, together.astype(np.int64), queries, take)
 
     @cached_property
     def offsets(self) -> Ints:
@@ -198,8 +200,10 @@ class ArrayLayout(Record):
     def where(self, at: int) -> str:
         """Return the index and the query of a value of the flat array, for messages."""
         query = int(np.searchsorted(self.offsets, at, side="right")) - 1
-        place = at if self.take is None else int(self.take[at])
-        index = ", ".join(str(i) for i in np.unravel_index(place, self.shape))
+        place = at
+        if self.take is not None:
+            place = int(self.take[at])
+        index = ", ".join(map(str, np.unravel_index(place, self.shape)))
         return f"[{index}], query {printable(self.queries[query])}"
 
 
@@ -277,12 +281,14 @@ class Padded(Record):
         xp = _functions([*traced, scores][0])
         if not hasattr(scores, "detach"):
             scores = xp.asarray(scores)
-            scores = _own(xp, scores, scores) if scores.dtype.kind in "biu" else scores
+            if scores.dtype.kind in "biu":
+                scores = _own(xp, scores, scores)
         grade = _own(xp, labels, scores)
-        there = None if mask is None else _own(xp, mask, scores) > 0
-        shapes = [
-            tuple(given.shape) for given in (scores, grade, there) if given is not None
-        ]
+        shapes = [tuple(scores.shape), tuple(grade.shape)]
+        there = None
+        if mask is not None:
+            there = _own(xp, mask, scores) > 0
+            shapes.append(tuple(there.shape))
         if len(shapes[0]) != 2 or len(set(shapes)) > 1:  # noqa: PLR2004 - rows and columns
             raise BadValue(
                 "scores and labels do not fit",
@@ -295,7 +301,8 @@ class Padded(Record):
             judged = judged & there
         if not traced and home_of(scores).near:  # on a device NaN makes the loss NaN
             _refuse_nan(scores)
-        return cls(xp, scores, xp.where(judged, grade, np.nan), there, not traced)
+        grade = xp.where(judged, grade, np.nan)
+        return cls(xp, scores, grade, there, not traced)
 
     def parts(self) -> Iterator[Padded]:
         """Yield some lists at a time: tables of all their pairs, several at once, take memory."""
@@ -306,10 +313,10 @@ class Padded(Record):
             return
         for begin in range(0, count, step):
             some = slice(begin, begin + step)
-            there = None if self.there is None else self.there[some]
-            yield replace(
-                self, scores=self.scores[some], grade=self.grade[some], there=there
-            )
+            part = replace(self, scores=self.scores[some], grade=self.grade[some])
+            if self.there is not None:
+                part = replace(part, there=self.there[some])
+            yield part
 
     def lists_at_once(self) -> int:
         """Return how many lists are computed with at a time; on a device all together, up to many."""
@@ -339,13 +346,12 @@ class Padded(Record):
 
     def back(self, values: Data) -> Data:
         """Return numbers as exact as the scores were given."""
+        kind = self.scores.dtype
         if self.xp is np:
             return values
-        return (
-            values.to(self.scores.dtype)
-            if hasattr(values, "to")
-            else values.astype(self.scores.dtype)
-        )
+        if hasattr(values, "to"):
+            return values.to(kind)
+        return values.astype(kind)
 
     @cached_property
     def judged(self) -> Data:
@@ -369,7 +375,9 @@ class Padded(Record):
 
     def lengths(self) -> Data:
         """Return how many documents each list has, whole numbers."""
-        there = self.xp.ones_like(self.grade) > 0 if self.there is None else self.there
+        there = self.there
+        if there is None:
+            there = self.xp.ones_like(self.grade) > 0
         return self.xp.count_nonzero(there, 1)
 
     def worth(self, measure: GainMeasure) -> Data:
@@ -380,21 +388,24 @@ class Padded(Record):
         elif never_falls(measure.gain):
             gain = self.unwrapped(measure.worth(self.wrapped(grade)))
         elif self.known:
-            gain = self.own(measure.worth(home_of(grade).host(grade)))
+            near = home_of(grade).host(grade)
+            gain = self.own(measure.worth(near))
         else:
             raise BadOption(
                 f"{measure}: gains from a table or function of your own need labels whose values are known",
                 fix="use the labels inside the transformed function instead of passing them to it",
             )
-        return gain if gain is grade else self.xp.where(self.judged, gain, 0.0)
+        if gain is grade:
+            return gain
+        return self.xp.where(self.judged, gain, 0.0)
 
     def softplus(self, values: Data) -> Data:
         """Return ``ln(1 + exp(values))``, without overflow."""
-        if hasattr(values, "detach"):
-            return self.xp.nn.functional.softplus(
-                values, threshold=40
-            )  # from there on nothing is added
-        return self.xp.maximum(values, 0.0) + self.xp.log1p(self.xp.exp(-abs(values)))
+        xp = self.xp
+        if hasattr(values, "detach"):  # from 40 on nothing is added
+            return xp.nn.functional.softplus(values, threshold=40)
+        rest = xp.log1p(xp.exp(-abs(values)))
+        return xp.maximum(values, 0.0) + rest
 
     def taken(self, values: Data, places: Data) -> Data:
         """Return the values at places of their rows."""
@@ -405,15 +416,14 @@ class Padded(Record):
         """Return each row's values, the largest first."""
         if hasattr(values, "detach"):
             return values.sort(1, descending=True).values
-        return self.taken(values, self.xp.argsort(-values, 1))
+        order = self.xp.argsort(-values, 1)
+        return self.taken(values, order)
 
     def largest(self, values: Data) -> Data:
         """Return each row's largest value, ``[lists, 1]``."""
-        return (
-            values.amax(1, keepdim=True)
-            if hasattr(values, "amax")
-            else values.max(1, keepdims=True)
-        )
+        if hasattr(values, "amax"):
+            return values.amax(1, keepdim=True)
+        return values.max(1, keepdims=True)
 
 
 def uncompiled(function: Function) -> Function:
@@ -434,7 +444,8 @@ def uncompiled(function: Function) -> Function:
 def _refuse_nan(scores: Data) -> None:
     host = home_of(scores).host(scores)
     if np.isnan(host.max(initial=-np.inf)):
-        row, place = np.argwhere(np.isnan(host))[0].tolist()
+        nans = np.argwhere(np.isnan(host))
+        row, place = nans[0].tolist()
         raise BadValue(
             "a score is NaN",
             where=f"[{row}, {place}]",

@@ -94,9 +94,9 @@ class ArrayScores(Result):
         }
 
     def _handed_back(self, values: Any) -> Any:  # noqa: ANN401 - an array of some library
-        return (
-            values.data if isinstance(values, DeviceArray) else self.home.back(values)
-        )
+        if isinstance(values, DeviceArray):
+            return values.data
+        return self.home.back(values)
 
     @cached_property
     def _where_computed(self) -> dict[Measure, Scored]:
@@ -153,10 +153,13 @@ class ArrayScores(Result):
             in float64, with the same bits for the same shape.
         """
         means = {} if self.dense is None or exact else self.dense.means
-        return {
-            str(m): means[m] if m in means else _aggregate(m, self._near[m])
-            for m in self.measures
-        }
+        numbers = {}
+        for measure in self.measures:
+            mean = means.get(measure)
+            if mean is None:
+                mean = _aggregate(measure, self._near[measure])
+            numbers[str(measure)] = mean
+        return numbers
 
     def to_flat_dict(
         self, prefix: str = "", *, plain: bool = False
@@ -228,8 +231,11 @@ class ArrayScores(Result):
 
 
 def _columns(scored: Scored) -> list[NDArray[Any]]:
-    further = [] if scored.weight is None else [scored.weight]
-    return [scored.value, scored.numerator, scored.denominator, scored.status, *further]
+    columns: list[Any] = [scored.value, scored.numerator]
+    columns += [scored.denominator, scored.status]
+    if scored.weight is not None:
+        columns.append(scored.weight)
+    return columns
 
 
 def _aggregate(measure: Measure, scored: Scored) -> float:

@@ -7,6 +7,7 @@ places that are no hit: sums and counts pass over them.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -63,11 +64,13 @@ class DenseIdeal(Ideal):
 
     def total(self, values: Data) -> Data:
         """Sum within each query."""
-        return self.table.total(self.table.inside(values), self.width)
+        inside = self.table.inside(values)
+        return self.table.total(inside, self.width)
 
     def count(self, mask: Data) -> Data:
         """Count within each query."""
-        return self.table.total(self.table.inside(mask, nothing=False), self.width)
+        inside = self.table.inside(mask, nothing=False)
+        return self.table.total(inside, self.width)
 
     def best(self) -> Data:
         """Return the best grade of each query, 0 where nothing is judged."""
@@ -156,7 +159,7 @@ class BlockMeans(RankSums):
     def __array_ufunc__(
         self, ufunc: np.ufunc, method: str, *inputs: Data, **kwargs: Data
     ) -> Data:
-        weights = [value for value in inputs if not isinstance(value, BlockMeans)]
+        weights = [other for other in inputs if not isinstance(other, BlockMeans)]
         weighs = ufunc is np.multiply and self._weight is None
         if weighs and len(weights) == 1 and isinstance(weights[0], TableArray):
             return self._weighed(weights[0])
@@ -230,15 +233,11 @@ class DenseHits(Hits):
             if self.expected:
                 return replace(self, cut_at=min(k, self.cut_at or k), _memo={})
             width = min(k, self.width)
-
-            def narrow(values: Data) -> Data:
-                result = self.table.array(values, width)
-                result._largest = values._largest  # noqa: SLF001 - of the same kind
-                return result
-
-            columns = ("rank", "grade", "first", "last", "judged")
-            parts = {name: narrow(getattr(self, name)) for name in columns}
-            return replace(self, **parts, width=width, _memo={})
+            columns = {}
+            for name in ("rank", "grade", "first", "last", "judged"):
+                columns[name] = copy(getattr(self, name))
+                columns[name].width = width
+            return replace(self, **columns, width=width, _memo={})
 
         return self.remember(("down to", k), cut)
 
@@ -259,7 +258,8 @@ class DenseHits(Hits):
 
     def count(self, mask: Data) -> Data:
         """Count within each query."""
-        return self.total(mask.astype(np.int64)).astype(np.int64)
+        count = self.total(mask.astype(np.int64))
+        return count.astype(np.int64)
 
     def running_count(self, mask: Data) -> Data:
         """Count from the query's first hit up to and including each."""
@@ -280,7 +280,8 @@ class DenseHits(Hits):
         """Return sums over no place, the first, the first two, …."""
         running = self.table.running(values)
         kind = self.table.tape.dtype(running)
-        return self.table.after(np.zeros((self.table.queries, 1), kind), running)
+        nothing = np.zeros((self.table.queries, 1), kind)
+        return self.table.after(nothing, running)
 
     def _up_to(self, through: Data, place: Data) -> Data:
         """Return the sums down to a place of each row."""
@@ -298,8 +299,10 @@ class DenseHits(Hits):
         """Count the masked hits of the query in blocks above each."""
         mask = self.table.inside(mask, nothing=False)
         if self.expected:
-            return self._up_to(self._through(mask), self.first - 1)
-        return self.running_count(mask) - mask.astype(np.int64)
+            through = self._through(mask)
+            return self._up_to(through, self.first - 1)
+        until = self.running_count(mask)
+        return until - mask.astype(np.int64)
 
     def inside(self, mask: Data) -> Data:
         """Count the masked hits in each block."""
@@ -318,16 +321,21 @@ class DenseHits(Hits):
             values = self.cut(values, k)
             k = None
         values = self.table.array(values, self.width)
-        values = BlockMeans(self, values, k) if self.expected else self.cut(values, k)
-        return values if among is None else np.where(among, values, 0.0)
+        shares: Data = self.cut(values, k)
+        if self.expected:
+            shares = BlockMeans(self, values, k)
+        if among is None:
+            return shares
+        return np.where(among, shares, 0.0)
 
     def discounted(
         self, gain: Data, divisor: Callable[[Ints], Floats], k: Cutoff | None
     ) -> Data:
         """Return ``gain / divisor(rank)`` for every hit; for tied ranks the mean over the block."""
-        if not self.expected:
-            return self.cut(gain / divisor(self.table.rank), k)
-        return gain * self.at_rank(lambda rank: 1.0 / divisor(rank), k)
+        if self.expected:
+            return gain * self.at_rank(lambda rank: 1.0 / divisor(rank), k)
+        shares = gain / divisor(self.table.rank)
+        return self.cut(shares, k)
 
     def first_of(
         self, mask: Data, value: Callable[[Ints], Floats], k: Cutoff | None
@@ -337,7 +345,8 @@ class DenseHits(Hits):
         worth = value(self.table.rank)
         if not self.expected:
             first = mask & (self.running_count(mask) == 1)
-            return self.cut(np.where(first, worth, 0.0), k)
+            at_first = np.where(first, worth, 0.0)
+            return self.cut(at_first, k)
         count = self.inside(mask)
         chosen = (self.earlier(mask) == 0) & (count > 0)
         place = self.table.rank - self.first
@@ -345,7 +354,7 @@ class DenseHits(Hits):
         ahead = np.where(place == 0, count, left - count + 1) / left
         whole = self.table.whole(np.where(chosen, ahead, 1.0))
         chance = self.table.tape.along(np.multiply, whole)
-        values = self.table.array(chance, self.width) * worth
+        values: Data = self.table.array(chance, self.width) * worth
         values = np.where(chosen, values, 0.0)
         if not isinstance(k, int):
             values = self.cut(values, k)
@@ -355,7 +364,8 @@ class DenseHits(Hits):
     def vacant(self, tail: Callable[[Ints], Floats], k: int | None = None) -> Data:
         """Sum a function of rank over all ranks that hold no hit: over all, less those that hold one."""
         held = self.at_rank(lambda rank: tail(rank - 1) - tail(rank), k)
-        return tail(np.zeros(1, np.int64)) - self.total(held)
+        everywhere = tail(np.zeros(1, np.int64))
+        return everywhere - self.total(held)
 
     def with_open_ties(self, k: int | None = None) -> DenseHits:
         """Return the hits with all ranks of their tie block possible, whatever rule has resolved the ties."""

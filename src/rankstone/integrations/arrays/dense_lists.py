@@ -116,8 +116,9 @@ class DenseLists(Record):
         whole
             Sort whole lists: equal scores would go on below those at the top.
         """
-        tape, columns = self.tape, self.columns
+        tape = self.tape
         library = tape.library
+        columns = self.columns
         nan = tape.call("any", tape.each("isnan", scores))
         key = scores
         if self.inside is not None:
@@ -129,9 +130,10 @@ class DenseLists(Record):
         beyond: Data = np.zeros(1, bool)
 
         def sort(table: Data, length: int | None) -> tuple[Node, Node]:
-            pair = tape.do(
-                lambda value: library.descending(value, length), ("best", length), table
-            )
+            def best(values: Data) -> Data:
+                return library.descending(values, length)
+
+            pair = tape.do(best, ("best", length), table)
             return tape.part(pair, 0), tape.part(pair, 1)
 
         value, order = sort(key, None if whole else count)
@@ -140,21 +142,24 @@ class DenseLists(Record):
         if not (whole or self.expected or ordered):
             # equal scores come in any order: by place, then by score, both as they were given
             places = tape.call("sort", order, axis=1)
-            value, at = sort(tape.call("take_along_axis", key, places, axis=1), None)
-            order = tape.call("take_along_axis", places, at, axis=1)
-        return TopDocuments(hits=self._hits(value, order, wanted), doubts=(nan, beyond))
+            selected = tape.call("take_along_axis", key, places, axis=1)
+            value, resorted = sort(selected, None)
+            order = tape.call("take_along_axis", places, resorted, axis=1)
+        hits = self._hits(value, order, wanted)
+        return TopDocuments(hits=hits, doubts=(nan, beyond))
 
     def _goes_on(self, key: Node, value: Node, wanted: int) -> Data:
         """Return whether the last score wanted equals the last one selected, or is taken for padding."""
         tape = self.tape
-        last = tape.part(value, np.s_[:, -1])
-        edge = tape.part(value, np.s_[:, wanted - 1])
-        equal: Data = TapeArray(last, tape) == TapeArray(edge, tape)
-        if self.inside is not None:
-            equal = equal & (TapeArray(last, tape) > -np.inf)
-            hidden = TapeArray(self.inside, tape) & (TapeArray(key, tape) == -np.inf)
-            return tape.own(equal.any() | hidden.any())
-        return tape.own(equal.any())
+        last = TapeArray(tape.part(value, np.s_[:, -1]), tape)
+        edge = TapeArray(tape.part(value, np.s_[:, wanted - 1]), tape)
+        equal: Data = last == edge
+        if self.inside is None:
+            return tape.own(equal.any())
+        equal = equal & (last > -np.inf)
+        least = TapeArray(key, tape) == -np.inf
+        hidden = TapeArray(self.inside, tape) & least
+        return tape.own(equal.any() | hidden.any())
 
     def _hits(self, value: Node, order: Node, wanted: int) -> DenseHits:
         tape = self.tape
@@ -170,10 +175,11 @@ class DenseLists(Record):
         judged: Data = table.array(np.ones(columns, bool), columns)
         offsets: Data = Offsets(lambda: RowLengths(table))
         rank: Data = table.array(table.rank, columns)
-        first, last = rank, rank
+        first = last = rank
+        blocks = partial(self._blocks, table, value)
         whole = columns == self.columns
         if self.expected:
-            first, last = self._blocks(table, value)
+            first, last = blocks()
         return DenseHits(
             offsets=offsets,
             rank=rank,
@@ -189,7 +195,7 @@ class DenseLists(Record):
             lowest_grade=self.lowest,
             table=table,
             width=columns,
-            opened=partial(self._blocks, table, value) if whole else None,
+            opened=blocks if whole else None,
         )
 
     def _blocks(self, table: TableRows, value: Node) -> tuple[TableArray, TableArray]:
@@ -202,11 +208,14 @@ class DenseLists(Record):
             outside = table.rank[1:] > self.lengths[:, None]
             differs = tape.each("logical_or", differs, outside)
         edge = np.ones((self.queries, 1), bool)
-        begins = tape.call("where", table.after(edge, differs), table.rank, 0)
-        ends = tape.call("where", table.after(differs, edge), table.rank, table.columns)
+        begins = table.after(edge, differs)
+        begins = tape.call("where", begins, table.rank, 0)
         first = tape.along(np.maximum, begins)
-        least = tape.along(np.minimum, tape.call("flip", ends, axis=1))
-        last = tape.call("flip", least, axis=1)
+        ends = table.after(differs, edge)
+        ends = tape.call("where", ends, table.rank, table.columns)
+        backwards = tape.call("flip", ends, axis=1)
+        backwards = tape.along(np.minimum, backwards)
+        last = tape.call("flip", backwards, axis=1)
         return table.array(first, table.columns), table.array(last, table.columns)
 
 
@@ -258,6 +267,7 @@ def dense_lists(
         rows = tape.given(grade, fixed=True)
         if inside is not None:
             rows = tape.call("where", inside, rows, np.nan)
+        complete = labels.judged and inside is None
         yield DenseLists(
             tape=tape,
             lists=lists,
@@ -268,9 +278,7 @@ def dense_lists(
             inside=inside,
             grade=rows,
             judged=labels.judged,
-            ideal=_ideal(
-                tape, rows, labels.highest, whole=labels.judged and inside is None
-            ),
+            ideal=_ideal(tape, rows, labels.highest, whole=complete),
             lowest=labels.lowest,
             highest=labels.highest,
             expected=options.ties == "expected",
@@ -280,13 +288,17 @@ def dense_lists(
 def _rows(layout: ArrayLayout, at_once: int | None) -> Iterator[tuple[Ints, bool]]:
     """Yield numbers of lists of about the same length, and whether they lie as the rows of a table."""
     same = bool((layout.lengths == layout.lengths[0]).all())
-    bits = np.frexp(layout.lengths.astype(np.float64))[1] * (not same)
+    whole = same and layout.take is None
+    _, bits = np.frexp(layout.lengths.astype(np.float64))
+    if same:
+        bits = np.zeros_like(bits)
     for bucket in np.unique(bits):
         lists = np.flatnonzero(bits == bucket)
         values = int(layout.lengths[lists].sum())
         parts = -(-values // at_once) if at_once else 1
-        for some in np.array_split(lists, max(1, min(parts, len(lists)))):
-            yield some, same and layout.take is None
+        parts = max(1, min(parts, len(lists)))
+        for part in np.array_split(lists, parts):
+            yield part, whole
 
 
 def _ideal(tape: Tape, grade: Node, highest: float, *, whole: bool) -> DenseIdeal:
@@ -298,7 +310,12 @@ def _ideal(tape: Tape, grade: Node, highest: float, *, whole: bool) -> DenseIdea
     if not whole:
         nan = tape.each("isnan", grade)
         best = tape.call("where", nan, -np.inf, grade)
-    best = tape.do(lambda rows: library.descending(rows, None)[0], "ideal", best)
+
+    def descending(rows: Data) -> Data:
+        values, _ = library.descending(rows, None)
+        return values
+
+    best = tape.do(descending, "ideal", best)
     if not whole:
         there = tape.each("greater", best, -np.inf)
         table = replace(table, there=table.array(there, columns))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
+from operator import or_
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -35,12 +36,8 @@ def tried(
         return score(hits, empty)
     except RankstoneError:
         raise
-    except (
-        TypeError,
-        ValueError,
-        RuntimeError,
-    ):  # computed elsewhere, or a better error
-        return None
+    except (TypeError, ValueError, RuntimeError):
+        return None  # computed elsewhere, or a better error
 
 
 class Recording:
@@ -77,72 +74,71 @@ class Recording:
         self.scored = {measure: self.scored[measure] for measure in measures}
         tape = self.tape
         library = tape.library
-        values = self._stacked([scored.value for scored in self.scored.values()])
-        outside = [self._outside(m, scored) for m, scored in self.scored.items()]
-        left_out: list[Data] = []
-        shown = values
-        if any(tape.everywhere(mask) is not False for mask in outside):
-            masks = self._stacked(outside)
-            shown = tape.call("where", masks, 0.0, values)
-            left_out = [tape.call("sum", masks, axis=1)]
-        sums = (
-            tape.call("sum", shown, axis=1),
-            tape.call("min", shown, axis=1),
-            tape.call("max", shown, axis=1),
-            *self._selection.doubts,
-            *left_out,
-        )
-        self.summary = tape.do(
-            lambda *parts: library.function(
-                "concatenate",
-                (tuple(library.cast(p.reshape(-1), np.dtype(float)) for p in parts),),
-                {},
-            ),
-            "summary",
-            *sums,
-        )
-        columns = [column for s in self.scored.values() for column in _columns(s)]
-        nodes = [tape.own(column) for column in columns]
-        self._columns = sorted(
-            {n.place for n in nodes if isinstance(n, Node) and not n.fixed}
-        )
+        self.summary = self._summary()
+        columns: list[Data] = []
+        for scored in self.scored.values():
+            columns += map(tape.own, _columns(scored))
+        nodes = [column for column in columns if isinstance(column, Node)]
+        self._columns = sorted({node.place for node in nodes if not node.fixed})
+
         steps = tape.steps_for([self.summary, *nodes])
         needed = {place for step in steps for place in step.operands}
         recorded = tape.values()
-        self._fixed = {n: v for n, v in enumerate(tape.forget()) if v is not None}
-        self._used = {n: v for n, v in self._fixed.items() if n in needed}
+        kept = enumerate(tape.forget())
+        self._fixed = {place: value for place, value in kept if value is not None}
+        self._used = {
+            place: value for place, value in self._fixed.items() if place in needed
+        }
+
         ends = (self._entry.place, self.summary.place, *self._columns)
-        key = (ends, *((step.key, step.operands, step.result) for step in steps))
-        self._run = library.repeated(key, partial(_repeated, ends, steps))
+        key = [(step.key, step.operands, step.result) for step in steps]
+        run = partial(_repeated, ends, steps)
+        self._run = library.repeated((ends, *key), run)
         if any(recorded[place] is None for place in self._columns):
             return self.again(rows)
-        return {n: recorded[n] for n in (self.summary.place, *self._columns)}
+        return {place: recorded[place] for place in ends[1:]}
+
+    def _summary(self) -> Node:
+        """Return sums, least and largest values of all measures, doubts, and who is outside of means."""
+        tape = self.tape
+        library = tape.library
+        shown = self._stacked([scored.value for scored in self.scored.values()])
+        outside = list(map(self._outside, self.scored, self.scored.values()))
+        left_out: list[Data] = []
+        if any(tape.everywhere(mask) is not False for mask in outside):
+            masks = self._stacked(outside)
+            shown = tape.call("where", masks, 0.0, shown)
+            left_out = [tape.call("sum", masks, axis=1)]
+        extremes = [tape.call(name, shown, axis=1) for name in ("sum", "min", "max")]
+
+        def joined(*parts: Data) -> Data:
+            flat = [part.reshape(-1) for part in parts]
+            numbers = [library.cast(part, np.dtype(float)) for part in flat]
+            return library.function("concatenate", (tuple(numbers),), {})
+
+        doubts = self._selection.doubts
+        return tape.do(joined, "summary", *extremes, *doubts, *left_out)
 
     def _stacked(self, columns: Sequence[Data]) -> Node:
         """Return one row a measure."""
         library = self.tape.library
-        return self.tape.do(
-            lambda *rows: library.function("concatenate", (rows,), {}).reshape(
-                len(rows), -1
-            ),
-            "rows",
-            *map(self._whole, columns),
-        )
+
+        def stacked(*rows: Data) -> Data:
+            values = library.function("concatenate", (rows,), {})
+            return values.reshape(len(rows), -1)
+
+        return self.tape.do(stacked, "rows", *map(self._whole, columns))
 
     def _whole(self, column: Data) -> Node:
         """Return one value a query, also where all queries have the same."""
-        node = self.tape.node(self.tape.own(column))
-        shape = (self.lists.queries,)
-        if node.shape == shape:
-            return node
-        return self.tape.call("broadcast_to", node, shape=shape)
+        return self.tape.broadcast(column, (self.lists.queries,))
 
     def _outside(self, measure: Measure, scored: Scored) -> Data:
         """Return which queries are not part of the mean."""
         status: Data = scored.status
         codes = uncounted(undefined_propagates=measure.undefined_propagates)
         masks = [status == int(code) for code in codes]
-        return self.tape.own(masks[0] if len(masks) == 1 else masks[0] | masks[1])
+        return self.tape.own(reduce(or_, masks))
 
     @property
     def kind(self) -> str:
@@ -157,6 +153,7 @@ class Recording:
     def of(self, measure: Measure, values: Mapping[int, Data]) -> list[Data]:
         """Return the columns of a measure's scores, as the library has them."""
         library = self.tape.library
+        shape = (self.lists.queries,)
         columns = []
         for column in _columns(self.scored[measure]):
             data = self.tape.own(column)
@@ -164,13 +161,9 @@ class Recording:
                 value = values.get(data.place, self._fixed.get(data.place))
             else:
                 value = library.own(data)
-            columns.append(
-                value
-                if tuple(value.shape) == (self.lists.queries,)
-                else library.function(
-                    "broadcast_to", (value,), {"shape": (self.lists.queries,)}
-                )
-            )
+            if tuple(value.shape) != shape:
+                value = library.function("broadcast_to", (value,), {"shape": shape})
+            columns.append(value)
         return columns
 
 
@@ -181,13 +174,16 @@ def _repeated(
     entry, summary, *columns = ends
     values = {**fixed, entry: rows}
     for step in steps:
-        values[step.result] = step.act(*(values[n] for n in step.operands))
+        operands = [values[place] for place in step.operands]
+        values[step.result] = step.act(*operands)
     return values[summary], {place: values[place] for place in columns}
 
 
 def _columns(scored: Scored) -> list[Data]:
-    further = [] if scored.weight is None else [scored.weight]
-    return [scored.numerator, scored.denominator, scored.value, scored.status, *further]
+    columns = [scored.numerator, scored.denominator, scored.value, scored.status]
+    if scored.weight is not None:
+        columns.append(scored.weight)
+    return columns
 
 
 class DenseScores:
@@ -213,7 +209,10 @@ class DenseScores:
         self._check = check
         self._home = home
         self._parts = compute(whole=False)
-        self.measures = tuple(self._parts[0][0].scored) if self._parts else ()
+        self.measures: tuple[Measure, ...] = ()
+        if self._parts:
+            recording, _ = self._parts[0]
+            self.measures = tuple(recording.scored)
 
     @property
     def kind(self) -> str:
@@ -238,10 +237,10 @@ class DenseScores:
             rows = self._summaries()
         lowest = self._parts[0][0].lists.lowest
         count = len(self.measures)
-        for at, measure in enumerate(self.measures):
-            least = min(row[count + at] for row in rows)
-            most = max(row[2 * count + at] for row in rows)
-            if not _possible(measure, lowest, least, most):
+        least = np.min([row[count : 2 * count] for row in rows], axis=0)
+        most = np.max([row[2 * count : flags] for row in rows], axis=0)
+        for measure, low, high in zip(self.measures, least, most, strict=True):
+            if not _possible(measure, lowest, low, high):
                 self._check()
                 break
         return rows
@@ -253,7 +252,8 @@ class DenseScores:
         if len(parts) > 1:
             together = library.function("concatenate", (parts,), {})
         numbers = np.array(together.tolist(), np.float64)
-        return np.split(numbers, np.cumsum([len(part) for part in parts])[:-1])
+        ends = np.cumsum([len(part) for part in parts])
+        return np.split(numbers, ends[:-1])
 
     def settle(self) -> None:
         """Look whether a score is NaN, or equal ones go on below the ranks selected."""
@@ -263,19 +263,18 @@ class DenseScores:
     def means(self) -> dict[Measure, float]:
         """Means over queries, of measures that are averaged."""
         count = len(self.measures)
-        rows = self._numbers
-        total = sum(row[:count] for row in rows)
-        queries = np.full(count, sum(part.lists.queries for part, _ in self._parts))
-        queries = queries - sum(
-            row[3 * count + 2 :] if len(row) > 3 * count + 2 else 0 for row in rows
-        )
+        total = np.zeros(count)
+        queries = np.zeros(count)
+        for row, (part, _) in zip(self._numbers, self._parts, strict=True):
+            total += row[:count]
+            queries += part.lists.queries
+            left_out = row[3 * count + 2 :]
+            if len(left_out):
+                queries -= left_out
         with np.errstate(invalid="ignore"):
             means = (total / queries).tolist()
-        return {
-            measure: means[at]
-            for at, measure in enumerate(self.measures)
-            if measure.agg == "mean"
-        }
+        by_measure = zip(self.measures, means, strict=True)
+        return {measure: mean for measure, mean in by_measure if measure.agg == "mean"}
 
     def scored(self, measure: Measure) -> Scored:
         """Return a measure's scores of all queries, on the device."""
@@ -298,12 +297,19 @@ class DenseScores:
     def _order(self) -> Ints | None:
         """Where each query is among those of all parts, one after another; ``None`` for in order."""
         lists = np.concatenate([part.lists.lists for part, _ in self._parts])
-        return None if (np.diff(lists) > 0).all() else np.argsort(lists)
+        if (np.diff(lists) > 0).all():
+            return None
+        return np.argsort(lists)
 
 
 def _possible(measure: Measure, lowest: float, least: float, most: float) -> bool:
     """Return whether values are in the range of the measure's card, under the lowest grade."""
     low, high = measure.span
-    floor = -np.inf if low is None or lowest < 0 else min(low, 0.0) - _ROUNDING
-    ceiling = np.inf if high is None else max(high, 0.0) + _ROUNDING
-    return bool(floor <= least and most <= ceiling and np.isfinite([least, most]).all())
+    floor = -np.inf
+    ceiling = np.inf
+    if low is not None and lowest >= 0:
+        floor = min(low, 0.0) - _ROUNDING
+    if high is not None:
+        ceiling = max(high, 0.0) + _ROUNDING
+    inside = floor <= least and most <= ceiling
+    return bool(inside and np.isfinite([least, most]).all())

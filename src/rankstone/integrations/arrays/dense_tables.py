@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from rankstone._basics import Record
-from rankstone.integrations.arrays.device_arrays import NotOnDevice
+from rankstone.integrations.arrays.device_arrays import Data, NotOnDevice
 from rankstone.integrations.arrays.device_tape import Node, OfPlaces, Tape, TapeArray
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from rankstone._basics import Ints
-    from rankstone.integrations.arrays.device_arrays import Data
 
 
 class TableArray(TapeArray):
@@ -86,7 +85,8 @@ class TableArray(TapeArray):
     def _extreme(self, name: str, initial: float | None) -> Data:
         if isinstance(self.data, Node):
             raise NotOnDevice(name)
-        return getattr(np, name)(self.data[..., : self.width], initial=initial)
+        inside = self.data[..., : self.width]
+        return getattr(np, name)(inside, initial=initial)
 
 
 class TableRows(Record):
@@ -118,30 +118,29 @@ class TableRows(Record):
 
     def inside(self, values: Data, nothing: Data = 0.0) -> Data:
         """Return the values, nothing where there is no hit."""
-        return values if self.there is None else np.where(self.there, values, nothing)
+        if self.there is None:
+            return values
+        return np.where(self.there, values, nothing)
 
     def whole(self, values: Data) -> Node:
         """Return values of all places, also where they are those of a row or a column."""
-        node = self.tape.node(self.tape.own(values))
-        shape = (self.queries, self.columns)
-        if node.shape == shape:
-            return node
-        return self.tape.call("broadcast_to", node, shape=shape)
+        return self.tape.broadcast(values, (self.queries, self.columns))
 
     def total(self, values: Data, width: int) -> TapeArray:
         """Sum the first places of each row."""
-        narrow = self.tape.part(self.whole(values), np.s_[:, :width])
-        return TapeArray(self.tape.call("sum", narrow, axis=1), self.tape)
+        tape = self.tape
+        first = tape.part(self.whole(values), np.s_[:, :width])
+        sums = tape.call("sum", first, axis=1)
+        return TapeArray(sums, tape)
 
     def after(self, begin: Data, rest: Data) -> Node:
         """Return rows one after the other, as longer rows."""
         library = self.tape.library
-        return self.tape.do(
-            lambda *parts: library.function("concatenate", (parts,), {"axis": 1}),
-            "after",
-            begin,
-            rest,
-        )
+
+        def joined(*parts: Data) -> Data:
+            return library.function("concatenate", (parts,), {"axis": 1})
+
+        return self.tape.do(joined, "after", begin, rest)
 
     def counts(self) -> Data:
         """Return how many hits each row has."""
@@ -193,6 +192,14 @@ def _refuse(what: object) -> Data:
     raise NotOnDevice(f"{what} of offsets")
 
 
+#: what changes nothing
+_NEUTRAL: Final[dict[Data, float]] = {
+    np.add: 0.0,
+    np.multiply: 1.0,
+    np.maximum: -np.inf,
+}
+
+
 class RowLengths(TapeArray):
     """How many hits lists have, which also says where values run along each of them.
 
@@ -203,24 +210,20 @@ class RowLengths(TapeArray):
     """
 
     def __init__(self, table: TableRows) -> None:
-        super().__init__(table.tape.own(table.counts()), table.tape)
+        tape = table.tape
+        super().__init__(tape.own(table.counts()), tape)
         self.table = table
 
     def running(self, op: np.ufunc, values: Data) -> Data:
         """Accumulate values from the first of each row to every place, past those that are no hit."""
-        neutral: dict[Data, float] = {
-            np.add: 0.0,
-            np.multiply: 1.0,
-            np.maximum: -np.inf,
-        }
-        inside = self.table.whole(self.table.inside(values * 1.0, neutral[op]))
-        along = self.table.tape.along(op, inside)
+        inside = self.table.inside(values * 1.0, _NEUTRAL[op])
+        along = self.table.tape.along(op, self.table.whole(inside))
         return self.table.array(along, values.width)
 
     def before(self, op: np.ufunc, values: Data, first: float) -> Data:
         """Accumulate the values before each place."""
-        begin = np.full((self.table.queries, 1), first)
-        through = self.table.after(begin, self.table.tape.own(self.running(op, values)))
-        return self.table.array(
-            self.table.tape.part(through, np.s_[:, :-1]), values.width
-        )
+        table = self.table
+        begin = np.full((table.queries, 1), first)
+        through = table.after(begin, table.tape.own(self.running(op, values)))
+        earlier = table.tape.part(through, np.s_[:, :-1])
+        return table.array(earlier, values.width)

@@ -109,6 +109,13 @@ class Tape:
         self._nodes[key] = node = Node(len(self._nodes), value, fixed=fixed)
         return node
 
+    def broadcast(self, values: Data, shape: tuple[int, ...]) -> Node:
+        """Return values in a shape, also where they are the same along an axis."""
+        node = self.node(self.own(values))
+        if node.shape == shape:
+            return node
+        return self.call("broadcast_to", node, shape=shape)
+
     # -- operations ----------------------------------------------------------------------------------
     def do(self, act: Callable[..., Data], key: object, *operands: Data) -> Node:
         """Carry an operation out, or return its result where it was carried out before.
@@ -139,11 +146,11 @@ class Tape:
     def call(self, name: str, *operands: Data, **named: Data) -> Node:
         """Call one of NumPy's functions, other than element-wise ones."""
         library = self.library
-        return self.do(
-            lambda *values: library.function(name, values, named),
-            (name, *named.items()),
-            *operands,
-        )
+
+        def act(*values: Data) -> Data:
+            return library.function(name, values, named)
+
+        return self.do(act, (name, *named.items()), *operands)
 
     def each(self, name: str, *operands: Data) -> Node:
         """Call one of NumPy's element-wise functions with an array of the recording."""
@@ -157,11 +164,12 @@ class Tape:
     def along(self, op: np.ufunc, data: Data) -> Node:
         """Accumulate along rows."""
         library = self.library
-        return self.do(
-            lambda rows: library.ufunc(op.__name__, "accumulate", (rows,), {"axis": 1}),
-            ("along", op.__name__),
-            data,
-        )
+        name = op.__name__
+
+        def act(rows: Data) -> Data:
+            return library.ufunc(name, "accumulate", (rows,), {"axis": 1})
+
+        return self.do(act, ("along", name), data)
 
     def ufunc(
         self, name: str, method: str, inputs: Sequence[Data], kwargs: Mapping[str, Data]
@@ -171,13 +179,13 @@ class Tape:
             raise NotOnDevice(f"{name}.{method}")
         operands = [self.own(value) for value in inputs]
         result: Data
+        library = self.library
+
+        def act(*values: Data) -> Data:
+            return library.ufunc(name, method, values, {})
+
         if any(isinstance(value, Node) for value in operands):
-            library = self.library
-            result = self.do(
-                lambda *values: library.ufunc(name, method, values, {}),
-                ("ufunc", name),
-                *operands,
-            )
+            result = self.do(act, ("ufunc", name), *operands)
         else:
             with np.errstate(all="ignore"):
                 result = getattr(np, name)(*operands)

@@ -65,7 +65,9 @@ def from_topk(
             given=f"{lists.dtype} of shape {lists.shape}",
             expected="integers [users, k]",
         )
-    names = np.arange(len(lists)) if users is None else np.asarray(users)
+    if users is None:
+        users = np.arange(len(lists))
+    names = np.asarray(users)
     if names.shape != (len(lists),):
         raise BadValue(
             "users do not fit the lists",
@@ -178,13 +180,13 @@ def top_k(users: Data, items: Data, k: int, *, seen: Any = None) -> tuple[Data, 
     step = max(1, at_once // columns)
     if not isinstance(users, np.ndarray):
         return _top_k_by_torch(users, items, k, (step, columns), rows)
-    parts = [
-        _top_k_by_numpy(users[at : at + step], items, k, columns, _some(rows, at, step))
-        for at in range(0, len(users), step)
-    ]
-    return np.concatenate([ids for ids, _ in parts]), np.concatenate(
-        [scores for _, scores in parts]
-    )
+    parts = []
+    for begin in range(0, len(users), step):
+        some = users[begin : begin + step]
+        seen_by_them = _some(rows, begin, step)
+        parts.append(_top_k_by_numpy(some, items, k, columns, seen_by_them))
+    ids, scores = zip(*parts, strict=True)
+    return np.concatenate(ids), np.concatenate(scores)
 
 
 def _some(rows: Data, begin: int, step: int) -> Data:
@@ -197,8 +199,9 @@ def _scores_at_once(users: Data) -> int:
         return _AT_ONCE
     import torch
 
-    free: int = torch.cuda.mem_get_info(users.device)[0]
-    return max(_AT_ONCE, min(free // (4 * int(users.element_size())), _AT_ONCE_AFAR))
+    free, _ = torch.cuda.mem_get_info(users.device)
+    quarter = int(free) // (4 * int(users.element_size()))
+    return max(_AT_ONCE, min(quarter, _AT_ONCE_AFAR))
 
 
 def _numbers(factors: Data, what: str) -> Data:
@@ -254,19 +257,17 @@ def _top_k_by_numpy(
         _refuse_too_large(np.isfinite(scores), scores)
         if cells is not None:
             scores[cells] = -np.inf
+        numbers = np.broadcast_to(np.arange(begin, end), scores.shape)
         best = np.concatenate((best, scores), axis=1)
-        ids = np.concatenate(
-            (ids, np.broadcast_to(np.arange(begin, end), scores.shape)), axis=1
-        )
-        if best.shape[1] > k:
-            least = np.partition(best, best.shape[1] - k, axis=1)[
-                :, best.shape[1] - k, None
-            ]
-            tied = best == least  # of ties at the end, the first stay
-            stays = (best > least) | (
-                tied
-                & (np.cumsum(tied, axis=1) <= k - (best > least).sum(1, keepdims=True))
-            )
+        ids = np.concatenate((ids, numbers), axis=1)
+        beyond = best.shape[1] - k
+        if beyond > 0:
+            least = np.partition(best, beyond, axis=1)[:, beyond, None]
+            above = best > least
+            tied = best == least
+            vacant = k - above.sum(1, keepdims=True)
+            # of ties at the end, the first stay
+            stays = above | (tied & (np.cumsum(tied, axis=1) <= vacant))
             best = best[stays].reshape(-1, k)
             ids = ids[stays].reshape(-1, k)
     order = np.argsort(-best, axis=1, kind="stable")
@@ -286,7 +287,8 @@ def _top_k_by_torch(
 
     step, columns = sizes
     begins = range(0, len(users), step)
-    large = _largest_norm(users) * _largest_norm(items) > torch.finfo(users.dtype).max
+    largest_product = _largest_norm(users) * _largest_norm(items)
+    large = largest_product > torch.finfo(users.dtype).max
 
     def part(begin: int, *, sort: bool) -> tuple[Data, Data, Data]:
         some = users[begin : begin + step]
@@ -297,14 +299,14 @@ def _top_k_by_torch(
     doubts = torch.stack([doubt for *_, doubt in parts]).tolist()
     for at in np.flatnonzero(doubts).tolist():
         parts[at] = part(begins[at], sort=True)
-    return torch.cat([ids for ids, *_ in parts]), torch.cat(
-        [best for _, best, _ in parts]
-    )
+    ids, best, _ = zip(*parts, strict=True)
+    return torch.cat(ids), torch.cat(best)
 
 
 def _largest_norm(factors: Data) -> float:
     """Return the length of the longest row: no sum of products is above that of users by that of items."""
-    return float((factors.double() ** 2).sum(1).max() ** 0.5)
+    squares = factors.double() ** 2
+    return float(squares.sum(1).max() ** 0.5)
 
 
 def _top_of_block(
@@ -338,14 +340,15 @@ def _top_of_block(
         kept = min(k, count)
         edge = value[:, kept - 1]
         if count < end - begin:
-            doubt = doubt | ((value[:, -1] == edge) & (edge > -torch.inf)).any()
+            goes_on = (value[:, -1] == edge) & (edge > -torch.inf)
+            doubt = doubt | goes_on.any()
         ids = torch.cat((ids, place + begin), 1)
         best = torch.cat((best, value), 1)
         ids, order = torch.sort(ids, dim=1)
-        best, order = torch.sort(
-            best.gather(1, order), dim=1, descending=True, stable=True
-        )
-        ids, best = ids.gather(1, order)[:, :k], best[:, :k]
+        best = best.gather(1, order)
+        best, order = torch.sort(best, dim=1, descending=True, stable=True)
+        ids = ids.gather(1, order)[:, :k]
+        best = best[:, :k]
     short = (0, k - best.shape[1])
     best = torch.nn.functional.pad(best, short, value=-torch.inf)
     ids = torch.nn.functional.pad(ids, short, value=-1)

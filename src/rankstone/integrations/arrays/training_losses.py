@@ -154,7 +154,8 @@ class _Blocks(Record):
         place = self.given.xp.argsort(self.order, 1)
         if not equal.shape[1]:
             return place + 1, place + 1
-        first, last = map(self.given.unwrapped, blocks_of(self.given.wrapped(equal)))
+        ends = blocks_of(self.given.wrapped(equal))
+        first, last = map(self.given.unwrapped, ends)
         return self.given.taken(first, place), self.given.taken(last, place)
 
     @property
@@ -196,12 +197,15 @@ class _Blocks(Record):
 
     def _through(self, values: Data) -> Data:
         """Return sums over the documents down to ranks 0, 1, 2, …."""
-        sums = self.given.xp.cumsum(self.given.taken(values, self.order), 1)
-        return self.given.xp.concatenate((0 * sums[:, :1], sums), 1)
+        xp = self.given.xp
+        ordered = self.given.taken(values, self.order)
+        sums = xp.cumsum(ordered, 1)
+        return xp.concatenate((0 * sums[:, :1], sums), 1)
 
     def summed(self, by_rank: Floats) -> Data:
         """Return the sum of numbers of ranks over the ranks of each block."""
-        through = self.given.own(np.concatenate(([0.0], np.cumsum(by_rank))))
+        sums = np.concatenate(([0.0], np.cumsum(by_rank)))
+        through = self.given.own(sums)
         first, last = self._ends
         return through[last] - through[first - 1]
 
@@ -212,7 +216,8 @@ def _sum_changes(blocks: _Blocks, gain: Data, share: Data) -> Data:
     there = blocks.given.there
     if there is None:
         return change
-    return blocks.given.xp.where(there[:, :, None] & there[:, None, :], change, 0.0)
+    both = there[:, :, None] & there[:, None, :]
+    return blocks.given.xp.where(both, change, 0.0)
 
 
 def _differences(values: Data) -> Data:
@@ -274,9 +279,8 @@ def _first_changes(blocks: _Blocks, targets: Data, by_rank: Floats) -> Data:
     def block(among: Data) -> _Block:
         begin = -given.largest(-xp.where(among, first, nowhere))
         here = among & (first == begin)
-        documents, count = (
-            given.largest(xp.where(here, number, 0)) for number in (size, inside)
-        )
+        documents = given.largest(xp.where(here, size, 0))
+        count = given.largest(xp.where(here, inside, 0))
         return _Block(begin, documents, count)
 
     best = block(targets)
@@ -297,7 +301,9 @@ def _first_changes(blocks: _Blocks, targets: Data, by_rank: Floats) -> Data:
     top = xp.where(is_best, without.begin, best.begin)[:, :, None]
     alone = blocks.summed(by_rank) / size
     place = first[:, None, :]
-    then = xp.where(place == top, mean(1)[:, :, None], mean(0)[:, :, None])
+    with_other = mean(1)[:, :, None]
+    below = mean(0)[:, :, None]
+    then = xp.where(place == top, with_other, below)
     then = xp.where(place < top, alone[:, None, :], then)
     return _both_ways(blocks, targets, then - now[:, :, None])
 
@@ -319,9 +325,11 @@ def _mean_first(given: Padded, top: _Block, more: int, by_rank: Floats) -> Data:
     left = xp.where(inside, top.size - place, 1.0)  # documents from this place on
     none_here = xp.where(left > count, (left - count) / left, 0.0)
     begin = 0 * none_here[:, :1] + 1
-    before = xp.concatenate((begin, xp.cumprod(none_here, 1)[:, :-1]), 1)
+    none_until = xp.cumprod(none_here, 1)
+    before = xp.concatenate((begin, none_until[:, :-1]), 1)
     beyond = np.zeros(2 * given.width + 1)
-    numbers = given.own(np.concatenate((by_rank, beyond)))[top.begin - 1 + place]
+    values = given.own(np.concatenate((by_rank, beyond)))
+    numbers = values[top.begin - 1 + place]
     chances = xp.where(inside, before * count / left, 0.0)
     return (chances * numbers).sum(1)[:, None]
 
@@ -344,7 +352,8 @@ def _discounts(measure: GainMeasure, width: int, k: int | None = None) -> Floats
 
 def _cut(by_rank: Floats, k: int | None) -> Floats:
     """Return the values of ranks, 0 below the cutoff."""
-    return np.where(np.arange(len(by_rank)) < (k or len(by_rank)), by_rank, 0.0)
+    depth = len(by_rank) if k is None else k
+    return np.where(np.arange(len(by_rank)) < depth, by_rank, 0.0)
 
 
 def _ideal(given: Padded, measure: GainMeasure, gain: Data) -> Data:
@@ -354,14 +363,17 @@ def _ideal(given: Padded, measure: GainMeasure, gain: Data) -> Data:
     whole = measure.ideal_depth == "all"
     if measure.ideal != "k_ones":
         discounts = _discounts(measure, given.width, None if whole else measure.k)
-        total = (given.descending(gain) * given.own(discounts)).sum(1)
+        products = given.descending(gain) * given.own(discounts)
+        total = products.sum(1)
         return given.xp.where(total > 0, total, 1.0)
     lengths = given.lengths()
     most = measure.k or given.width
-    through = np.concatenate(([1.0], np.cumsum(_discounts(measure, most))))
+    sums = np.cumsum(_discounts(measure, most))
+    through = given.own(np.concatenate(([1.0], sums)))
     if whole or (measure.ideal_depth == "k" and measure.pad != "shrink"):
         lengths = 0 * lengths + most
-    return given.own(through)[given.xp.where(lengths > most, most, lengths)]
+    lengths = given.xp.where(lengths > most, most, lengths)
+    return through[lengths]
 
 
 def _denominator(given: Padded, measure: Any, relevant: Data) -> Data:  # noqa: ANN401 - P, R or AP
@@ -483,8 +495,10 @@ def approx_mrr(
     """
     given = Padded.of(scores, labels, mask)
     relevant = given.relevant(ANY_GAIN)
-    rivals = relevant[:, None, :] & (given.own(np.eye(given.width)) == 0)
-    chance = given.xp.where(rivals, 1.0 - _above(given, temperature), 1.0).prod(2)
+    others = given.own(np.eye(given.width)) == 0
+    rivals = relevant[:, None, :] & others
+    below = 1.0 - _above(given, temperature)
+    chance = given.xp.where(rivals, below, 1.0).prod(2)
     ranks = _soft_ranks(given, temperature)
     return given.xp.where(relevant, chance / ranks, 0.0).sum(1)
 
@@ -522,10 +536,14 @@ def _loss_of_factors(given: Padded, gain: Data, share: Data, sigma: float) -> Da
 
     Unjudged documents gain less than all others, and more: they are the better one of no pair.
     """
-    better = given.back(given.xp.where(given.judged, gain, -np.inf))
-    worse = given.back(given.xp.where(given.judged, gain, np.inf))
+    better = given.xp.where(given.judged, gain, -np.inf)
+    worse = given.xp.where(given.judged, gain, np.inf)
+    better = given.back(better)
+    worse = given.back(worse)
     share = given.back(share)
-    steep = given.scores if sigma == 1 else sigma * given.scores
+    steep = given.scores
+    if sigma != 1:
+        steep = sigma * steep
     if hasattr(steep, "detach"):
         from rankstone.integrations.arrays.torch_arrays import PairLoss
 
@@ -534,7 +552,8 @@ def _loss_of_factors(given: Padded, gain: Data, share: Data, sigma: float) -> Da
         return loss
     rise = given.xp.maximum(better[:, :, None] - worse[:, None, :], 0.0)
     weight = rise * abs(_differences(share))
-    return (weight * given.softplus(_differences(steep))).sum((1, 2))
+    losses = weight * given.softplus(_differences(steep))
+    return losses.sum((1, 2))
 
 
 def _loss_of_weights(given: Padded, measure: str | Measure, sigma: float) -> Data:
