@@ -61,8 +61,10 @@ def __getattr__(name: str) -> Callable[..., Any]:
     parameters = {field.name for field in fields(kind)}
 
     def scored(scores: object, labels: object, **how: Any) -> Any:  # noqa: ANN401 - parameters and options
-        measure = kind(**{key: how.pop(key) for key in parameters & how.keys()})
-        return evaluate(scores, labels, measure, **how).values[str(measure)]
+        own = {key: how.pop(key) for key in parameters & how.keys()}
+        measure = kind(**own)
+        results = evaluate(scores, labels, measure, **how)
+        return results.values[str(measure)]
 
     scored.__name__ = scored.__qualname__ = name
     scored.__module__ = "rankstone.integrations.arrays"
@@ -96,7 +98,6 @@ def _kinds() -> dict[str, type[Measure]]:
             kind.judgment_columns or kind.query_columns or kind.brings & _MORE
         ):
             for word in filter(str.isidentifier, (kind.name, *kind.aliases)):
-                found.setdefault(
-                    re.sub(r"(?<=[a-z])(?=[A-Z])", "_", word).lower(), kind
-                )
+                name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", word)
+                found.setdefault(name.lower(), kind)
     return found

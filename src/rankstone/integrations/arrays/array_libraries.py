@@ -75,13 +75,15 @@ class _Torch:
         return bool(self.device.type == "cpu")
 
     def host(self, values: Data) -> NDArray[Any]:
-        found: NDArray[Any] = self.data(values).cpu().numpy()
+        near = self.data(values).cpu()
+        found: NDArray[Any] = near.numpy()
         return found
 
     def data(self, values: Data) -> Data:
         values = values.detach()
         if values.dtype.is_floating_point:
-            return values.float() if values.element_size() < _SINGLE else values
+            half = values.element_size() < _SINGLE
+            return values.float() if half else values
         return values.double()
 
     def back(self, values: NDArray[Any]) -> Data:
@@ -116,7 +118,8 @@ class _Jax:
     def data(self, values: Data) -> Data:
         if values.dtype.kind in "biu":
             return values.astype("float64")
-        return values.astype("float32") if values.dtype.itemsize < _SINGLE else values
+        half = values.dtype.itemsize < _SINGLE
+        return values.astype("float32") if half else values
 
     def back(self, values: NDArray[Any]) -> Data:
         import jax

@@ -97,7 +97,8 @@ class DeviceArray(NDArrayOperatorsMixin):
     def __array_ufunc__(
         self, ufunc: np.ufunc, method: str, *inputs: Data, **kwargs: Data
     ) -> Data:
-        return self._wrapped(self.library.ufunc(ufunc.__name__, method, inputs, kwargs))
+        result = self.library.ufunc(ufunc.__name__, method, inputs, kwargs)
+        return self._wrapped(result)
 
     def __array_function__(
         self,
@@ -108,7 +109,8 @@ class DeviceArray(NDArrayOperatorsMixin):
     ) -> Data:
         unneeded = {"like", "order", "device"}
         named = {name: kwargs[name] for name in kwargs if name not in unneeded}
-        return self._wrapped(self.library.function(func.__name__, args, named))
+        result = self.library.function(func.__name__, args, named)
+        return self._wrapped(result)
 
     def __array__(self, *_: object, **__: object) -> NDArray[Any]:
         """Refuse: arrays leave their device only on explicit request."""
@@ -120,11 +122,13 @@ class DeviceArray(NDArrayOperatorsMixin):
         raise NotOnDevice(f"array.{name}")
 
     def _wrapped(self, result: Data) -> Data:
-        alone = isinstance(result, (DeviceArray, bool, int, float))
-        return result if alone else DeviceArray(result, self.library)
+        if isinstance(result, (DeviceArray, bool, int, float)):
+            return result
+        return DeviceArray(result, self.library)
 
     def _call(self, name: str, **kwargs: Data) -> Data:
-        return self._wrapped(self.library.function(name, (self,), kwargs))
+        result = self.library.function(name, (self,), kwargs)
+        return self._wrapped(result)
 
     # -- what an array is --------------------------------------------------------------------------
     @property
@@ -147,7 +151,8 @@ class DeviceArray(NDArrayOperatorsMixin):
         )
 
     def __getitem__(self, key: Data) -> Data:
-        return DeviceArray(self.data[self._key(key)], self.library)
+        values = self.data[self._key(key)]
+        return DeviceArray(values, self.library)
 
     def _key(self, key: Data) -> Data:
         if isinstance(key, tuple):
@@ -162,7 +167,8 @@ class DeviceArray(NDArrayOperatorsMixin):
     # -- what an array does ------------------------------------------------------------------------
     def astype(self, dtype: Data, *, copy: bool = True) -> DeviceArray:  # noqa: ARG002 - as NumPy has it
         """Return it with values of another type."""
-        return DeviceArray(self.library.cast(self.data, np.dtype(dtype)), self.library)
+        values = self.library.cast(self.data, np.dtype(dtype))
+        return DeviceArray(values, self.library)
 
     def any(self) -> Data:
         """Return whether any value is true."""
@@ -174,7 +180,9 @@ class DeviceArray(NDArrayOperatorsMixin):
 
     def max(self, *, initial: float | None = None) -> Data:
         """Return the largest value, or what is known to be no smaller, as a number of the host."""
-        return self._extreme("max", initial) if self._largest is None else self._largest
+        if self._largest is None:
+            return self._extreme("max", initial)
+        return self._largest
 
     def _extreme(self, name: str, initial: float | None) -> Data:
         number = self._call(name).data.item()
@@ -188,8 +196,10 @@ def blocks_of(equal: Data) -> tuple[Data, Data]:
     edge = np.ones_like(equal[:, :1])
     width = equal.shape[1] + 1
     ranks = np.arange(1, width + 1, like=equal)
-    begins = np.where(np.concatenate((edge, ~equal), axis=1), ranks, 0)
-    ends = np.where(np.concatenate((~equal, edge), axis=1), ranks, width)
+    begins = np.concatenate((edge, ~equal), axis=1)
+    begins = np.where(begins, ranks, 0)
     first = np.maximum.accumulate(begins, axis=1)
-    backwards = np.minimum.accumulate(np.flip(ends, axis=1), axis=1)
+    ends = np.concatenate((~equal, edge), axis=1)
+    backwards = np.flip(np.where(ends, ranks, width), axis=1)
+    backwards = np.minimum.accumulate(backwards, axis=1)
     return first, np.flip(backwards, axis=1)

@@ -82,7 +82,8 @@ class Tape:
     # -- arrays --------------------------------------------------------------------------------------
     def given(self, value: Data, *, fixed: bool) -> Node:
         """Return an array from outside: labels, which are fixed, or scores."""
-        return self._node(("given", len(self._nodes)), value, fixed=fixed)
+        key = ("given", len(self._nodes))
+        return self._node(key, value, fixed=fixed)
 
     def own(self, value: Data) -> Data:
         """Return what an operation works on: an array of the recording, or one of NumPy's, or a number."""
@@ -102,11 +103,13 @@ class Tape:
             key = (type(value), repr(value))
         kept = self._nodes.get(key)
         if kept is None:
-            kept = self._node(key, self.library.own(value), fixed=True)
+            own = self.library.own(value)
+            kept = self._node(key, own, fixed=True)
         return kept
 
     def _node(self, key: object, value: Data, *, fixed: bool) -> Node:
-        self._nodes[key] = node = Node(len(self._nodes), value, fixed=fixed)
+        node = Node(len(self._nodes), value, fixed=fixed)
+        self._nodes[key] = node
         return node
 
     def broadcast(self, values: Data, shape: tuple[int, ...]) -> Node:
@@ -134,13 +137,13 @@ class Tape:
         kept = self._nodes.get((key, places))
         if kept is not None:
             return kept
-        fixed = all(node.fixed for node in nodes)
         values = [node.value for node in nodes]
-        value = act(*values) if fixed else self.library.recorded(act, values)
-        result = self._node((key, places), value, fixed=fixed)
-        if not fixed:
-            step = Step(key=key, act=act, operands=places, result=result.place)
-            self.steps.append(step)
+        if all(node.fixed for node in nodes):
+            return self._node((key, places), act(*values), fixed=True)
+        value = self.library.recorded(act, values)
+        result = self._node((key, places), value, fixed=False)
+        step = Step(key=key, act=act, operands=places, result=result.place)
+        self.steps.append(step)
         return result
 
     def call(self, name: str, *operands: Data, **named: Data) -> Node:
@@ -248,9 +251,11 @@ class Tape:
         if self.dtype(data) == dtype:
             return data
         library = self.library
-        return self.do(
-            lambda value: library.cast(value, dtype), ("cast", dtype.name), data
-        )
+
+        def act(value: Data) -> Data:
+            return library.cast(value, dtype)
+
+        return self.do(act, ("cast", dtype.name), data)
 
     def dtype(self, data: Data) -> np.dtype[Data]:
         """Return what NumPy calls the type of the array's values."""
@@ -298,8 +303,9 @@ class TapeArray(DeviceArray):
 
     def astype(self, dtype: Data, *, copy: bool = True) -> DeviceArray:  # noqa: ARG002 - as NumPy has it
         """Return it with values of another type."""
-        kind: DeviceArray = self._wrapped(self.library.cast(self.data, np.dtype(dtype)))
-        return kind
+        values = self.library.cast(self.data, np.dtype(dtype))
+        result: DeviceArray = self._wrapped(values)
+        return result
 
     def __getitem__(self, key: Data) -> Data:
         if isinstance(key, OfPlaces):

@@ -43,7 +43,8 @@ class JaxLibrary:
         if isinstance(value, DeviceArray):
             return value.data
         if isinstance(value, (np.ndarray, list)):
-            return jax.device_put(np.asarray(value), self.device)
+            values = np.asarray(value)
+            return jax.device_put(values, self.device)
         return value
 
     def cast(self, data: Data, dtype: np.dtype[Any]) -> Data:
@@ -72,8 +73,10 @@ class JaxLibrary:
         """Return the largest values of each row, and where they are in it."""
         if count is None or count == table.shape[1]:
             order = jnp.argsort(table, axis=1, stable=True, descending=True)
-            return jnp.take_along_axis(table, order, 1), order
-        best = jax.lax.top_k(jnp.where(table == 0, 0, table), count)
+            values = jnp.take_along_axis(table, order, 1)
+            return values, order
+        unsigned = jnp.where(table == 0, 0, table)  # no zero below zero
+        best = jax.lax.top_k(unsigned, count)
         return tuple(jax.lax.optimization_barrier(best))  # or XLA sorts for each part
 
     # -- what NumPy's functions do -----------------------------------------------------------------
@@ -104,5 +107,6 @@ class JaxLibrary:
         """Return an argument with JAX's arrays in place of ours."""
         if not isinstance(value, (list, tuple)):
             return self.own(value)
-        ours = any(isinstance(part, DeviceArray) for part in value)
-        return [self.own(part) for part in value] if ours else self.own(value)
+        if any(isinstance(part, DeviceArray) for part in value):
+            return [self.own(part) for part in value]
+        return self.own(value)

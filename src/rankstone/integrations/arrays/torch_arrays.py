@@ -186,7 +186,8 @@ def _sorted_by_numpy(
     key = ascending.astype(np.int64) << 32
     key |= np.arange(longest - 1, -1, -1)
     key.sort(axis=1)
-    best = key[:, ::-1][:, :count]
+    descending = key[:, ::-1]
+    best = descending[:, :count]
     places = (longest - 1) - (best & 0xFFFFFFFF)
     values = np.take_along_axis(table, places, 1)
     return torch.from_numpy(values), torch.from_numpy(places)
@@ -230,7 +231,8 @@ class _Graph:
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
             summary, columns = self._run(fixed, rows)
-            table = torch.stack([column.double() for column in columns.values()])
+            doubles = [column.double() for column in columns.values()]
+            table = torch.stack(doubles)
 
         def replay(scores: torch.Tensor) -> Data:
             rows.copy_(scores)
@@ -275,10 +277,13 @@ class PairLoss(torch.autograd.Function):  # type: ignore[misc] # no types here
         totals = []
         for begin in range(0, len(scores), step):
             some = slice(begin, begin + step)
-            part, ranked = scores[some], share[some]
+            part = scores[some]
+            ranked = share[some]
             weight = better[some, :, None] - worse[some, None, :]
             weight = weight.clamp_(min=0)
-            weight = weight.mul_((ranked[:, :, None] - ranked[:, None, :]).abs_())
+            steps = ranked[:, :, None] - ranked[:, None, :]
+            weight = weight.mul_(steps.abs_())
+            del steps
             apart = part[:, None, :] - part[:, :, None]
             if ctx.needs_input_grad[0]:
                 steep = torch.sigmoid(apart).mul_(weight)
