@@ -301,10 +301,10 @@ class Missing:
         guesses |= self._by_content(guesses)
         other = self._other
         is_left = {*guesses.values()} <= {*_IDS} and self._is_single(other)
-        if other in self.names and is_left:
+        numbers = [ours for ours in self.ours if ours not in _IDS]
+        if other in self.names and is_left and numbers:
             # the grade of judgments may be called score, as in the other table
-            [number] = {*self.ours}.difference(_IDS)
-            guesses[other] = number
+            guesses[other] = numbers[0]
         return guesses
 
     @property
