@@ -265,7 +265,11 @@ class Missing:
         unknown = [ours for ours in self.ours if ours not in guessed.values()]
         option = "--columns" if getattr(self.given, "at_shell", False) else "columns"
         holds = " or ".join(unknown or self.ours)
-        return f"if a column holds {holds}, rename it with {option}"
+        need = f"if a column holds {holds}, rename it with {option}"
+        likely = ", ".join(f"{theirs}={ours}" for theirs, ours in guessed.items())
+        if unknown and likely:
+            return f"{need}; probably {likely}"
+        return need
 
     @property
     def _other(self) -> str:
