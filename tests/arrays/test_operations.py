@@ -5,6 +5,7 @@ Tensors in memory stand for those on a device; operations are counted by PyTorch
 
 from __future__ import annotations
 
+import importlib.util
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -25,9 +26,14 @@ from rankstone.integrations.arrays import array_libraries as libraries
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-torch = pytest.importorskip("torch", reason="PyTorch is not installed: make arrays")
+torch: Any = None
+if importlib.util.find_spec("torch") is not None:
+    torch = importlib.import_module("torch")
 
-pytestmark = pytest.mark.arrays
+pytestmark = [
+    pytest.mark.arrays,
+    pytest.mark.skipif(torch is None, reason="PyTorch is not installed: make arrays"),
+]
 
 #: views, allocations, and conversions that copy nothing
 NO_WORK = set(
@@ -56,7 +62,10 @@ COPIES = frozenset(
 TIES = {"input": "AP(denom=hits)", "expected": "AP"}
 
 
-class Copies(torch.overrides.TorchFunctionMode):  # type: ignore[misc, name-defined]
+Watching: Any = object if torch is None else torch.overrides.TorchFunctionMode
+
+
+class Copies(Watching):  # type: ignore[misc]
     """Notes the shape of every tensor whose numbers are copied to the host."""
 
     def __init__(self) -> None:
@@ -288,14 +297,13 @@ def loss_inputs(kind: str) -> tuple[Any, Any, Any]:
 
 
 @pytest.mark.parametrize("kind", ["different", "equal", "zeros"])
-@pytest.mark.parametrize(
-    ("dtype", "near"), [(torch.float32, 1e-6), (torch.float64, 1e-12)]
-)
+@pytest.mark.parametrize(("precision", "near"), [("float32", 1e-6), ("float64", 1e-12)])
 def test_losses(
-    kind: str, dtype: Any, near: float, monkeypatch: pytest.MonkeyPatch
+    kind: str, precision: str, near: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Losses and slopes are those of plain tables of pairs, however few lists are computed with at a time."""
     given, grades, mask = loss_inputs(kind)
+    dtype = getattr(torch, precision)
     ours, plain = (given.to(dtype).requires_grad_() for _ in range(2))
     monkeypatch.setattr(array_layout, "_PAIRS", 50 * 50 * 7)
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
 import numpy as np
 import polars as pl
 
-from rankstone._basics import Record, counted, first_true, some
+from rankstone._basics import Record, counted, some
+from rankstone.boards.log_impressions import impressions, variants_of
 from rankstone.boards.query_slices import TEXTS, query_slices
 from rankstone.boards.slices_result import FEWEST, NUMBERS, Slices, SliceSettings
 from rankstone.comparison.compare_systems import cluster_of
@@ -18,7 +19,6 @@ from rankstone.comparison.score_sources import Source
 from rankstone.conventions.evaluation_by_convention import scores_by
 from rankstone.errors import (
     BadOption,
-    BadValue,
     MissingColumn,
     NotComparable,
     UsageError,
@@ -30,7 +30,6 @@ from rankstone.evaluation.request import EvaluationKeywords, name_runs, of_ranki
 from rankstone.evaluation.scores import Scores
 from rankstone.io.attributes import open_table, read_attributes
 from rankstone.io.columns import columns_in, with_csv
-from rankstone.io.number_columns import truths
 from rankstone.stats.random_streams import tolerance
 from rankstone.stats.slice_tests import Gaps, SliceTests, slice_tests
 
@@ -291,8 +290,8 @@ def slices_of_log(
                     name,
                 )
         needed = [column for column in (by, cluster) if column in frame.columns]
-        frame = _impressions(frame, value, needed, name)
-        control, treated = _variants(frame[by], versus)
+        frame = impressions(frame, value, needed, name)
+        control, treated = variants_of(frame[by], versus)
     arm = (frame[by].cast(pl.String) == treated).to_numpy()
     y = frame[value].to_numpy()
     number = None
@@ -330,48 +329,6 @@ def slices_of_log(
     return replace(
         _searched(found, frame.select(ids, *others), settings), inputs={"log": name}
     )
-
-
-def _impressions(
-    frame: pl.DataFrame, value: str, needed: Sequence[str], where: str
-) -> pl.DataFrame:
-    """Return a row for each impression, with numbers as values; refuse empty cells of needed columns."""
-    cells = frame[value]
-    if cells.dtype == pl.String:
-        frame = frame.with_columns(truths(pl.col(value)))
-    numbers = frame[value].cast(pl.Float64, strict=False)
-    bad = numbers.is_null() | numbers.is_nan() | numbers.is_infinite()
-    if bad.any():
-        at = first_true(bad)
-        raise BadValue(
-            f"{printable(value)} is not a number",
-            where=f"{where}, row {at + 1}",
-            given=printable(repr(cells[at])),
-        )
-    for column in needed:
-        if (empty := frame[column].is_null()).any():
-            raise BadValue(
-                f"a row without {printable(column)}",
-                where=f"{where}, row {first_true(empty) + 1}",
-            )
-    frame = frame.with_columns(numbers.alias(value))
-    if "impression_id" not in frame.columns:
-        return frame
-    others = [one for one in frame.columns if one not in ("impression_id", value)]
-    grouped = frame.group_by("impression_id", maintain_order=True)
-    return grouped.agg(pl.col(value).max(), *(pl.col(one).first() for one in others))
-
-
-def _variants(column: pl.Series, versus: str | None) -> tuple[str, str]:
-    names = sorted(column.cast(pl.String).drop_nulls().unique().to_list())
-    if len(names) != 2:  # noqa: PLR2004 - a pair
-        raise NotComparable(
-            "slices of an A/B test need two variants", given=some(names)
-        )
-    one_of("versus", versus or names[0], names)
-    if versus in (None, names[0]):
-        return (names[0], names[1])
-    return (names[1], names[0])
 
 
 def _settings(
