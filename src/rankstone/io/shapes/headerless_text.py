@@ -93,7 +93,7 @@ def is_trec(rows: Sequence[Sequence[str]], layout: Layout) -> bool:
 
 
 def _is_headerless(lines: Sequence[str], columns: Mapping[str, str]) -> bool:
-    """Return whether the first row of a table is data, and nobody has named its columns."""
+    """Return whether the first row of a table is data, and no option names its columns."""
     if columns.keys() or CsvOptions.of(columns).header is False:
         return False
     if "\r" in lines[0]:

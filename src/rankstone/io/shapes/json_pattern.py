@@ -59,12 +59,12 @@ class JsonPattern(Record):
             rows = list(islice(head.rows(value), _HEAD * _HEAD))
         except Misfit as misfit:
             return misfit
-        is_told_by_keys = isinstance(self.pattern, dict) and any(
+        is_known_by_keys = isinstance(self.pattern, dict) and any(
             placeholder(key) is None for key in self.pattern
         )
         if any("doc_id" in row for row in rows):
             return None
-        if is_told_by_keys and any(
+        if is_known_by_keys and any(
             "query_id" in row and _LACKS not in row for row in rows
         ):
             return None

@@ -37,7 +37,7 @@ class Candidates(Record):
     shapes
         The user's own ones first.
     own
-        How many these are: they are asked before all others.
+        How many these are; they are tried before all others.
     named
         True if the user has named the one shape.
     """

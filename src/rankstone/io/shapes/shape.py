@@ -175,7 +175,7 @@ def _pattern(entry: Mapping[str, Any], key: str, where: str) -> Any:  # noqa: AN
 
 
 def _require_names(shape: Shape, where: str) -> None:
-    """Refuse a shape that names no query or no document, or a column that nobody reads."""
+    """Refuse a shape that names no query or no document, or a column that is not read."""
     sets = [{*template.names} for template in shape.templates]
     if shape.json is not None:
         sets.append({*placeholders(shape.json)})
