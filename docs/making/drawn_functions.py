@@ -1,8 +1,8 @@
 """Draw functions for a fresh reader: ``python -m docs.making.drawn_functions SEED``.
 
-Whether code reads well is decided by people who have not seen it.  A reader is given twelve functions and says of each
-what it computes, what may be None, what raises, and where it is used; another reader checks the answers against the
-code.  The draw is by seed, so the same twelve can be drawn again from another version of the code.
+Whether code reads well is decided by people who have not seen it.  A reader is given twelve functions and
+says of each what it computes, what may be None, what raises, and where it is used; another reader checks
+the answers against the code.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def functions_by_room() -> dict[str, list[Drawn]]:
 
 def drawn(seed: int) -> list[Drawn]:
     """Twelve functions, four of them from the dense rooms, the others each from a room of its own."""
-    draw = random.Random(seed)
+    draw = random.Random(seed)  # noqa: S311 - no secret
     rooms = functions_by_room()
     dense = [function for room in _DENSE_ROOMS for function in rooms.pop(room)]
     chosen = draw.sample(dense, _FROM_DENSE_ROOMS)
