@@ -6,7 +6,6 @@ It follows that face, so that the package before and after a change of it can be
 from __future__ import annotations
 
 from functools import partial
-from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -28,18 +27,6 @@ def libraries() -> list[tuple[str, list[str], list[str]]]:
         (str(one), one.everything(), one.everything(of_lists=True))
         for one in conventions()
     ]
-
-
-def options(world: World) -> dict[str, Any]:
-    """Return the options of a world by their present names: ``sort`` is sort_algorithm since version 0.2."""
-    names = ("AlignmentOptions", "Alignment")
-    known = next(
-        getattr(rankstone, name) for name in names if hasattr(rankstone, name)
-    )()
-    return {
-        n if hasattr(known, n) else f"{n}_algorithm": value
-        for n, value in world.options.items()
-    }
 
 
 def scores(
@@ -86,7 +73,11 @@ def labelled_scores(
         "label": pl.Float64,
     }
     table = pl.DataFrame(rows, names, orient="row")
-    yield from _each(key, texts, lambda some: _labelled(table, some, **options))
+    yield from _each(
+        key,
+        texts,
+        lambda some: rankstone.evaluate(table=table, measures=some, **options),
+    )
 
 
 def list_scores(
@@ -135,12 +126,10 @@ def explanations(
                 f"{key} {text} {query}", partial(rankstone.explain, *given, **options)
             )
     given = (_judged(world), _run(world.run), texts[0], next(iter(world.run)))
-    explain: Any = rankstone.explain
-    name = (
-        "versus" if "versus" in signature(explain).parameters else "vs"
-    )  # as version 0.1 had it
-    other = {name: _run(world.other)}
-    yield from _report(f"{key} versus", partial(explain, *given, **other, **options))
+    other = _run(world.other)
+    yield from _report(
+        f"{key} versus", partial(rankstone.explain, *given, versus=other, **options)
+    )
 
 
 def comparisons(
@@ -174,15 +163,6 @@ def diagnosed(
     yield from _report(f"{key} bounds", lambda: rankstone.bounds(*given, text))
     yield from _report(f"{key} chance", lambda: rankstone.baseline(*given, text))
     yield from _report(f"{key} curve", lambda: rankstone.curve(*given, list(curves)))
-
-
-def _labelled(table: pl.DataFrame, measures: Sequence[str], **options: Any) -> Any:
-    before: Any = getattr(
-        rankstone, "evaluate_labelled", None
-    )  # version 0.1 has a verb of its own
-    if before is not None:
-        return before(table, measures, **options)
-    return rankstone.evaluate(table=table, measures=measures, **options)
 
 
 def _judged(world: World) -> pl.DataFrame:
@@ -251,6 +231,5 @@ def _report(key: str, verb: Callable[[], Any]) -> Iterator[Line]:
     except rankstone.RankstoneError as error:
         yield from refused(key, error)
         return
-    for kind, name, value in flat(f"{key} ", found.report()):
-        yield kind, name.replace(".told.", ".values."), value  # as it was called
+    yield from flat(f"{key} ", found.report())
     yield "words", key, repr(found)

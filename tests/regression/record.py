@@ -105,13 +105,13 @@ def part(kind: str, at: int, short: bool) -> Iterator[Line]:  # noqa: FBT001 - a
         yield from _scored(world, texts, at, 24 * every)
         how: dict[str, Any] = {"test": TESTS[at % 5], "interval": INTERVALS[at % 7]}
         how |= {"correction": CORRECTIONS[at % 15]}
-        how |= {"permutations": 500, "resamples": 200, **face.options(world)}
+        how |= {"permutations": 500, "resamples": 200, **world.options}
         yield from face.comparisons(
             f"{world.name} compare", world, ["nDCG@5", "P@1", "AP"], **how
         )
         some = texts["judgments"][at :: 197 * every]
         yield from face.explanations(
-            f"{world.name} explain", world, some, **face.options(world)
+            f"{world.name} explain", world, some, **world.options
         )
         return
     for library, of_judgments, of_lists in face.libraries():
@@ -134,20 +134,16 @@ def _scored(
 ) -> Iterator[Line]:
     part = {kind: some[at % every :: every] for kind, some in texts.items()}
     yield from face.scores(
-        world.name, world, part["judgments"], candidates=40, **face.options(world)
+        world.name, world, part["judgments"], candidates=40, **world.options
     )
     yield from face.scores(
-        f"{world.name} audit", world, ["nDCG@5", "AP"], **face.options(world)
+        f"{world.name} audit", world, ["nDCG@5", "AP"], **world.options
     )
     yield from face.scores(
-        world.name,
-        world,
-        part["sessions"],
-        queries=world.sessions,
-        **face.options(world),
+        world.name, world, part["sessions"], queries=world.sessions, **world.options
     )
     yield from face.subtopic_scores(
-        f"{world.name} subtopics", world, part["subtopics"], **face.options(world)
+        f"{world.name} subtopics", world, part["subtopics"], **world.options
     )
     again = {
         name: world.options[name]

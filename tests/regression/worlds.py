@@ -37,7 +37,7 @@ OPTIONS: Final[dict[str, list[Any]]] = {
     ],
     "order": ["score", "input"],
     "score_dtype": ["float64", "float32"],
-    "sort": ["stable", "quicksort", "quicksort_twice"],
+    "sort_algorithm": ["stable", "quicksort", "quicksort_twice"],
     "missing": ["zero", "drop"],
     "no_results": ["missing", "zero", "undefined", "drop"],
     "extra": ["drop", "keep"],

@@ -66,7 +66,7 @@ class LinearModel(Record):
     weights
         float64 ``[features]``, of the features as they come.
     features
-        Their names; in LETOR files their numbers; empty where an old file does not know them.
+        Their names; in LETOR files their numbers; empty where a file does not name them.
     mean, spread
         float64 ``[features]``: what the training rows were standardised by.
     trained
