@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import (
     MISSING,
     Field,
@@ -14,9 +15,11 @@ from dataclasses import (
     field,
     fields,
     is_dataclass,
+    make_dataclass,
 )
 from datetime import date
-from itertools import chain, islice
+from inspect import Signature, signature
+from itertools import islice
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -53,6 +56,22 @@ _BARE: Final = re.compile(r"[\w@%+=:,./~-]+", re.ASCII)
 _EXPANDED: Final = frozenset('"$`!')
 
 
+def _generated(record: type[Record]) -> type:
+    """Return the dataclass that is generated of the same fields."""
+    declared = [(f.name, f.type, copy(f)) for f in fields(record)]
+    return make_dataclass(record.__name__, declared)
+
+
+class _FieldSignature:
+    """The signature of a record's class, made when somebody asks for it."""
+
+    def __get__(self, record: Record | None, owner: type[Record]) -> Signature:
+        # a record that can be called has a signature of its own
+        if record is not None or owner is Record:
+            raise AttributeError("__signature__")
+        return signature(_generated(owner))
+
+
 @dataclass_transform(eq_default=False, frozen_default=True, field_specifiers=(field,))
 class Record:
     """The base class of frozen dataclasses that are compared by identity.
@@ -68,6 +87,7 @@ class Record:
     """
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+    __signature__: ClassVar = _FieldSignature()
     _declared: ClassVar[dict[str, Field[Any]]] = {}
     _positional: ClassVar[tuple[str, ...]] = ()
 
@@ -75,24 +95,23 @@ class Record:
         """Find the fields."""
         super().__init_subclass__()
         dataclass(init=False, repr=False, eq=False, kw_only=kw_only)(cls)
-        cls._declared = {one.name: one for one in fields(cls)}
-        cls._positional = tuple(
-            name for name, one in cls._declared.items() if not one.kw_only
-        )
+        cls._declared = {f.name: f for f in fields(cls)}
+        cls._positional = tuple(f.name for f in fields(cls) if not f.kw_only)
 
     def __init__(self, *values: Any, **named: Any) -> None:  # noqa: ANN401 - of the fields
+        """Take the values of the fields, in the order of the class's signature or by name."""
         state = dict(zip(self._positional, values, strict=False)) | named
-        known = self._declared
-        for name in known.keys() - state.keys():
-            if known[name].default is not MISSING:
-                state[name] = known[name].default
-            elif (make := known[name].default_factory) is not MISSING:
+        is_ambiguous = len(state) < len(values) + len(named)
+
+        declared = self._declared
+        for name in declared.keys() - state.keys():
+            if declared[name].default is not MISSING:
+                state[name] = declared[name].default
+            elif (make := declared[name].default_factory) is not MISSING:
                 state[name] = make()
-        if state.keys() != known.keys() or len(values) > len(self._positional):
-            names = f"not {', '.join(state)}" if state else "none are given"
-            raise TypeError(
-                f"{type(self).__name__} has the fields {', '.join(known)}; {names}"
-            )
+
+        if is_ambiguous or state.keys() != declared.keys():
+            _generated(type(self))(*values, **named)  # raises what is wrong
         vars(self).update(state)
         self.__post_init__()
 
@@ -108,11 +127,7 @@ class Record:
         raise FrozenInstanceError(f"cannot delete field {name!r}")
 
     def __repr__(self) -> str:
-        shown = (
-            f"{one.name}={getattr(self, one.name)!r}"
-            for one in fields(self)
-            if one.repr
-        )
+        shown = [f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if f.repr]
         return f"{type(self).__qualname__}({', '.join(shown)})"
 
 
@@ -130,32 +145,37 @@ def first_true(mask: pl.Series) -> int:
     return mask.arg_max() or 0
 
 
-def counted(count: int, one: str, many: str | None = None) -> str:
+def counted(count: int, noun: str, plural: str | None = None) -> str:
     """Return a count with its noun, in singular or plural.
 
     >>> counted(1, "query", "queries"), counted(1200, "row")
     ('1 query', '1,200 rows')
     """
-    plural = many or (f"{one[:-1]}ies" if one.endswith("query") else f"{one}s")
-    return f"1 {one}" if count == 1 else f"{count:,} {plural}"
+    if count == 1:
+        return f"1 {noun}"
+    usual = f"{noun[:-1]}ies" if noun.endswith("query") else f"{noun}s"
+    return f"{count:,} {plural or usual}"
 
 
-def there_are(count: int, one: str) -> str:
+def there_are(count: int, noun: str) -> str:
     """Return that there are so many.
 
     >>> there_are(1, "row"), there_are(0, "row")
     ('there is 1 row', 'there are 0 rows')
     """
-    return f"there {'is' if count == 1 else 'are'} {counted(count, one)}"
+    verb = "is" if count == 1 else "are"
+    return f"there {verb} {counted(count, noun)}"
 
 
-def noted(count: int | None, one: str, more: str = "", many: str | None = None) -> str:
+def noted(count: int | None, noun: str, remark: str = "") -> str:
     """Return a count with its noun and a remark; nothing where the count is 0.
 
     >>> noted(2, "duplicate row", "merged"), noted(0, "duplicate row", "merged")
     ('2 duplicate rows merged', '')
     """
-    return f"{counted(count, one, many)} {more}".rstrip() if count else ""
+    if not count:
+        return ""
+    return f"{counted(count, noun)} {remark}".rstrip()
 
 
 def line(*parts: str | Iterable[str]) -> str:
@@ -164,9 +184,9 @@ def line(*parts: str | Iterable[str]) -> str:
     >>> line("2 queries", noted(0, "tied row"), ["read as: tsv"])
     '2 queries · read as: tsv'
     """
-    texts = chain.from_iterable(
-        (part,) if isinstance(part, str) else part for part in parts
-    )
+    texts: list[str] = []
+    for part in parts:
+        texts += [part] if isinstance(part, str) else part
     return " · ".join(filter(None, texts))
 
 
@@ -177,17 +197,17 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - an audit, or what is in one
     {'1': ['a', 'b']}
     """
     if is_dataclass(value):
-        known = {one.name: plain(getattr(value, one.name)) for one in fields(value)}
-        return (
-            known
-            if known.get("read_as", True)
-            else {k: v for k, v in known.items() if k != "read_as"}
-        )
+        audit = {f.name: plain(getattr(value, f.name)) for f in fields(value)}
+        if not audit.get("read_as", True):
+            del audit["read_as"]
+        return audit
     if isinstance(value, Mapping):
-        return {str(name): plain(one) for name, one in value.items()}
+        return {str(name): plain(entry) for name, entry in value.items()}
     if isinstance(value, (list, tuple)):
-        return [plain(one) for one in value]
-    return value.isoformat() if isinstance(value, date) else value
+        return [plain(entry) for entry in value]
+    if isinstance(value, date):
+        return value.isoformat()
+    return value
 
 
 def exact(number: float) -> str:
@@ -197,7 +217,9 @@ def exact(number: float) -> str:
     ('2', '0.1', '1e+06', '1000001.0')
     """
     brief = f"{number:g}"
-    return brief if float(brief) == number else repr(float(number))
+    if float(brief) == number:
+        return brief
+    return repr(float(number))
 
 
 def read_as(notes: Sequence[str]) -> list[str]:
@@ -206,7 +228,9 @@ def read_as(notes: Sequence[str]) -> list[str]:
     >>> read_as(("separator ';'", "decimal comma")), read_as(())
     (["read as: separator ';', decimal comma"], [])
     """
-    return [f"read as: {', '.join(map(printable, notes))}"] if notes else []
+    if not notes:
+        return []
+    return [f"read as: {', '.join(map(printable, notes))}"]
 
 
 def left_out(rows: Mapping[str, int]) -> list[str]:
@@ -215,9 +239,8 @@ def left_out(rows: Mapping[str, int]) -> list[str]:
     >>> left_out({"without a user": 2, "without a time": 0})
     ['2 rows without a user left out']
     """
-    return [
-        noted(count, "row", f"{what} left out") for what, count in rows.items() if count
-    ]
+    notes = (noted(count, "row", f"{why} left out") for why, count in rows.items())
+    return list(filter(None, notes))
 
 
 def quoted(text: str) -> str:
@@ -230,7 +253,9 @@ def quoted(text: str) -> str:
     """
     if _BARE.fullmatch(text):
         return text
-    return shlex.quote(text) if _EXPANDED & {*text} else f'"{text}"'
+    if _EXPANDED & {*text}:
+        return shlex.quote(text)
+    return f'"{text}"'
 
 
 def queries(count: int) -> str:
@@ -245,20 +270,22 @@ def some(names: Iterable[object], most: int = 3) -> str:
     ('q1, q2', 'q1, q2, q3 …')
     """
     first = list(islice(names, most + 1))
-    return ", ".join(printable(name, 40) for name in first[:most]) + (
-        " …" if len(first) > most else ""
-    )
+    shown = ", ".join(printable(name, 40) for name in first[:most])
+    if len(first) > most:
+        return f"{shown} …"
+    return shown
 
 
-def spread(lowest: int, highest: int, one: str, median: float | None = None) -> str:
+def spread(lowest: int, highest: int, noun: str, median: float | None = None) -> str:
     """Return a range of counts with its noun; one number where all are equal.
 
     >>> spread(1000, 1000, "row", 1000.0), spread(1, 1, "row"), spread(1, 1000, "row", 12.5)
     ('1,000 rows', '1 row', '1–1,000 (median 12.5) rows')
     """
     if lowest == highest:
-        return counted(highest, one)
-    return f"{lowest:,}–{highest:,}{'' if median is None else f' (median {median:g})'} {one}s"
+        return counted(highest, noun)
+    middle = "" if median is None else f" (median {median:g})"
+    return f"{lowest:,}–{highest:,}{middle} {noun}s"
 
 
 class InLines:
@@ -278,11 +305,11 @@ class InLines:
         return audit
 
     def __repr__(self) -> str:
-        return "\n".join([type(self).__name__, *(f"  {line}" for line in self.lines())])
+        indented = [f"  {line}" for line in self.lines()]
+        return "\n".join([type(self).__name__, *indented])
 
     def _repr_html_(self) -> str:
         from html import escape
 
-        return (
-            f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in self.lines())}</ul>"
-        )
+        items = "".join(f"<li>{escape(line)}</li>" for line in self.lines())
+        return f"<ul>{items}</ul>"

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import copy
+import importlib
+import inspect
+import pydoc
 from dataclasses import (
+    MISSING,
+    Field,
     FrozenInstanceError,
     dataclass,
     field,
@@ -15,6 +20,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import pytest
+from docs.making import house
 
 from rankstone._basics import Record
 
@@ -88,9 +94,76 @@ def test_nothing_changes_afterwards() -> None:
 
 @pytest.mark.parametrize(
     ("values", "named"),
-    [((), {}), ((1, [], 2, 3), {}), ((1,), {"w": 3}), ((), {"y": 1})],
+    [((), {}), ((1, [], 2, 3), {}), ((1,), {"w": 3}), ((1,), {"x": 2}), ((), {"y": 1})],
 )
 def test_wrong_fields(values: tuple[Any, ...], named: dict[str, Any]) -> None:
-    """Missing, unknown and too many fields are named."""
-    with pytest.raises(TypeError, match="Point has the fields x, tags, y"):
+    """Missing, unknown, doubled and too many fields are refused as by any function of the same signature."""
+    with pytest.raises(TypeError) as usual:
+        Usual(*values, **named)
+    with pytest.raises(TypeError) as record:
         Point(*values, **named)
+
+    assert str(record.value) == str(usual.value).replace("Usual", "Point")
+
+
+class Callable(Point):
+    """A record that can be called."""
+
+    def __call__(self, factor: int) -> int:
+        """Return a multiple."""
+        return self.x * factor
+
+
+def test_a_record_has_the_signature_of_its_fields() -> None:
+    """It is that of the usual dataclass, also in ``help``; a record that can be called keeps its own."""
+    usual = inspect.signature(Usual)
+    assert inspect.signature(Point) == usual
+    assert str(inspect.signature(Solid)) == (
+        "(x: 'int', tags: 'list[str]' = <factory>, y: 'int' = 0, *, z: 'int') -> None"
+    )
+    assert str(inspect.signature(Callable(1))) == "(factor: 'int') -> 'int'"
+    assert f"Point{usual}" in pydoc.plain(pydoc.render_doc(Point))
+
+
+def records() -> list[type[Record]]:
+    """Return every record class of the package."""
+    for name, path in house.modules().items():
+        if "(Record" in path.read_text("utf-8"):
+            importlib.import_module(name)
+    waiting: list[type[Record]] = [Record]
+    every: list[type[Record]] = []
+    while waiting:
+        below = waiting.pop().__subclasses__()
+        waiting += below
+        every += [kind for kind in below if kind.__module__.startswith("rankstone.")]
+    return every
+
+
+def test_every_record_shows_its_fields() -> None:
+    """Each parameter is a field, by name and type, and has a default where the field has one."""
+    every = records()
+    assert len(every) > 200
+
+    wrong = []
+    for record in every:
+        shown = {
+            (one.name, one.annotation, one.default is not one.empty, one.kind.name)
+            for one in inspect.signature(record).parameters.values()
+        }
+        declared = {
+            (one.name, one.type, has_default(one), PARAMETER_KINDS[bool(one.kw_only)])
+            for one in fields(record)
+            if one.init
+        }
+        if shown != declared:
+            wrong.append(record.__name__)
+    assert wrong == []
+
+
+#: how a field may be given: if it is by its name only, and otherwise
+PARAMETER_KINDS = {True: "KEYWORD_ONLY", False: "POSITIONAL_OR_KEYWORD"}
+
+
+def has_default(declared: Field[Any]) -> bool:
+    """Return True if a field may be left out."""
+    return not declared.default is declared.default_factory is MISSING

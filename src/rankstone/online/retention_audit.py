@@ -74,13 +74,14 @@ class RegistrationsAudit:
 
     def line(self) -> str:
         """Return the audit as one line of text."""
+        pairs = counted(self.early, *_PAIR)
         return line(
             f"{counted(self.rows, 'row')}, {counted(self.users, 'user')}, {self.first} to {self.last}",
             self.times,
             _left_out_phrases(self),
             noted(self.repeated, "user", "more than once"),
             noted(self.never, "user", "without an event"),
-            noted(self.early, _PAIR[0], "before registration", _PAIR[1]),
+            f"{pairs} before registration" if self.early else "",
             noted(self.unregistered, "user", "with events and no registration"),
         )
 
