@@ -173,10 +173,6 @@ WRONG: Final[dict[str, tuple[tuple[str, str], tuple[str, str]]]] = {
         ("q.csv", texts("query_id,doc_id,relevance", [*QRELS, ("q1", "d1", 1)])),
         GOOD_RUN,
     ),
-    "JSON under another name": (
-        ("q.txt", json.dumps({"q1": {"d1": 2}, "q2": {"d3": 1}})),
-        ("r.txt", json.dumps({"q1": ["d2", "d1"], "q2": ["d3"]})),
-    ),
 }
 
 

@@ -297,18 +297,34 @@ def test_json_that_is_no_table(tmp_path: Path, text: str, message: str) -> None:
     assert "a.json" in str(raised.value)
 
 
-def test_json_elsewhere_is_recognised(tmp_path: Path) -> None:
-    """JSON under another suffix names the option that reads it."""
-    for text in (
+@pytest.mark.parametrize(
+    "text",
+    [
         '{"q1": {"d1": 1}}',
         '{\n"q1": ["d1"]}',
         '{"q1": ["d1"]}',
-        '[{"query_id": "q1"}]',
-    ):
-        with pytest.raises(InputError, match=r"format_in='json'|ends in \.json$"):
-            rr(write(tmp_path / "a.txt", text))
-    with pytest.raises(InputError, match="format_in='jsonl'"):
-        rr(write(tmp_path / "a.txt", '{"query_id": "q1", "doc_id": "d1", "score": 1}'))
+        '[{"query_id": "q1", "doc_id": "d1", "score": 1}]',
+        '{"query_id": "q1", "doc_id": "d1", "score": 1}',
+    ],
+)
+def test_json_elsewhere_is_read(tmp_path: Path, text: str) -> None:
+    """A name that says nothing, or something else, is no evidence."""
+    qrels = {"q1": {"d1": 1}}
+    for name in ("a.txt", "a.csv"):
+        scores = rankstone.evaluate(qrels, write(tmp_path / name, text), "RR")
+        assert scores.to_dict()["a"] == {"RR": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [('{"q1": {"d1": 1}}', "json"), ('{"query_id": "q1", "doc_id": "d1"}', "jsonl")],
+)
+def test_packed_json_elsewhere_is_named(tmp_path: Path, text: str, name: str) -> None:
+    """A packed file is not opened to guess its format: the message says what it is."""
+    path = tmp_path / "a.txt.gz"
+    path.write_bytes(gzip.compress(text.encode()))
+    with pytest.raises(InputError, match=rf"format_in='{name}'|ends in \.{name}$"):
+        rr(path)
 
 
 def test_lines_that_end_in_carriage_returns_are_refused(tmp_path: Path) -> None:
@@ -343,7 +359,8 @@ def test_two_bytes_a_character(tmp_path: Path, code: str) -> None:
 def test_two_bytes_a_character_are_refused_in_json_lines(tmp_path: Path) -> None:
     """The message has the command that converts them."""
     path = tmp_path / "a.jsonl"
-    path.write_bytes(RUN_TEXT.encode("utf-16"))
+    row = '{"query_id": "q1", "doc_id": "d1", "score": 1}'
+    path.write_bytes(row.encode("utf-16"))
 
     with pytest.raises(InputError, match="iconv -f utf-16 -t utf-8"):
         rr(path)

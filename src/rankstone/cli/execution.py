@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from rankstone.cli.standard_error import Ticker
 
 
-_ROWS: Final = (".parquet", ".pq", ".csv", ".jsonl", ".ndjson")
-_CHARTS = (".svg", ".png", ".pdf", ".html")
 _M_TRIM_THRESHOLD = -1
 _M_MMAP_THRESHOLD = -3
 #: the largest threshold the GNU C library accepts
@@ -46,16 +44,24 @@ def check_format(form: str, known: Iterable[str] = FORMATS) -> None:
 
 def check_rows(path: str | None, flag: str = "--per-query") -> None:
     """Refuse, before any work, a file of rows with an unknown suffix."""
-    if path is not None and Path(path).suffix.lower() not in _ROWS:
-        raise UsageError(f"{flag} {path}: no known suffix", expected=", ".join(_ROWS))
+    from rankstone.io import suffixes_of, written_format
+    from rankstone.tables import ROWS
+
+    if path is not None and written_format(Path(path)) not in ROWS:
+        raise UsageError(
+            f"{flag} {path}: no known suffix", expected=", ".join(suffixes_of(*ROWS))
+        )
 
 
 def check_charts(charts: Mapping[str, str | None], page: str | None = None) -> None:
     """Refuse, before any work, charts (flag → file) and pages that cannot be written."""
+    from rankstone.io import CHARTS
+
+    suffixes = [f".{kind}" for kind in CHARTS]
     for flag, name in charts.items():
-        if name is not None and Path(name).suffix.lower() not in _CHARTS:
+        if name is not None and Path(name).suffix.lower() not in suffixes:
             raise UsageError(
-                f"--{flag} {name}: no known suffix", expected=", ".join(_CHARTS)
+                f"--{flag} {name}: no known suffix", expected=", ".join(suffixes)
             )
     if page is not None or any(charts.values()):
         from rankstone.reports import require
@@ -80,7 +86,7 @@ def deliver(
 
     A file named ``.html`` becomes the page of a result, if one is given, in a language.
     """
-    from rankstone.io import atomic
+    from rankstone.io import atomic, written_format
 
     if per_query is not None:
         write_rows(rows, per_query)
@@ -90,7 +96,7 @@ def deliver(
         shown = text.encode() if text.startswith("<!") else text
         click.echo(shown, nl=False, color=None if sys.stdout.isatty() else True)
         return
-    if page is not None and Path(output).suffix.lower() in (".html", ".htm"):
+    if page is not None and written_format(Path(output)) == "html":
         import rankstone
 
         rankstone.report(page, output, lang=lang or "en", command=command_line())

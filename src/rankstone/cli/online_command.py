@@ -125,11 +125,6 @@ def _write(
         rankstone.report(found, report, lang=lang, command=command_line())
 
 
-#: suffixes of judgments in trec_eval's form, and of the other files
-_TREC: Final = (".qrels", ".qrel", ".trec", ".txt")
-_TABLES: Final = (".parquet", ".pq", ".csv", ".jsonl", ".ndjson", ".json")
-
-
 @declare(
     "clicks",
     {"log": "LOG"},
@@ -158,6 +153,7 @@ def clicks_command(
     rankstone online clicks log.csv --columns item=doc_id,click=clicked --method pbm -o qrels.parquet
     rankstone online clicks log.csv --method ips --propensities 1,0.6,0.4 --thresholds 0.02,0.1 -o qrels.txt
     """
+    from rankstone.io import QRELS_SUFFIXES
     from rankstone.online import clicks
 
     _check_output(output)
@@ -167,7 +163,7 @@ def clicks_command(
 
     def show(found: Clicks, form: str, digits: int | None) -> str:
         text = written(found, form, digits, top=top)
-        if output is not None and Path(output).suffix.lower() in _TREC:
+        if output is not None and Path(output).suffix.lower() in QRELS_SUFFIXES:
             found.write_qrels(output)
         elif output is not None:
             found.write(output, formulas=formulas())
@@ -180,10 +176,12 @@ def clicks_command(
 
 def _check_output(output: str | None) -> None:
     """Refuse, before any work, a file of judgments whose suffix is no known one."""
-    if output is not None and Path(output).suffix.lower() not in (*_TABLES, *_TREC):
-        raise UsageError(
-            f"-o {output}: no known suffix", expected=", ".join((*_TABLES, *_TREC))
-        )
+    from rankstone.io import QRELS_SUFFIXES, suffixes_of
+
+    tables = suffixes_of("parquet", "csv", "jsonl", "json")
+    known = (*tables, *QRELS_SUFFIXES)
+    if output is not None and Path(output).suffix.lower() not in known:
+        raise UsageError(f"-o {output}: no known suffix", expected=", ".join(known))
 
 
 @declare(

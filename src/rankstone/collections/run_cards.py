@@ -26,6 +26,7 @@ from rankstone.evaluation.request import EvaluationKeywords, name_runs
 from rankstone.io.file_roles import note_input
 from rankstone.io.input_table import reading
 from rankstone.io.sources import is_database
+from rankstone.io.suffixes import GZIP
 from rankstone.measures.core.measure import Measure
 from rankstone.tables.phrases import check_language, phrase
 from rankstone.tables.results import Result
@@ -304,7 +305,7 @@ def hashed(path: Path) -> dict[str, Any]:
 
 def _header(path: Path) -> Iterator[str]:
     """Yield the lines of a run's header of metadata (Breuer, Keller and Schaer, ir_metadata, SIGIR 2022)."""
-    opened = gzip.open if path.suffix == ".gz" else open
+    opened = gzip.open if path.suffix == GZIP else open
     with opened(path, "rt", encoding="utf-8", errors="replace") as file:
         if file.readline(_NAME).strip() != _HEADER[0]:
             return

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
@@ -29,11 +30,12 @@ from rankstone.errors import (
 from rankstone.hits.alignment_audit import Audit
 from rankstone.io.attributes import open_table
 from rankstone.io.csv_dialect import refuse_copies
-from rankstone.io.file_formats import stem, suffixes_of
+from rankstone.io.file_formats import stem
 from rankstone.io.input_table import reading
 from rankstone.io.json_objects import read_text
 from rankstone.io.number_columns import numbers_in
 from rankstone.io.sources import display_name, is_database
+from rankstone.io.suffixes import named_format
 from rankstone.measures.core.definition import Named
 from rankstone.measures.core.syntax import parse_measure, parse_measures
 
@@ -172,9 +174,8 @@ def _read(
 
 def _is_printed(path: str) -> bool:
     """Return True for output of trec_eval, False for a table with named columns."""
-    suffixes = suffixes_of("parquet", "csv", "tsv", "jsonl", "arrow")
-    bare = path.removesuffix(".gz").removesuffix(".zst").lower()
-    return not (is_database(path) or bare.endswith(suffixes))
+    tables = ("parquet", "csv", "tsv", "jsonl", "arrow")
+    return not (is_database(path) or named_format(Path(path)) in tables)
 
 
 def _table(

@@ -28,7 +28,6 @@ from rankstone.io.columns import CsvOptions, Renames, parse_columns, with_csv
 from rankstone.io.databases import open_database
 from rankstone.io.events import read_events
 from rankstone.io.file_formats import (
-    FORMATS,
     TEXT,
     format_at,
     format_of_stream,
@@ -55,6 +54,14 @@ from rankstone.io.sources import (
     parse_address,
     read_stream,
 )
+from rankstone.io.suffixes import (
+    CHARTS,
+    FORMATS,
+    QRELS_SUFFIXES,
+    named_format,
+    suffixes_of,
+    written_format,
+)
 from rankstone.io.trec_text import (
     GROUPED_QRELS,
     INTENTS,
@@ -76,7 +83,9 @@ if TYPE_CHECKING:
     from rankstone.io.shapes import Candidates
 
 __all__ = [
+    "CHARTS",
     "FORMATS",
+    "QRELS_SUFFIXES",
     "CsvOptions",
     "Renames",
     "Shape",
@@ -102,8 +111,10 @@ __all__ = [
     "refuse_inputs",
     "separate_files",
     "stem",
+    "suffixes_of",
     "unreadable",
     "with_csv",
+    "written_format",
 ]
 
 
@@ -243,7 +254,7 @@ def is_data_set(source: str) -> bool:
         run = read_run(source)
         notes = {*judgments.read_as(), *run.read_as()}
     except (BadLine, EmptyInput):
-        if Path(source).suffix in (".json", ".jsonl"):
+        if named_format(Path(source)) in ("json", "jsonl"):
             raise
         return False
     except RankstoneError:

@@ -39,8 +39,9 @@ from rankstone.io.damaged_files import (
 )
 from rankstone.io.file_parts import parts_of
 from rankstone.io.input_table import Table, reading
+from rankstone.io.json_in_text import json_format
 from rankstone.io.shapes import plain_format
-from rankstone.io.shapes.headerless_text import shaped_text
+from rankstone.io.shapes.headerless_text import is_trec, shaped_text
 from rankstone.io.shapes.reading import shaped_document
 from rankstone.io.sources import (
     UTF16,
@@ -51,8 +52,24 @@ from rankstone.io.sources import (
     read_stream,
     stream_title,
 )
+from rankstone.io.suffixes import (
+    ANY_TEXT,
+    FORMATS,
+    named_format,
+    suffix_of,
+    without_suffixes,
+)
 from rankstone.io.traces import is_trace, trace_frame
-from rankstone.io.trec_text import Layout, Ranks, title_of, trec
+from rankstone.io.trec_text import (
+    QRELS,
+    RUN,
+    Layout,
+    Ranks,
+    first_lines,
+    title_of,
+    trec,
+    words_of,
+)
 from rankstone.io.typed_tables import TablePart, of_parts
 
 if TYPE_CHECKING:
@@ -62,35 +79,13 @@ if TYPE_CHECKING:
     from rankstone.io.shapes import Candidates
 
 
-#: format → suffixes; a further .gz or .zst is ignored
-FORMATS: Final = {
-    "trec": (".trec", ".txt", ".run", ".qrels", ".qrel", ".res", ".test", ""),
-    "csv": (".csv",),
-    "tsv": (".tsv",),
-    "jsonl": (".jsonl", ".ndjson"),
-    "json": (".json",),
-    "parquet": (".parquet", ".pq"),
-    "arrow": (".arrow", ".ipc", ".feather"),
-    "xlsx": (".xlsx",),
-}
 #: formats with column names
 _TABLES: Final = tuple(name for name in FORMATS if name not in ("trec", "json"))
 TEXT: Final = ("trec", "csv", "tsv", "jsonl", "json")
 #: objects of JSON lines that show what they are
 _RECORDS: Final = 20
-_PACKED: Final = (".gz", ".zst", ".zstd")
-_BY_SUFFIX: Final = {
-    suffix: name for name, suffixes in FORMATS.items() for suffix in suffixes
-}
-
-
-def suffixes_of(*formats: str) -> tuple[str, ...]:
-    """Return the suffixes of some formats.
-
-    >>> suffixes_of("csv", "jsonl")
-    ('.csv', '.jsonl', '.ndjson')
-    """
-    return tuple(suffix for name in formats for suffix in FORMATS[name])
+#: bytes that show what a text is
+_BLOCK: Final = 1 << 16
 
 
 def format_at(
@@ -126,7 +121,7 @@ def _format(path: Path, columns: Mapping[str, str]) -> str:
     """Return the format of a file; “text” saved by Excel is a table with tabs."""
     kind = format_of(path)
     # unpacking only for a header would take as long as reading
-    is_packed = _head(path).startswith(PACKED) and _suffix(path) != ".txt"
+    is_packed = _head(path).startswith(PACKED) and suffix_of(path) != ANY_TEXT
     if kind != "trec" or is_packed:
         return kind
     with reading(str(path)):
@@ -305,14 +300,11 @@ def stem(path: StrPath) -> str:
     """
     if isinstance(path, str) and is_database(path):
         return parse_address(path).name
-    name = Path(path)
-    while name.suffix and (name.suffix in _PACKED or name.suffix.lower() in _BY_SUFFIX):
-        name = name.with_suffix("")
-    return name.name or os.fspath(path)
+    return without_suffixes(Path(path)).name or os.fspath(path)
 
 
 def format_of(path: Path) -> str:
-    """Return the format of a file: by its signature or the content of an archive, else by its suffix."""
+    """Return the format of a file: by its signature or how it begins, else by its suffix."""
     magic = _head(path)
     if magic[:4] == b"PAR1":
         return "parquet"
@@ -320,7 +312,20 @@ def format_of(path: Path) -> str:
         return "arrow"
     if magic[:4] == ZIP and is_workbook(path):
         return "xlsx"
-    return _BY_SUFFIX.get(_suffix(path), "trec")
+    by_name = named_format(path, "trec")
+    if by_name not in TEXT or magic.startswith(PACKED):
+        return by_name
+    return json_format(_head(path, _BLOCK), by_name) or _text_format(path, by_name)
+
+
+def _text_format(path: Path, by_name: str) -> str:
+    """Return the format of a text that is no JSON, whatever its name says."""
+    if by_name not in ("json", "jsonl"):
+        return by_name
+    with reading(str(path)):
+        words = words_of(first_lines(path, str(path)).values())
+        fits = words and any(is_trec(words, layout) for layout in (QRELS, RUN))
+        return "trec" if fits or table_in_text(path, {}) else by_name
 
 
 def format_of_stream(name: str, default: str) -> str:
@@ -329,15 +334,7 @@ def format_of_stream(name: str, default: str) -> str:
     >>> format_of_stream("logs/today.jsonl", "csv"), format_of_stream("/dev/fd/63", "csv")
     ('jsonl', 'csv')
     """
-    suffix = _suffix(Path(name))
-    if suffix:
-        return _BY_SUFFIX.get(suffix, default)
-    return default
-
-
-def _suffix(path: Path) -> str:
-    inner = path.with_suffix("") if path.suffix in _PACKED else path
-    return inner.suffix.lower()
+    return named_format(Path(name), default) if suffix_of(Path(name)) else default
 
 
 def read_files(

@@ -27,6 +27,7 @@ from rankstone.io.foreign_text import foreign
 from rankstone.io.input_table import ROWS, Table, reading
 from rankstone.io.number_columns import LARGEST, inexact, too_long
 from rankstone.io.sources import as_utf8
+from rankstone.io.suffixes import GZIP
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -451,7 +452,7 @@ class _TrecFile:
         other = self._other_format(text)
         if other is not None:
             suffix = other.settings["format_in"]
-            error.fix = f"{other.why}give the file a name that ends in .{suffix}"
+            error.fix = f"{other.why}save it under a name that ends in .{suffix}"
         return error.proposing(other)
 
     def _other_format(self, text: str) -> Advice | None:
@@ -469,7 +470,7 @@ class _TrecFile:
 
 def _unpacked(source: Path | bytes) -> Path | bytes:
     """Return the content of a gzip file of moderate size; any other source as it is."""
-    if isinstance(source, bytes) or source.suffix != ".gz":
+    if isinstance(source, bytes) or source.suffix != GZIP:
         return source
     try:
         with gzip.open(source) as file:

@@ -20,6 +20,7 @@ from rankstone.io.damaged_files import refuse_endless
 from rankstone.io.input_table import reading
 from rankstone.io.json_objects import read_text
 from rankstone.io.sources import is_stream, read_stream
+from rankstone.io.suffixes import unpacked_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -329,8 +330,7 @@ def _matrix(pieces: list[_Piece], title: str) -> tuple[Any, list[int]]:
 
 def sizes_beside(path: Path) -> Path | None:
     """Return the file of group sizes that LightGBM looks for: ``rank.train.query`` next to ``rank.train``."""
-    bare = path.with_suffix("") if path.suffix in (".gz", ".zst", ".zstd") else path
-    for name in (path, bare):
+    for name in (path, unpacked_name(path)):
         for suffix in (".query", ".group"):
             sizes_file = name.with_name(name.name + suffix)
             if sizes_file.is_file():

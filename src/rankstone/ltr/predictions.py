@@ -35,8 +35,9 @@ from rankstone.io.csv_files import without_formulas
 from rankstone.io.file_formats import scan_parts
 from rankstone.io.input_table import reading
 from rankstone.io.json_objects import read_text
+from rankstone.io.suffixes import RUN_SUFFIXES, written_format
 from rankstone.ltr.model_files import is_model, load
-from rankstone.ltr.training_data import TABLES
+from rankstone.ltr.training_data import table_format
 from rankstone.measures.core.measure import Measure
 from rankstone.measures.core.syntax import parse_measure
 
@@ -44,8 +45,6 @@ if TYPE_CHECKING:
     from rankstone._basics import Bools, Floats, Ints, StrPath
     from rankstone.ltr.estimator_inputs import Queries
     from rankstone.ltr.training_data import Dataset
-
-_RUNS: Final = (".run", ".trec")
 
 
 def judgments(data: Dataset) -> pl.DataFrame:
@@ -60,7 +59,7 @@ def judgments(data: Dataset) -> pl.DataFrame:
 
 def run_of(path: str, data: Dataset) -> pl.DataFrame:
     """Return what a model or saved scores say of a dataset, as a run: ``query_id``, ``doc_id``, ``score``."""
-    if Path(path).suffix.lower() in TABLES or not is_model(path):
+    if table_format(Path(path)) or not is_model(path):
         scores = read_predictions(path, data)
     else:
         scores = load(path).scores(data)
@@ -100,10 +99,10 @@ def write_predictions(
 
     ``formulas`` says what becomes of texts in CSV and TSV that a spreadsheet would compute.
     """
-    suffix = Path(path).suffix.lower()
+    kind = written_format(Path(path))
     table = pl.DataFrame({"query_id": data.qid, "doc_id": _docs(data), "score": scores})
     with atomic(path) as unfinished:
-        if suffix in _RUNS:
+        if Path(path).suffix.lower() in RUN_SUFFIXES:
             ranked = table.sort(
                 "query_id", "score", descending=[False, True], maintain_order=True
             )
@@ -114,15 +113,15 @@ def write_predictions(
             lines.write_csv(
                 unfinished, separator=" ", include_header=False, quote_style="never"
             )
-        elif suffix in (".parquet", ".pq"):
+        elif kind == "parquet":
             table.write_parquet(unfinished)
-        elif suffix in (".jsonl", ".ndjson"):
+        elif kind == "jsonl":
             table.write_ndjson(unfinished)
-        elif suffix in (".arrow", ".ipc", ".feather"):
+        elif kind == "arrow":
             table.write_ipc(unfinished)
-        elif suffix in TABLES:
+        elif kind in ("csv", "tsv"):
             rows = without_formulas(table.lazy(), formulas).collect()
-            rows.write_csv(unfinished, separator="\t" if suffix == ".tsv" else ",")
+            rows.write_csv(unfinished, separator="\t" if kind == "tsv" else ",")
         else:
             unfinished.write_text(as_lines(scores), encoding="utf-8")
 
@@ -142,7 +141,7 @@ def read_predictions(path: StrPath, data: Dataset) -> Floats:
     A table that has ``query_id``, too, must have those of the dataset.
     """
     place = Path(path)
-    read = _column if place.suffix.lower() in TABLES else _numbers
+    read = _column if table_format(place) else _numbers
     scores = read(place, data)
     if len(scores) != len(data):
         raise InputError(
@@ -154,7 +153,7 @@ def read_predictions(path: StrPath, data: Dataset) -> Floats:
 
 
 def _column(place: Path, data: Dataset) -> list[float]:
-    [part] = scan_parts(place, TABLES[place.suffix.lower()])
+    [part] = scan_parts(place, table_format(place))
     with reading(part.title):
         frame = part.frame.collect()
     if "score" not in frame.columns:

@@ -23,10 +23,11 @@ from rankstone.errors import (
 )
 from rankstone.hits.list_arrays import offsets_of
 from rankstone.io.columns import hidden, renames, require, with_csv
-from rankstone.io.file_formats import scan_parts, suffixes_of
+from rankstone.io.file_formats import scan_parts
 from rankstone.io.file_parts import parts_of
 from rankstone.io.input_table import reading
 from rankstone.io.sources import is_stream
+from rankstone.io.suffixes import named_format, unpacked_name
 from rankstone.ltr.estimator_inputs import checked_labels, listed
 from rankstone.ltr.letor_format import docids, group_sizes, read_letor, sizes_beside
 
@@ -36,11 +37,9 @@ if TYPE_CHECKING:
     from rankstone._basics import Floats, Progress, StrPath
     from rankstone.io.file_formats import Scanned
 
-#: what files may be; a further .gz or .zst is looked through
-FORMATS: Final = ("letor", "csv", "tsv", "jsonl", "parquet", "arrow")
-TABLES: Final = {
-    suffix: name for name in FORMATS if name != "letor" for suffix in suffixes_of(name)
-}
+#: what tables of features or predictions may be; any other file is text
+TABLES: Final = ("csv", "tsv", "jsonl", "parquet", "arrow")
+FORMATS: Final = ("letor", *TABLES)
 _RESERVED: Final = ("query_id", "doc_id", "relevance")
 #: what these columns may be called, too
 _COMMON_NAMES: Final = {"qid": "query_id", "label": "relevance", "docid": "doc_id"}
@@ -188,9 +187,7 @@ def read(
         for name in named
         for part in ([Path(name)] if is_stream(name) else parts_of(os.fspath(name)))
     ]
-    kinds = {
-        format_in or TABLES.get(_bare(path).suffix.lower(), "letor") for path in files
-    }
+    kinds = {format_in or table_format(path) or "letor" for path in files}
     if len(kinds) > 1:
         raise UsageError(
             f"files of several formats: {', '.join(sorted(kinds))}",
@@ -210,8 +207,10 @@ def read(
     return _joined(found)
 
 
-def _bare(path: Path) -> Path:
-    return path.with_suffix("") if path.suffix in (".gz", ".zst", ".zstd") else path
+def table_format(path: Path) -> str:
+    """Return the format of a table, by its name; empty for other files."""
+    kind = named_format(path)
+    return kind if kind in TABLES else ""
 
 
 def _letor(
@@ -227,7 +226,7 @@ def _letor(
             raise InputError(
                 "the lines have no qid, and there is no file of group sizes next to the file",
                 where=str(path),
-                expected=f"label qid:QUERY feature:value …, or {_bare(path).name}.query",
+                expected=f"label qid:QUERY feature:value …, or {unpacked_name(path).name}.query",
                 fix="name the file of group sizes",
             )
         lengths = group_sizes(sizes, len(found.labels))

@@ -22,6 +22,7 @@ from rankstone._basics import some
 from rankstone.errors import masked, one_of, printable
 from rankstone.io.atomic_files import atomic
 from rankstone.io.sources import is_database
+from rankstone.io.suffixes import CHARTS
 from rankstone.reports import chart_style as vega
 from rankstone.reports.chart_style import needed
 from rankstone.reports.page_words import about, decimals, decimals_of, p_value, shown
@@ -40,7 +41,6 @@ _POLICY: Final = (
 _UNSAFE: Final = str.maketrans(
     {sign: f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 )
-_FORMATS: Final = ("svg", "png", "pdf", "html")
 #: characters of the name of an input
 _NAME: Final = 300
 
@@ -76,7 +76,7 @@ def chart_page(chart: Any, title: str) -> str:  # noqa: ANN401 - Altair's
 def write(chart: Any, path: StrPath) -> None:  # noqa: ANN401 - Altair's
     """Write a chart of Altair's, whole or not at all; HTML opens offline."""
     form = Path(path).suffix.lower().removeprefix(".")
-    one_of("format", form, _FORMATS)
+    one_of("format", form, CHARTS)
     with atomic(path) as unfinished:
         if form == "html":
             unfinished.write_text(chart_page(chart, Path(path).stem), encoding="utf-8")

@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import polars as pl
@@ -22,13 +23,13 @@ from rankstone.errors import (
 )
 from rankstone.io.columns import CsvOptions, Renames, hidden, renames, require
 from rankstone.io.csv_dialect import SEPARATORS
-from rankstone.io.file_formats import suffixes_of
 from rankstone.io.file_parts import parts_of
 from rankstone.io.foreign_text import foreign
 from rankstone.io.shapes import candidates
 from rankstone.io.shapes.headerless_text import is_trec
 from rankstone.io.shapes.line_template import LISTED
 from rankstone.io.shapes.reading import UNREAD
+from rankstone.io.suffixes import is_packed, named_format, suffix_of
 from rankstone.io.trec_text import QRELS, RUN, words_of
 from rankstone.io.unused_lists import may_be_meant
 from rankstone.spark.executor_task import (
@@ -55,11 +56,8 @@ _HEAD: Final = 1000
 _SHOWN: Final = 60
 _FILE_NUMBERS: Final = ("relevance", "score", "rank", "position")
 _READ: Final = ("parquet", "csv", "tsv", "jsonl", "trec")
-#: suffix → format; ORC is read by Spark alone
-_SUFFIXES: Final = {
-    suffix: name for name in _READ for suffix in suffixes_of(name) if suffix
-} | {".orc": "orc"}
-_FORMATS: Final = tuple(dict.fromkeys(_SUFFIXES.values()))
+#: ORC is read by Spark alone
+_FORMATS: Final = (*_READ, "orc")
 
 
 def session(master: str | None = None) -> Any:  # noqa: ANN401 - pyspark's SparkSession
@@ -112,12 +110,7 @@ def opened(
     """
     from pyspark.sql import functions as fn
 
-    default = ".txt" if path.endswith(".gz") else ".parquet"
-    suffix = next(
-        (one for one in _SUFFIXES if path.removesuffix(".gz").lower().endswith(one)),
-        default,
-    )
-    kind = form or _SUFFIXES[suffix]
+    kind = form or _format_by_name(Path(path))
     if kind not in _FORMATS:
         raise UnknownFormat(
             f"Spark does not read {kind} here", where=path, expected=", ".join(_FORMATS)
@@ -150,6 +143,21 @@ def opened(
     if texts:
         return frame.withColumns({name: exact(name, "string") for name in texts})
     return frame
+
+
+def _format_by_name(path: Path) -> str:
+    """Return the format that a name stands for; JSON is of lines, as Spark writes it.
+
+    >>> [_format_by_name(Path(name)) for name in ("part-0.json", "run", "run.gz", "runs.orc")]
+    ['jsonl', 'parquet', 'trec', 'orc']
+    """
+    suffix = suffix_of(path)
+    if suffix == ".orc":
+        return "orc"
+    if not suffix and is_packed(path):
+        return "trec"
+    kind = named_format(path, "parquet") if suffix else "parquet"
+    return "jsonl" if kind == "json" else kind
 
 
 def _text(lines: Any, path: str, *, run: bool) -> Any:  # noqa: ANN401 - pyspark's DataFrames

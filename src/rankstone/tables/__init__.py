@@ -7,5 +7,8 @@ computed here.
 from rankstone import lazy_names
 
 #: module → its public names, imported at first use; the stub is generated from this table
-PUBLIC = {"sheet": ("Kind", "Part", "Sheet", "Table", "cell", "number")}
+PUBLIC = {
+    "results": ("ROWS",),
+    "sheet": ("Kind", "Part", "Sheet", "Table", "cell", "number"),
+}
 __getattr__, __all__ = lazy_names(__name__, PUBLIC)

@@ -15,6 +15,7 @@ import polars as pl
 from rankstone.errors import BadParameter, UsageError, installed, printable
 from rankstone.io.atomic_files import atomic
 from rankstone.io.csv_files import without_formulas
+from rankstone.io.suffixes import suffixes_of, written_format
 from rankstone.tables.phrases import phrase
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from rankstone.tables.sheet import Details, Part, Sheet, Table
 
 
-_LINES: Final = (".jsonl", ".ndjson")
+#: what the rows of a result are written as
+ROWS: Final = ("parquet", "csv", "jsonl")
 #: characters that JSON may hold as they are, and terminals obey → how JSON writes them too
 _OBEYED: Final = {
     code: f"\\u{code:04x}"
@@ -127,24 +129,25 @@ class Result:
         UsageError
             When the suffix is not known.  Pages are written by ``rankstone.report(result, path)``.
         """
-        suffix = Path(path).suffix.lower()
-        texts = {
-            ".json": lambda: as_json(self.report()),
-            ".md": self.to_markdown,
-            ".tex": self.to_latex,
-        }
-        if suffix not in (*texts, *_LINES, ".csv", ".parquet", ".pq"):
-            page = suffix in (".html", ".htm")
-            raise UsageError(
-                f"{printable(path)}: results write no {'pages' if page else 'files with such a suffix'}",
-                expected=".csv, .json, .jsonl, .parquet, .md, .tex",
-                fix="rankstone.report(result, path) writes a page" if page else None,
-            )
-        if suffix not in texts:
+        kind = written_format(Path(path))
+        if kind in ROWS:
             write_rows(self.lazy(), path, formulas)
             return
+
+        texts = {
+            "json": lambda: as_json(self.report()),
+            "md": self.to_markdown,
+            "tex": self.to_latex,
+        }
+        if kind not in texts:
+            is_page = kind == "html"
+            raise UsageError(
+                f"{printable(path)}: results write no {'pages' if is_page else 'files with such a suffix'}",
+                expected=", ".join(suffixes_of(*ROWS, *texts)),
+                fix="rankstone.report(result, path) writes a page" if is_page else None,
+            )
         with atomic(path) as unfinished:
-            unfinished.write_text(texts[suffix](), encoding="utf-8")
+            unfinished.write_text(texts[kind](), encoding="utf-8")
 
 
 class Findings(Result):
@@ -355,11 +358,11 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever results hold
 
 def write_rows(rows: pl.LazyFrame, path: StrPath, formulas: str = "keep") -> None:
     """Write rows atomically in the format of the suffix: Parquet, CSV or JSON lines."""
-    suffix = Path(path).suffix.lower()
+    kind = written_format(Path(path))
     with atomic(path) as unfinished:
-        if suffix == ".csv":
+        if kind == "csv":
             without_formulas(_without_lists(rows), formulas).sink_csv(unfinished)
-        elif suffix in _LINES:
+        elif kind == "jsonl":
             rows.sink_ndjson(unfinished)
         else:
             rows.sink_parquet(unfinished)

@@ -20,9 +20,10 @@ from rankstone.conventions.trec_eval.relevance_evaluator import FORMATS, VERSION
 from rankstone.errors import DuplicateRows, UsageError, printable
 from rankstone.io import read_judgments, read_run
 from rankstone.io.damaged_files import refuse_endless
-from rankstone.io.file_formats import stem, suffixes_of
+from rankstone.io.file_formats import stem
 from rankstone.io.input_table import Table, reading
 from rankstone.io.sources import is_database, is_stream, read_stream, stream_title
+from rankstone.io.suffixes import is_packed, suffixes_of
 from rankstone.io.trec_text import ANY_TAG, trec
 
 if TYPE_CHECKING:
@@ -169,11 +170,7 @@ def tag_of(source: Path | bytes) -> str:
     elif not source.is_file() or source.suffix in _COLUMNAR:
         return ""
     else:
-        lines = (
-            _packed(source)
-            if source.suffix in (".gz", ".zst", ".zstd")
-            else _tail(source)
-        )
+        lines = _packed(source) if is_packed(source) else _tail(source)
     content = [
         line for line in lines if line.strip() and not line.lstrip().startswith("#")
     ]
