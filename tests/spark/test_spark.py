@@ -388,6 +388,17 @@ def test_mistakes_are_told_as_on_one_machine(
         )
 
 
+def test_a_run_with_the_name_of_another_table(spark: Any) -> None:
+    """Its ids are still compared with those of the judgments, and its order is asked for."""
+    qrels = there(spark, QRELS)
+    of_other_ids = {"judgments": there(spark, changed(doc_id=[1, 2]))}
+    with pytest.raises(MixedIds, match="a string in one table and an integer"):
+        rankstone.spark.evaluate(qrels, of_other_ids, "AP")
+    of_no_order = {"judgments": there(spark, RUN)}
+    with pytest.raises(BadOption, match="ties=input needs the order of rows"):
+        rankstone.spark.evaluate(qrels, of_no_order, "AP", ties="input")
+
+
 def test_one_part_of_many_is_no_parquet(spark: Any, tmp_path: Path) -> None:
     """A part that turns out to be torn amid the work is named, and no stack of Java's is shown."""
     for part in range(3):

@@ -410,19 +410,20 @@ class Rows:
 
 
 def id_types(tables: Sequence[Rows]) -> dict[str, str]:
-    """Return the type of each id column, the same in all frames."""
-    found = {}
+    """Return the type of each id column, the same in all frames: ``string`` or ``bigint``."""
+    types = dict[str, str]()
     for name in ("query_id", "doc_id"):
-        kinds = {table.name: table.id_type(name) for table in tables}
-        if len(set(kinds.values())) > 1:
+        # a run may have the name of another table
+        type_of_each = [(table.name, table.id_type(name)) for table in tables]
+        types[name] = type_of_each[0][1]
+        if len({kind for _, kind in type_of_each}) > 1:
             raise MixedIds(
                 f"{name} is a string in one table and an integer in another",
-                given=", ".join(f"{table} {kind}" for table, kind in kinds.items()),
+                given=", ".join(f"{table} {kind}" for table, kind in type_of_each),
                 expected="strings in all tables, or integers in all tables",
                 fix=f"cast one of them: df.withColumn('{name}', df.{name}.cast('string'))",
             )
-        found[name] = next(iter(kinds.values()))
-    return found
+    return types
 
 
 class SparkInputs(Record):
@@ -464,8 +465,8 @@ class SparkInputs(Record):
         Queries with an empty array of judgments, and those that ``declared`` names, are marked rows of
         judgments without a document.
         """
-        for table in (run, qrels):
-            _check_order(table, options)
+        _check_order(run, options, are_judgments=False)
+        _check_order(qrels, options, are_judgments=True)
         qrels.require("query_id", "doc_id", "relevance", *further)
         by = None if options.order == "input" else options.order
         run.require("query_id", "doc_id", *([] if by is None else [by]))
@@ -533,15 +534,17 @@ def _with_declared(
     return rows
 
 
-def _check_order(table: Rows, options: AlignmentOptions) -> None:
+def _check_order(
+    table: Rows, options: AlignmentOptions, *, are_judgments: bool
+) -> None:
     """Refuse options that need the order of rows if there is no column ``position``."""
     if "position" in table.types:
         table.require("position")
         return
-    judged = table.name == "judgments"
     for option, values in _BY_ORDER.items():
         value = getattr(options, option)
-        if value in values and judged == (option == "duplicate_judgments"):
+        is_of_judgments = option == "duplicate_judgments"
+        if value in values and are_judgments == is_of_judgments:
             raise BadOption(
                 f"{option}={value} needs the order of rows, which a cluster does not keep",
                 where=table.name,
