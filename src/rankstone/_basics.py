@@ -18,6 +18,7 @@ from dataclasses import (
     make_dataclass,
 )
 from datetime import date
+from functools import partial
 from inspect import Signature, signature
 from itertools import islice
 from typing import (
@@ -54,6 +55,8 @@ if TYPE_CHECKING:
 #: texts that need no quotes in a shell, and characters that a shell expands between double quotes
 _BARE: Final = re.compile(r"[\w@%+=:,./~-]+", re.ASCII)
 _EXPANDED: Final = frozenset('"$`!')
+#: the place of a count in a sentence, with its noun
+_COUNT: Final = re.compile(r"\{(\w+):?([^}]*)\}")
 
 
 def _generated(record: type[Record]) -> type:
@@ -153,7 +156,9 @@ def counted(count: int, noun: str, plural: str | None = None) -> str:
     """
     if count == 1:
         return f"1 {noun}"
-    usual = f"{noun[:-1]}ies" if noun.endswith("query") else f"{noun}s"
+    usual = f"{noun}s"
+    if noun.endswith("query"):
+        usual = f"{noun[:-1]}ies"
     return f"{count:,} {plural or usual}"
 
 
@@ -176,6 +181,33 @@ def noted(count: int | None, noun: str, remark: str = "") -> str:
     if not count:
         return ""
     return f"{counted(count, noun)} {remark}".rstrip()
+
+
+def sentences(audit: Any, key: str = "says", above: float = 0) -> list[str]:  # noqa: ANN401 - a dataclass
+    """Return the sentences that are declared with an audit's counts, of those above a number.
+
+    A sentence is in the metadata of a field.  Other counts and texts of the audit may stand in it; a noun
+    behind a colon makes a number of things of them.
+
+    >>> class TiesAudit(Record):
+    ...     tied: int = field(metadata={"says": "{tied:tied row} in {lists:list}"})
+    ...     lists: int = 0
+    >>> sentences(TiesAudit(4, 1)), sentences(TiesAudit(0))
+    (['4 tied rows in 1 list'], [])
+    """
+    said = []
+    for declared in fields(audit):
+        is_said = key in declared.metadata
+        if is_said and (getattr(audit, declared.name) or 0) > above:
+            said.append(_COUNT.sub(partial(_named, audit), declared.metadata[key]))
+    return said
+
+
+def _named(audit: object, place: re.Match[str]) -> str:
+    value, noun = getattr(audit, place[1]), place[2]
+    if noun:
+        return counted(value, *noun.split("|"))
+    return str(value)
 
 
 def line(*parts: str | Iterable[str]) -> str:
@@ -284,7 +316,9 @@ def spread(lowest: int, highest: int, noun: str, median: float | None = None) ->
     """
     if lowest == highest:
         return counted(highest, noun)
-    middle = "" if median is None else f" (median {median:g})"
+    middle = ""
+    if median is not None:
+        middle = f" (median {median:g})"
     return f"{lowest:,}–{highest:,}{middle} {noun}s"
 
 

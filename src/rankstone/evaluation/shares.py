@@ -163,11 +163,6 @@ def _ratio(measure: Measure, whole: _Sum) -> float | None:
     return above / below if below else None
 
 
-_COUNTS: Final = (
-    "rows", "tied", "tied_queries", "tied_float32", "duplicates", "found", "found_again", "unanswerable",
-    "false_retrievals",
-    "contradicted", "single", "rolled", "chunks",
-)  # fmt: skip
 #: counters that are added by name
 _ADDED: Final = ("counts", "unjudged", "judgments", "grades", "query_table", "left_out")
 _LEFT_OUT: Final = ("rows", "relevant", "pairs_relevant", "unmatched")
@@ -241,7 +236,7 @@ class Trailer:
             )
             trailer.unmatched = list(left_out.examples)
         for one in tallies:
-            trailer.counts.update({name: getattr(one, name) for name in _COUNTS})
+            trailer.counts.update(one.counts())
             length, lists = np.unique(one.n, return_counts=True)
             trailer.lengths.update(
                 dict(zip(length.tolist(), lists.tolist(), strict=True))
@@ -305,10 +300,8 @@ class Trailer:
         n = np.repeat(list(self.lengths.keys()), list(self.lengths.values())).astype(
             np.int64
         )
-        counts: dict[str, Any] = {name: self.counts[name] for name in _COUNTS}
-        return Tally(
-            **counts, n=n, judged=np.array([self.judged]), unjudged=self.unjudged
-        )
+        counts: dict[str, Any] = {name: self.counts[name] for name in Tally.counters()}
+        return Tally(n, np.array([self.judged]), self.unjudged, **counts)
 
 
 class ShareResult(NamedTuple):

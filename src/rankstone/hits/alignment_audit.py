@@ -20,10 +20,12 @@ from rankstone._basics import (
     plain,
     queries,
     read_as,
+    sentences,
     some,
     spread,
 )
 from rankstone.errors import printable
+from rankstone.hits.tallies import ListCounts
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -165,26 +167,19 @@ class JudgmentsAudit(Record):
         )
 
 
-class RunAudit(Record):
+class RunAudit(ListCounts):
     """The audit of one run: its content, and what alignment did with it.
 
     Attributes
     ----------
     source
         The run's source.
-    rows, queries
-        Rows read in the evaluated lists, and evaluated lists.
+    queries
+        Evaluated lists.
     retrieved, judged
         Documents in the lists after alignment; how many of them are judged.
     missing, extra
         Judged queries that the run does not answer; queries of the run without judgments.
-    tied, tied_queries, tied_float32
-        Rows in tie blocks; queries with any; rows that would tie only as float32.
-    duplicates, found, found_again
-        Rows whose document is in its list more than once; rows of relevant documents, and those of them that
-        are copies of one above.
-    contradicted
-        Lists in which a better rank has a lower score, where the run has both.
     comments
         Comment lines skipped.
     shortest, median_length, longest
@@ -195,8 +190,6 @@ class RunAudit(Record):
         Warnings, one sentence each.
     left_out
         What exclusion removed; ``None`` where nothing is excluded from the lists.
-    false_retrievals
-        Unanswerable queries for which something is retrieved.
     undefined, dropped
         Measure → why queries have no value, or are left out of its mean → how many.
     read_as
@@ -204,19 +197,11 @@ class RunAudit(Record):
     """
 
     source: str
-    rows: int
     queries: int
     retrieved: int
     judged: int
     missing: int
     extra: int
-    tied: int
-    tied_queries: int
-    tied_float32: int
-    duplicates: int
-    found: int
-    found_again: int
-    contradicted: int
     comments: int
     shortest: int
     median_length: float
@@ -226,7 +211,6 @@ class RunAudit(Record):
     left_out: LeftOut | None = None
     failed: dict[str, int] = field(default_factory=dict)
     read_as: tuple[str, ...] = ()
-    false_retrievals: int = 0
     undefined: Reasons = field(default_factory=dict)
     dropped: Reasons = field(default_factory=dict)
 
@@ -264,12 +248,15 @@ class RunAudit(Record):
         ):
             shares[k].append(count / length)
         judged = sum(int(t.judged.sum()) for t in tallies)
-        single = sum(t.single for t in tallies)
-        crossed = sum(t.contradicted for t in tallies)
-        warnings = _warnings(n, judged, deepest, alone=not missing and single == len(n))
+        counts = Counter[str]()
+        for tally in tallies:
+            counts.update(tally.counts())
+        crossed = counts["contradicted"]
+        alone = not missing and counts["single"] == len(n)
+        warnings = _warnings(n, judged, deepest, alone=alone)
         if 2 * crossed > len(n):
             warnings.append(contradiction(crossed, len(n), order))
-        if any(t.rolled for t in tallies) and not any(t.chunks for t in tallies):
+        if counts["rolled"] and not counts["chunks"]:
             warnings.append(
                 "unit leaves every id as it is: does it fit the ids of this run?"
             )
@@ -277,22 +264,16 @@ class RunAudit(Record):
             warnings.append(
                 "no pair to exclude is in any list: were they removed before, or do ids not match?"
             )
+        of_lists: dict[str, Any] = {
+            name: counts[name] for name in ListCounts.counters()
+        }
         return cls(
             source=source,
-            rows=sum(t.rows for t in tallies),
             queries=len(n),
             retrieved=int(n.sum()),
             judged=judged,
-            missing=missing - (unanswerable - sum(t.unanswerable for t in tallies)),
+            missing=missing - (unanswerable - counts["unanswerable"]),
             extra=extra,
-            tied=sum(t.tied for t in tallies),
-            tied_queries=sum(t.tied_queries for t in tallies),
-            tied_float32=sum(t.tied_float32 for t in tallies),
-            duplicates=sum(t.duplicates for t in tallies),
-            found=sum(t.found for t in tallies),
-            found_again=sum(t.found_again for t in tallies),
-            false_retrievals=sum(t.false_retrievals for t in tallies),
-            contradicted=crossed,
             comments=comments,
             shortest=int(n.min()) if len(n) else 0,
             median_length=float(np.median(n)) if len(n) else 0.0,
@@ -302,21 +283,8 @@ class RunAudit(Record):
             left_out=left_out,
             read_as=read_as,
             failed=dict(failed or {}),
+            **of_lists,
         )
-
-    @property
-    def inflation(self) -> str:
-        """What a count of rows would make of copies of relevant documents; empty without any."""
-        once = self.found - self.found_again
-        if not self.found_again:
-            return ""
-        are = (
-            "is a copy; counted, it makes"
-            if self.found_again == 1
-            else "are copies; counted, they make"
-        )
-        found = f"{self.found_again} of {counted(self.found, 'relevant document')} found {are}"
-        return f"{found} recall over all queries {self.found / once:.3g} × as high"
 
     @property
     def failures(self) -> str:
@@ -330,18 +298,12 @@ class RunAudit(Record):
         return noted(sum(self.failed.values()), "query", f"failed: {shown}{more}")
 
     @property
-    def _false_retrievals(self) -> str:
-        return noted(
-            self.false_retrievals, "unanswerable query", "with something retrieved"
-        )
-
-    @property
     def _missing(self) -> str:
         return "missing, failed ones included" if self.failed else "missing"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dicts, ready for JSON."""
-        audit: dict[str, Any] = plain(self)
+        audit: dict[str, Any] = {"source": self.source, **plain(self)}
         audit["unjudged"] = {f"@{k}": share for k, share in self.unjudged.items()}
         excluded = audit.pop("left_out")
         return audit if excluded is None else audit | {"excluded": excluded}
@@ -353,10 +315,8 @@ class RunAudit(Record):
         """
         k, share = next(iter(self.unjudged.items()), (0, 0.0))
         return (
-            noted(self.duplicates, "duplicate row"),
-            self.inflation,
+            *sentences(self, "warns"),
             self.failures,
-            self._false_retrievals,
             noted(self.missing, "query", self._missing),
             *not_in_means(self.undefined),
             *self.warnings,
@@ -364,7 +324,7 @@ class RunAudit(Record):
             f"{share:.1%} unjudged in the top {k}"
             if unjudged and share > _HIGH
             else "",
-            noted(self.tied, "tied row") if self.tied > _HIGH * self.rows else "",
+            *sentences(self, "warns_if_many", above=_HIGH * self.rows),
         )
 
     def line(self, *, in_ideal: bool, said: Sequence[str] = ()) -> str:
@@ -373,22 +333,14 @@ class RunAudit(Record):
         ``in_ideal`` is as for :meth:`LeftOut.line`.
         """
         lengths = spread(self.shortest, self.longest, "document", self.median_length)
-        contradicted = self.contradicted
         return line(
             f"{queries(self.queries)} × {lengths}, {self.judged:,} judged",
             noted(self.missing, "query", self._missing),
             self.failures,
-            self._false_retrievals,
             not_in_means(self.undefined),
             not_in_means(self.dropped),
             noted(self.extra, "query", "without judgments"),
-            noted(self.tied, "tied row", f"in {queries(self.tied_queries)}"),
-            noted(self.tied_float32, "row", "tied with the next only as float32"),
-            noted(self.duplicates, "duplicate row"),
-            self.inflation,
-            f"ranks contradict scores in {queries(contradicted)}"
-            if contradicted
-            else "",
+            sentences(self),
             "" if self.left_out is None else self.left_out.line(in_ideal=in_ideal),
             noted(self.comments, "comment line"),
             read_as(self.read_as),

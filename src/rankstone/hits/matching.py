@@ -464,7 +464,7 @@ class Matcher(Record):
         """Return queries with an empty list; those without judgments have index -1."""
         chunk = replace(self.missing(judgments, codes), names=names)
         hits = replace(chunk.hits, found=np.ones(len(codes), bool), _memo={})
-        counted = Tally(0, 0, 0, 0, 0, 0, 0, hits.n, hits.n, Counter())
+        counted = Tally(hits.n, hits.n, Counter())
         return replace(
             chunk,
             hits=hits,

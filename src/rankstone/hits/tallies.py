@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import field
+from dataclasses import field, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankstone._basics import Record
+from rankstone._basics import Record, counted
 from rankstone.hits.ranks_and_ties import contradicted, near_ties
 
 if TYPE_CHECKING:
@@ -20,8 +20,15 @@ if TYPE_CHECKING:
     from rankstone.hits.ranks_and_ties import TieBlocks
 
 
-class Tally(Record):
-    """Counts over one batch of lists.
+def _warning(sentence: str) -> dict[str, str]:
+    return {"says": sentence, "warns": sentence}
+
+
+class ListCounts(Record, kw_only=True):
+    """What an audit counts in lists of a run: declared here, with what it says, and added up over batches.
+
+    A count is set where it is counted.  From here it gets into the audit of a run, its text and JSON, through
+    files and over machines; with a label ``count_NAME`` in the locales it is a column on pages, too.
 
     Attributes
     ----------
@@ -31,40 +38,88 @@ class Tally(Record):
         Rows in tie blocks, lists with any, and rows that tie only as float32.
     duplicates
         Rows whose document is in its list more than once.
-    contradicted
-        Lists in which a better rank goes with a lower score.
-    single
-        Lists with exactly one judged document.
     found, found_again
         Rows of relevant documents; those of them whose document is above in the same list.
-    unanswerable, false_retrievals
-        Lists of queries that have no answer; those with a document.
-    rolled, chunks
-        Rows before chunks roll up to documents, 0 where they do not; those with another id than their
-        document.
+    false_retrievals
+        Lists of queries that have no answer, with a document.
+    contradicted
+        Lists in which a better rank has a lower score, where the run has both.
+    """
+
+    rows: int = 0
+    tied: int = field(
+        default=0,
+        metadata={
+            "says": "{tied:tied row} in {tied_queries:query}",
+            "warns_if_many": "{tied:tied row}",
+        },
+    )
+    tied_queries: int = 0
+    tied_float32: int = field(
+        default=0,
+        metadata={"says": "{tied_float32:row} tied with the next only as float32"},
+    )
+    duplicates: int = field(default=0, metadata=_warning("{duplicates:duplicate row}"))
+    found: int = 0
+    found_again: int = field(default=0, metadata=_warning("{inflation}"))
+    false_retrievals: int = field(
+        default=0,
+        metadata=_warning(
+            "{false_retrievals:unanswerable query} with something retrieved"
+        ),
+    )
+    contradicted: int = field(
+        default=0, metadata={"says": "ranks contradict scores in {contradicted:query}"}
+    )
+
+    @classmethod
+    def counters(cls) -> list[str]:
+        """Return the names of all that is counted."""
+        return [declared.name for declared in fields(cls) if declared.type == "int"]
+
+    def counts(self) -> dict[str, int]:
+        """Return all that is counted, by name."""
+        return {name: getattr(self, name) for name in self.counters()}
+
+    @property
+    def inflation(self) -> str:
+        """What a count of rows would make of copies of relevant documents."""
+        are = (
+            "is a copy; counted, it makes"
+            if self.found_again == 1
+            else "are copies; counted, they make"
+        )
+        times = self.found / (self.found - self.found_again)
+        found = f"{self.found_again} of {counted(self.found, 'relevant document')} found {are}"
+        return f"{found} recall over all queries {times:.3g} × as high"
+
+
+class Tally(ListCounts):
+    """Counts over one batch of lists.
+
+    Attributes
+    ----------
     n, judged
         int64 per list: documents retrieved, judged documents among them.
     unjudged
         ``"10 7"`` → unjudged documents of all lists that have 7 documents down to rank 10; for each audited
         cutoff.  Whole numbers, so that shares do not depend on how a run is cut into batches.
+    single
+        Lists with exactly one judged document.
+    unanswerable
+        Lists of queries that have no answer.
+    rolled, chunks
+        Rows before chunks roll up to documents, 0 where they do not; those with another id than their
+        document.
     left_out
         int64: the excluded pair of each row that was removed from these lists.
     """
 
-    rows: int
-    tied: int
-    tied_queries: int
-    tied_float32: int
-    duplicates: int
-    contradicted: int
-    single: int
     n: Ints
     judged: Ints
     unjudged: Counter[str]
-    found: int = 0
-    found_again: int = 0
+    single: int = 0
     unanswerable: int = 0
-    false_retrievals: int = 0
     rolled: int = 0
     chunks: int = 0
     left_out: Ints = field(default_factory=lambda: np.empty(0, np.int64))

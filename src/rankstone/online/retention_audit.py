@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import polars as pl
 
-from rankstone._basics import InLines, counted, left_out, line, noted, read_as
+from rankstone._basics import InLines, counted, line, read_as, sentences
 from rankstone.errors import (
     BadOption,
     BadValue,
@@ -31,6 +31,13 @@ if TYPE_CHECKING:
 
 #: the unit in which logins are counted, singular and plural
 _PAIR: Final = ("user and period", "pairs of user and period")
+#: rows left out, by the reason: what an audit says of them
+_LEFT_OUT: Final = {
+    "no_user": {"says": "{no_user:row} without a user left out"},
+    "no_time": {"says": "{no_time:row} without a time left out"},
+    "unreadable": {"says": "{unreadable:row} with a time that cannot be read left out"},
+    "outside": {"says": "{outside:row} before the start or after the end left out"},
+}
 
 
 @dataclass(frozen=True)
@@ -63,26 +70,27 @@ class RegistrationsAudit:
     first: date
     last: date
     times: str
-    no_user: int
-    no_time: int
-    unreadable: int
-    outside: int
-    repeated: int
-    never: int
-    early: int
-    unregistered: int
+    no_user: int = field(metadata=_LEFT_OUT["no_user"])
+    no_time: int = field(metadata=_LEFT_OUT["no_time"])
+    unreadable: int = field(metadata=_LEFT_OUT["unreadable"])
+    outside: int = field(metadata=_LEFT_OUT["outside"])
+    repeated: int = field(metadata={"says": "{repeated:user} more than once"})
+    never: int = field(metadata={"says": "{never:user} without an event"})
+    early: int = field(
+        metadata={
+            "says": "{early:user and period|pairs of user and period} before registration"
+        }
+    )
+    unregistered: int = field(
+        metadata={"says": "{unregistered:user} with events and no registration"}
+    )
 
     def line(self) -> str:
         """Return the audit as one line of text."""
-        pairs = counted(self.early, *_PAIR)
         return line(
             f"{counted(self.rows, 'row')}, {counted(self.users, 'user')}, {self.first} to {self.last}",
             self.times,
-            _left_out_phrases(self),
-            noted(self.repeated, "user", "more than once"),
-            noted(self.never, "user", "without an event"),
-            f"{pairs} before registration" if self.early else "",
-            noted(self.unregistered, "user", "with events and no registration"),
+            sentences(self),
         )
 
 
@@ -127,21 +135,33 @@ class RetentionAudit(InLines):
     rows: int
     users: int
     logins: int
-    repeated: int
+    repeated: int = field(
+        metadata={"says": "{repeated:row} beyond the first of a user and period"}
+    )
     first: date
     last: date
     times: str
     zone: str | None
-    no_user: int
-    no_time: int
-    unreadable: int
-    outside: int
-    twice: int
-    in_no_cohort: int
-    left_out: int
+    no_user: int = field(metadata=_LEFT_OUT["no_user"])
+    no_time: int = field(metadata=_LEFT_OUT["no_time"])
+    unreadable: int = field(metadata=_LEFT_OUT["unreadable"])
+    outside: int = field(metadata=_LEFT_OUT["outside"])
+    twice: int = field(
+        metadata={
+            "says": "{twice:row} in an hour that occurs twice, taken as the first"
+        }
+    )
+    in_no_cohort: int = field(
+        metadata={"says": "{in_no_cohort:user} from before the first cohort"}
+    )
+    left_out: int = field(metadata={"says": "{left_out:user} left out"})
     registrations: RegistrationsAudit | None = None
-    several_segments: int | None = None
-    no_segment: int | None = None
+    several_segments: int | None = field(
+        default=None, metadata={"says": "{several_segments:user} in several segments"}
+    )
+    no_segment: int | None = field(
+        default=None, metadata={"says": "{no_segment:user} without a segment"}
+    )
     warnings: tuple[str, ...] = ()
     read_as: tuple[str, ...] = ()
 
@@ -151,15 +171,7 @@ class RetentionAudit(InLines):
             f"{counted(self.rows, 'row')}, {counted(self.users, 'user')}, {self.first} to {self.last}",
             counted(self.logins, *_PAIR),
             f"{self.times}{'' if self.zone is None else f', days of {self.zone}'}",
-            noted(self.repeated, "row", "beyond the first of a user and period"),
-            _left_out_phrases(self),
-            noted(
-                self.twice, "row", "in an hour that occurs twice, taken as the first"
-            ),
-            noted(self.in_no_cohort, "user", "from before the first cohort"),
-            noted(self.left_out, "user", "left out"),
-            noted(self.several_segments, "user", "in several segments"),
-            noted(self.no_segment, "user", "without a segment"),
+            sentences(self),
             read_as(self.read_as),
         )
         more = (
@@ -172,17 +184,6 @@ class RetentionAudit(InLines):
             *more,
             *(f"warning  {sentence}" for sentence in self.warnings),
         ]
-
-
-def _left_out_phrases(audit: RetentionAudit | RegistrationsAudit) -> list[str]:
-    return left_out(
-        {
-            "without a user": audit.no_user,
-            "without a time": audit.no_time,
-            "with a time that cannot be read": audit.unreadable,
-            "before the start or after the end": audit.outside,
-        }
-    )
 
 
 _EPOCH: Final = date(1970, 1, 1)

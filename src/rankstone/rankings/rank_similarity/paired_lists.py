@@ -15,6 +15,7 @@ from rankstone._basics import (
     noted,
     queries,
     read_as,
+    sentences,
     some,
     spread,
 )
@@ -317,10 +318,10 @@ class RankingAudit:
     rows: int
     queries: int
     documents: int
-    tied: int
+    tied: int = field(metadata={"says": "{tied:tied row} in {tied_queries:query}"})
     tied_queries: int
-    duplicates: int
-    comments: int
+    duplicates: int = field(metadata={"says": "{duplicates:duplicate row}"})
+    comments: int = field(metadata={"says": "{comments:comment line}"})
     shortest: int
     median_length: float
     longest: int
@@ -353,9 +354,7 @@ class RankingAudit:
         lengths = spread(self.shortest, self.longest, "document", self.median_length)
         return line(
             f"{queries(self.queries)} × {lengths}",
-            noted(self.tied, "tied row", f"in {queries(self.tied_queries)}"),
-            noted(self.duplicates, "duplicate row"),
-            noted(self.comments, "comment line"),
+            sentences(self),
             read_as(self.read_as),
         )
 
