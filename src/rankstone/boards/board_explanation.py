@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.errors import printable
 from rankstone.tables.phrases import phrase
 from rankstone.tables.results import Result
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from rankstone.boards.board_result import Board
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class BoardExplanation(Result):
+class BoardExplanation(Result, Record):
     """The table that the difference of two systems on a board is the sum of.
 
     Attributes

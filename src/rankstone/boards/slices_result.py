@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from scipy import special
 
-from rankstone._basics import some
+from rankstone._basics import Record, some
 from rankstone.errors import above_0, between_0_and_1, one_of, printable
 from rankstone.stats.random_streams import check_count
 from rankstone.stats.slice_tests import critical_z
@@ -113,8 +113,7 @@ class SliceSettings:
             check_count(name, getattr(self, name), least, most)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Slices(Findings):
+class Slices(Findings, Record):
     """Groups of queries in which a system does worse or better than elsewhere.
 
     Attributes

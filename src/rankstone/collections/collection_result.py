@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.errors import printable
 from rankstone.stats.order_agreement import FEWEST, FEWEST_QUERIES
 from rankstone.tables.results import Findings
@@ -24,8 +25,7 @@ _SHOWN: Final = 10
 _NAME: Final = 40
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Collection(Findings):
+class Collection(Findings, Record):
     """A test collection, seen through the runs of a shared task.
 
     Attributes

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import polars as pl
 
-from rankstone._basics import some
+from rankstone._basics import Record, some
 from rankstone.errors import UsageError, printable
 from rankstone.stats.automatic_intervals import verdict
 from rankstone.stats.order_agreement import FEWEST, FEWEST_QUERIES
@@ -47,8 +47,7 @@ class Figure(NamedTuple):
     n: int
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Reproduction(Findings):
+class Reproduction(Findings, Record):
     """An experiment and its repetition.
 
     Attributes

@@ -6,7 +6,6 @@ import gzip
 import json
 import platform
 import sys
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, partial
 from hashlib import sha256
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 
 import polars as pl
 
-from rankstone._basics import is_path
+from rankstone._basics import Record, is_path
 from rankstone.comparison.score_sources import check_means
 from rankstone.comparison.single_intervals import intervals
 from rankstone.conventions.evaluation_by_convention import scores_by
@@ -52,8 +51,7 @@ _INTERVALS: Final = {"interval": "auto", "confidence": "0.95", "seed": 0}
 _NAME: Final = 60
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class RunCard(Result):
+class RunCard(Result, Record):
     """A card of some runs; :meth:`write` writes it.
 
     Attributes

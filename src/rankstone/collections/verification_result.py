@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import polars as pl
 
-from rankstone._basics import some
+from rankstone._basics import Record, some
 from rankstone.collections.run_cards import BLOCK
 from rankstone.errors import printable
 from rankstone.tables.results import Findings
@@ -35,8 +34,7 @@ FIGURE_COLUMNS: Final = dict.fromkeys(
 STATEMENT_COLUMNS: Final = dict.fromkeys(("statement", "on_card", "again"), pl.String)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Verification(Findings):
+class Verification(Findings, Record):
     """Whether a card still holds.
 
     Attributes

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -43,8 +42,7 @@ _SCHEMA: Final[dict[str, Any]] = {
 _FEW_DIFFERING: Final = 10
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Plan(Result):
+class Plan(Result, Record):
     """The number of queries needed to detect differences.
 
     Attributes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -97,8 +97,7 @@ class Found(Record):
         )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Bounds(Result):
+class Bounds(Result, Record):
     """The lowest and the highest score that are possible, whatever the grades of unjudged documents.
 
     Attributes

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone._basics import counted
+from rankstone._basics import Record, counted
 from rankstone.errors import BadParameter, BadValue
 from rankstone.hits.alignment_options import AlignmentOptions
 from rankstone.hits.hits import Hits
@@ -414,8 +414,7 @@ def _between(low: float | None, high: float | None) -> str:
     return " ".join(ends) or "a number"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Gains(Result):
+class Gains(Result, Record):
     """Gains from one mean to another.
 
     Attributes

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.tables.results import Result
 
 if TYPE_CHECKING:
@@ -43,8 +44,7 @@ class Share:
     of: str = "document"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ExplainedDifference(Result):
+class ExplainedDifference(Result, Record):
     """Two explanations of one query, and the difference of their scores by document.
 
     Attributes

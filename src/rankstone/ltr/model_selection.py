@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -37,8 +36,7 @@ if TYPE_CHECKING:
 _FEWEST_FOLDS: Final = 2
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Selection(Result):
+class Selection(Result, Record):
     """Candidates side by side.
 
     Attributes

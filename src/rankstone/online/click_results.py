@@ -45,8 +45,7 @@ _NAMES: Final = {
 }
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Clicks(Result):
+class Clicks(Result, Record):
     """Judgments estimated from a log of clicks.
 
     ``rankstone.evaluate`` accepts it, its :attr:`judgments`, and the files it writes as judgments.

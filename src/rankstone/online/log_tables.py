@@ -337,8 +337,7 @@ class LogAudit(InLines):
         }
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class OnlineResult(Result):
+class OnlineResult(Result, Record):
     """Base of the results that are computed from a log.
 
     Attributes

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.errors import UsageError, printable
 from rankstone.online import cohort_counts as counting
 from rankstone.online.segments import differences
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from rankstone.online.segments import Segments
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Retention(Result):
+class Retention(Result, Record):
     """Retention of users: periods, cohorts, curves and differences of segments.
 
     Attributes

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from rankstone._basics import counted
+from rankstone._basics import Record, counted
 from rankstone.conventions.convention_files import convention
 from rankstone.conventions.identification.search_space import grouped, printed_by_chance
 from rankstone.errors import printable
@@ -44,8 +43,7 @@ _SCHEMA: Final[dict[str, Any]] = {
 }
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Identification(Result):
+class Identification(Result, Record):
     """The ways of computing a value that print as a reported number.
 
     Attributes

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from rankstone._basics import queries
+from rankstone._basics import Record, queries
 from rankstone.evaluation.outside_means import outside_means
 from rankstone.evaluation.scores import RunScores, measure_rows, uncounted, weights
 from rankstone.hits.alignment_audit import not_in_means
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from rankstone.integrations.arrays.dense_scores import DenseScores
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ArrayScores(Result):
+class ArrayScores(Result, Record):
     """Scores of arrays.
 
     Attributes

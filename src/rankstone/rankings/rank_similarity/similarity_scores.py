@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
 
-from rankstone._basics import counted
+from rankstone._basics import Record, counted
 from rankstone.errors import BadOption, NotComparable, did_you_mean, printable
 from rankstone.measures.core.syntax import parse_measure
 from rankstone.rankings.rank_similarity.list_measure import (
@@ -32,8 +32,7 @@ _STATUS = pl.Enum([status.name for status in PairStatus])
 _NAMES = pl.Series([status.name for status in PairStatus], dtype=_STATUS)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Similarity(Result):
+class Similarity(Result, Record):
     """The similarity of the lists of two runs.
 
     Attributes
