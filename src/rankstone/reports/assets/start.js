@@ -1,9 +1,11 @@
 // What a page shows at first, and after its address has changed.
 (() => {
-  const { D, $ } = Page, root = document.documentElement;
+  const { D, $ } = Page;
+  const root = document.documentElement;
 
   // -- two systems, or many -----------------------------------------------------------------------------------
-  let two = null, width = innerWidth;
+  let two = null;
+  let width = innerWidth;
   function draw() {
     if (!D.two) return;
     two = Pair.of(0);
@@ -11,7 +13,9 @@
     $("pair").replaceChildren(...Pair.sections(two).filter(Boolean));
   }
   function go() {
-    const asked = new URLSearchParams(location.hash.slice(1)), pair = /^(\d+)-(\d+)$/.exec(asked.get("pair") || ""), query = asked.get("q");
+    const asked = new URLSearchParams(location.hash.slice(1));
+    const pair = /^(\d+)-(\d+)$/.exec(asked.get("pair") || "");
+    const query = asked.get("q");
     if (pair && !D.two) Board.open(Number(pair[1]), Number(pair[2]), query);
     else if (query && D.two) document.querySelector(".examples")?.goTo(query);
     else if (location.hash) $(location.hash.slice(1))?.scrollIntoView();
@@ -24,7 +28,10 @@
   addEventListener("hashchange", go);
   addEventListener("resize", () => {
     clearTimeout(draw.later);
-    draw.later = setTimeout(() => { if ((innerWidth < 760) !== (width < 760)) draw(); width = innerWidth; }, 200);
+    draw.later = setTimeout(() => {
+      if (innerWidth < 760 !== width < 760) draw();
+      width = innerWidth;
+    }, 200);
   });
   go();
   root.dataset.drawn = "yes";
