@@ -4,6 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
+# bytecode is kept: each process of the tests would compile all modules anew, and rewrite their assertions
+export PYTHONDONTWRITEBYTECODE :=
+
 .DEFAULT_GOAL := help
 .PHONY: help install size .postgresql .latex .chromium .java demo test quick oldest package man lint parity live browser arrays spark hooks shell trackers verbs \
   pages site docs bench speed profile nightly fuzz mutants regression coverage fix clean
