@@ -61,6 +61,14 @@ settings.load_profile(
 )
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Make rows of tables tests of their own where some are selected by name."""
+    if config.option.keyword:
+        from tests.rows import run_rows_alone
+
+        run_rows_alone()
+
+
 def pytest_collection_finish() -> None:
     """Exempt what is imported by now from garbage collection, which out-of-core work calls often."""
     gc.collect()
