@@ -327,23 +327,19 @@ def ab(
     """
     columns = with_csv(columns, csv_separator, decimal)
     _check_count("k", k, "cutoff")
-    if isinstance(planned, str) and planned.lstrip("-").isdigit():
-        planned = int(planned)
-    if not isinstance(planned, str | date):
-        _check_count("planned", planned, "number of units or a day")
+    end = _planned_end(planned)
     between_0_and_1("confidence", confidence)
     above_0("margin", margin)
     settings = ClaimSettings(margin, correction, confidence, sequential)
-    units = list[str]()
-    if cluster is not None:
-        units.append(cluster)
-    is_named = value is not None
-    if not is_named:
-        opened = read_events(log, columns, format_in, needed=(), further=None)
-        value = _value_of_users(opened, by, cluster)
+
+    column = value
+    if value is None:
+        events = read_events(log, columns, format_in, needed=(), further=None)
+        column = _value_of_users(events, by, cluster)
     numbers = ["impression_id", "position", "clicked"]
-    if value is not None:
-        numbers = [value]
+    if column is not None:
+        numbers = [column]
+    units = [] if cluster is None else [cluster]
     read = read_log(
         log,
         [*numbers, by, *units],
@@ -356,81 +352,100 @@ def ab(
         positions_from=positions_from,
         progress=progress,
     )
-    if value is None:
-        check_clicks(read)
-        check_positions(read, "position", fixable=True)
-        refuse_duplicates(read, "position")
-        impression = dense_numbers(read.frame, "impression_id").to_numpy()
-    else:
-        impression = np.arange(read.frame.height)
-    labels, code = _variants(read, by, versus)
+
+    impression = _impressions(read, column)
+    labels, baseline = _variants(read, by, versus)
     variant = cluster_of_impressions(read, by, impression)
-    unit = (
-        np.arange(len(variant))
-        if cluster is None
-        else cluster_of_impressions(read, cluster, impression)
-    )
-    if value is not None and not is_named and unit.max() + 1 < len(unit):
-        raise UsageError(
-            f"a {printable(cluster, 40)} has several rows",
-            where=read.source,
-            expected="a row for each; "
-            "or one for each document, with impression_id and position",
-            fix=f"value={value!r} compares means over rows",
-        )
-    ratios, ends = _ratios(read, value, impression, k)
-    arms = make_arms(ratios, unit, variant, ends)
+    unit = np.arange(len(variant))
+    if cluster is not None:
+        unit = cluster_of_impressions(read, cluster, impression)
+    if value is None and column is not None:
+        _refuse_several_rows(read, column, cluster, unit)
+
+    ratios, limits = _ratios(read, column, impression, k)
+    arms = make_arms(ratios, unit, variant, limits)
     repeats = repeated_metrics(ratios)
     remarks = make_remarks(repeats, sequential=sequential)
-    if value is not None:
+    if column is not None:
         del remarks["mean_click_rank"]
-    ratio, ratio_notes = sample_ratio_check(
+
+    split, split_notes = sample_ratio_check(
         labels, next(iter(arms.values())), shares, sequential=sequential
     )
-    directions = {str(value): "higher", **metric_directions(k)}
-    rows = differences(arms, repeats, labels, code, directions, settings)
-    distinct = {measure: of for measure, of in arms.items() if measure not in repeats}
-    if planned is None:
-        running = fresh_warnings(read, time.time())
-    else:
-        running = running_warnings(read, int(unit.max()) + 1, planned)
-    warnings = [
-        *ratio_notes,
-        *([] if sequential else running),
-        *no_spread_warnings(distinct, labels),
-    ]
+    directions = {str(column): "higher", **metric_directions(k)}
+    rows = differences(arms, repeats, labels, baseline, directions, settings)
+    warnings = [*split_notes]
+    if not sequential:
+        warnings += _warnings_of_end(read, unit, end)
+    distinct = {name: arms[name] for name in arms if name not in repeats}
+    warnings += no_spread_warnings(distinct, labels)
+
+    skipping = 0 if column is not None else count_skipping(read, impression)
+    audit = _make_audit(read, skipping, variant, unit, cluster, arms, warnings, remarks)
+    measured = {"k": k} if column is None else {"value": column}
     return Experiment(
         tables={
             "differences": rows_to_frame(rows, _DIFFERENCES),
             "variants": rows_to_frame(
                 list(_variant_rows(arms, labels, settings)), _VARIANTS
             ),
-            "sample_ratio": ratio,
+            "sample_ratio": split,
         },
-        audit=_make_audit(
-            read,
-            0 if value is not None else count_skipping(read, impression),
-            variant,
-            unit,
-            cluster,
-            arms,
-            warnings,
-            remarks,
-        ),
+        audit=audit,
         conventions={
             "by": by,
-            "versus": labels[code],
-            **({"k": k} if value is None else {"value": value}),
+            "versus": labels[baseline],
+            **measured,
             "cluster": cluster,
             "margin": margin,
             "correction": correction,
             "confidence": confidence,
             "sequential": sequential,
-            "planned": planned if isinstance(planned, int | None) else str(planned),
+            "planned": str(end) if isinstance(end, str | date) else end,
             "invalid": invalid,
         },
         inputs={"log": read.source},
     )
+
+
+def _planned_end(planned: int | str | date | None) -> int | str | date | None:
+    """Return the planned number of units or day; from a command line numbers come as text."""
+    if isinstance(planned, str) and planned.lstrip("-").isdigit():
+        planned = int(planned)
+    if not isinstance(planned, str | date):
+        _check_count("planned", planned, "number of units or a day")
+    return planned
+
+
+def _impressions(log: Log, value: str | None) -> Ints:
+    """Return the number of each row's impression; without documents every row is one."""
+    if value is not None:
+        return np.arange(log.frame.height)
+    check_clicks(log)
+    check_positions(log, "position", fixable=True)
+    refuse_duplicates(log, "position")
+    return dense_numbers(log.frame, "impression_id").to_numpy()
+
+
+def _refuse_several_rows(log: Log, value: str, cluster: str | None, unit: Ints) -> None:
+    """Refuse a table with several rows of a unit, whose column of numbers nobody has named."""
+    if unit.max() + 1 < len(unit):
+        raise UsageError(
+            f"a {printable(cluster, 40)} has several rows",
+            where=log.source,
+            expected="a row for each; "
+            "or one for each document, with impression_id and position",
+            fix=f"value={value!r} compares means over rows",
+        )
+
+
+def _warnings_of_end(
+    log: Log, unit: Ints, planned: int | str | date | None
+) -> Iterator[str]:
+    """Return warnings about a look at an experiment that has not ended."""
+    if planned is None:
+        return fresh_warnings(log, time.time())
+    return running_warnings(log, int(unit.max()) + 1, planned)
 
 
 def _ratios(

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from rankstone._basics import Progress
+    from rankstone.online.registrations import RetentionTables
 
 
 #: limits on the number of periods and of cells of cohort triangles
@@ -189,11 +190,8 @@ def retention(
     one_of("segments", segments, _SEGMENTS)
     one_of("correction", correction, CORRECTIONS)
     between_0_and_1("confidence", confidence)
-    if versus is not None and by is None:
-        raise UsageError(
-            f"versus={printable(versus)} needs segments",
-            fix="use by=COLUMN, or leave out versus",
-        )
+    _check_versus(versus, by)
+
     tables = open_tables(
         events,
         registrations,
@@ -204,48 +202,71 @@ def retention(
     )
     reading = read_times(tables.events, clock)
     survey = survey_events(tables.events, reading, span, invalid)
-    values = (
-        None
-        if by is None or tables.segment_source is None
-        else (by, segment_values(tables.segment_source, by))
-    )
+    names = _segment_names(tables, by)
     registered = None
     if tables.registrations is not None:
-        by_registration = (
-            values if tables.segment_source is tables.registrations else None
-        )
         registered = read_registrations(
             tables.registrations,
             clock,
             span.end,
             invalid=invalid,
             duplicates=duplicate_registrations,
-            by=by_registration,
+            by=names if tables.segment_source is tables.registrations else None,
         )
         _check_same_zone(reading, registered.reading)
+
+    first_cohort = as_day("since", since)
     observed, first = _observed_periods(
-        calendar, survey, registered, span, as_day("since", since)
+        calendar, survey, registered, span, first_cohort
     )
-    _check_size(
-        observed, windows, 1 if values is None else len(values[1]) + 1, calendar, survey
-    )
-    by_event = values if tables.segment_source is tables.events else None
-    each = segments == "each" and by_event is not None
+    # users without a segment have a place of their own
+    places = 1 if names is None else len(names[1]) + 1
+    _check_size(observed, windows, places, calendar, survey)
+    by_event = names if tables.segment_source is tables.events else None
     plan = ActivityPlan(
-        tables.events, reading, calendar, first, observed.count, span, by_event, each
+        tables.events,
+        reading,
+        calendar,
+        first,
+        observed.count,
+        span,
+        by_event,
+        segments == "each" and by_event is not None,
     )
-    counts = _count_users(
-        plan,
-        survey,
-        registered,
-        windows,
-        observed,
-        policies,
-        1 if values is None else len(values[1]) + 1,
-    )
-    segmented = Segments.of(values, counts)
+    counts = _count_users(plan, survey, registered, windows, observed, policies, places)
+    segmented = Segments.of(names, counts)
     if versus is not None:
         segmented.place(versus)
+
+    audit = make_audit(
+        tables.events,
+        survey,
+        reading,
+        counts,
+        registered,
+        calendar,
+        first,
+        observed,
+        span,
+        by,
+    )
+    conventions = {
+        **asdict(calendar),
+        "kind": kind,
+        "day_origin": day_origin,
+        "days": [window.at for window in windows.requested],
+        "tz": reading.zone,
+        "times_in": times_in,
+        "start": _text(start),
+        "end": _text(end),
+        "since": _text(since),
+        "invalid": invalid,
+    }
+    if by is not None:
+        conventions |= {"by": by, "segments": segments, "correction": correction}
+    if registered is not None:
+        conventions |= asdict(policies)
+        conventions["duplicate_registrations"] = duplicate_registrations
     return Retention(
         counts=counts,
         segments=segmented,
@@ -253,45 +274,29 @@ def retention(
         calendar=calendar,
         observed=observed,
         number=first,
-        audit=make_audit(
-            tables.events,
-            survey,
-            reading,
-            counts,
-            registered,
-            calendar,
-            first,
-            observed,
-            span,
-            by,
-        ),
-        conventions={
-            **asdict(calendar),
-            "kind": kind,
-            "day_origin": day_origin,
-            "days": [window.at for window in windows.requested],
-            "tz": reading.zone,
-            "times_in": times_in,
-            "start": _text(start),
-            "end": _text(end),
-            "since": _text(since),
-            "invalid": invalid,
-            **(
-                {}
-                if by is None
-                else {"by": by, "segments": segments, "correction": correction}
-            ),
-            **({} if registered is None else asdict(policies)),
-            **(
-                {}
-                if registered is None
-                else {"duplicate_registrations": duplicate_registrations}
-            ),
-            "confidence": confidence,
-        },
+        audit=audit,
+        conventions={**conventions, "confidence": confidence},
         inputs=tables.inputs,
         versus=versus,
     )
+
+
+def _check_versus(versus: str | None, by: str | None) -> None:
+    """Refuse a segment to compare with where there are no segments."""
+    if versus is not None and by is None:
+        raise UsageError(
+            f"versus={printable(versus)} needs segments",
+            fix="use by=COLUMN, or leave out versus",
+        )
+
+
+def _segment_names(
+    tables: RetentionTables, by: str | None
+) -> tuple[str, list[str]] | None:
+    """Return the column of segments and its values; ``None`` without segments."""
+    if by is None or tables.segment_source is None:
+        return None
+    return by, segment_values(tables.segment_source, by)
 
 
 def _text(day: date | str | None) -> str | None:
