@@ -369,25 +369,23 @@ def clicks(
         tolerance=tolerance,
         max_iterations=max_iterations,
     )
-    given = {"invalid": invalid, "lists": lists, "unlinked": unlinked}
-    for option, value in given.items():
+    policies = {"invalid": invalid, "lists": lists, "unlinked": unlinked}
+    for option, value in policies.items():
         one_of(option, value, POLICIES[option])
     if propensities is not None and method != "ips":
         raise UsageError(
             f"propensities: method={method} does not use them",
             fix="use method=ips, or leave out propensities",
         )
-    known, source = (
-        (None, None) if propensities is None else read_propensities(propensities)
-    )
-    by_column = method == "ips" and known is None
-    further = (
-        ["propensity"]
-        if by_column
-        else ["position"]
-        if method in ("ips", "pbm")
-        else []
-    )
+
+    propensity_of = source = None
+    if propensities is not None:
+        propensity_of, source = read_propensities(propensities)
+    further = []
+    if method == "ips" and propensity_of is None:
+        further = ["propensity"]
+    elif method in ("ips", "pbm"):
+        further = ["position"]
     table = open_log(
         log,
         further,
@@ -402,24 +400,24 @@ def clicks(
     checked = survey_lists(table, survey, lists)
     rows = usable_rows(table, checked, fractional=options.fractional)
     by_position = count_by_position(table, rows)
-    if known is not None:
-        _check_coverage(known, by_position, table, source)
+    if propensity_of is not None:
+        _check_coverage(propensity_of, by_position, table, source)
+
     sessions = Sessions(table, rows, survey) if "session" in table.has else None
     batches = count_cells(table, rows, survey, further)
     judged = _estimate_pairs(
-        batches, options, known, unlinked, table.events.source, sessions
+        batches, options, propensity_of, unlinked, table.events.source, sessions
     )
+    times = {"tz": tz, "times_in": times_in, "start": start, "end": end}
+    inputs = {"log": table.events.source}
+    if source is not None:
+        inputs["propensities"] = source
     return Clicks(
         judgments=judged.kept(options),
         positions=judged.positions(by_position),
         audit=make_audit(table, survey, checked, options, judged, by_position),
-        conventions=_conventions(
-            options, given, {"tz": tz, "times_in": times_in, "start": start, "end": end}
-        ),
-        inputs={
-            "log": table.events.source,
-            **({} if source is None else {"propensities": source}),
-        },
+        conventions=_conventions(options, policies, times),
+        inputs=inputs,
     )
 
 

@@ -117,13 +117,7 @@ def impression_credits(
         progress=progress,
         name="clicks",
     )
-    place = next((name for name in ("doc_id", "position") if log.has(name)), None)
-    if place is None:
-        raise MissingColumn(
-            "no column says what was clicked",
-            where=log.source,
-            expected="doc_id, or the position in the list",
-        )
+    place = _column_of_clicks(log)
     if log.has("clicked"):
         check_clicks(log)
     if not log.has("draw") and lists_frame["draw"].n_unique() > 1:
@@ -133,58 +127,40 @@ def impression_credits(
             expected="a column draw, as in the lists",
         )
     rows = _as_lists(log.frame, log.has("draw"))
-    shown = lists_frame.select("query_id", "draw").unique()
-    unmatched = rows.join(shown, on=["query_id", "draw"], how="anti")
-    if unmatched.height:
-        name = (
-            "query_id"
-            if unmatched.join(shown, on="query_id", how="anti").height
-            else "draw"
-        )
-        raise InputError(
-            f"{counted(unmatched.height, 'row')} of queries, or draws, without a list",
-            where=log.source,
-            given=f"{name} {some(unmatched[name].unique(maintain_order=True))}",
-            expected=f"those of {source}: {some(lists_frame[name].unique(maintain_order=True))}",
-        )
-    key: list[str] = [
-        name for name in ("impression_id", "query_id", "draw") if name in rows.columns
-    ]
-    key += [] if log.has("impression_id") or cluster is None else [cluster]
+    _refuse_without_list(rows, lists_frame, log.source, source)
+
+    names = ("impression_id", "query_id", "draw")
+    key = [name for name in names if name in rows.columns]
+    if cluster is not None and not log.has("impression_id"):
+        key.append(cluster)
     impression = dense_numbers(rows, *key)
-    grouping = (
-        None
-        if cluster is None
-        else cluster_of_impressions(log, cluster, impression.to_numpy())
-    )
     rows = rows.with_columns(impression=impression)
+    grouping = None
+    if cluster is not None:
+        grouping = cluster_of_impressions(log, cluster, impression.to_numpy())
+
     clicked = rows.filter(pl.col("clicked") != 0) if log.has("clicked") else rows
     on = ["query_id", "draw", place]
     matched = clicked.select("impression", *on).join(lists_frame, on=on, how="inner")
-    distinct = matched.unique(["impression", "query_id", "draw", "doc_id"]).sort(
-        "impression", "position"
-    )
     elsewhere = clicked.height - matched.height
     if elsewhere and unknown == "error":
-        first = clicked.join(lists_frame, on=on, how="anti").row(0, named=True)
+        stray = clicked.join(lists_frame, on=on, how="anti").row(0, named=True)
         raise BadValue(
             f"{counted(elsewhere, 'click')} on documents that are not in the list",
             where=log.source,
-            given=f"query_id {printable(first['query_id'], 40)}, {place} {printable(first[place], 40)}",
+            given=f"query_id {printable(stray['query_id'], 40)}, {place} {printable(stray[place], 40)}",
             fix="unknown=drop leaves them out and counts them",
         )
-    credit = (
-        _balanced_credit(distinct)
-        if method == "balanced"
-        else distinct["credit"].to_numpy()
-    )
-    n = int(impression.to_numpy().max()) + 1
-    difference = np.bincount(distinct["impression"].to_numpy(), credit, n).astype(
-        np.float64
-    )
-    difference[np.abs(difference) < _EQUAL] = 0.0
+
+    # a document that was clicked twice in an impression counts once
+    distinct = matched.unique(["impression", "query_id", "draw", "doc_id"])
+    distinct = distinct.sort("impression", "position")
+    if method == "balanced":
+        credit = _balanced_credit(distinct)
+    else:
+        credit = distinct["credit"].to_numpy()
     return ImpressionCredits(
-        difference,
+        _differences(distinct, credit, int(impression.to_numpy().max()) + 1),
         grouping,
         method,
         log,
@@ -193,6 +169,44 @@ def impression_credits(
         elsewhere,
         distinct["impression"].n_unique(),
         (log.source, source),
+    )
+
+
+def _differences(distinct: pl.DataFrame, credit: Floats, impressions: int) -> Floats:
+    """Return the credit of each impression, float64 ``[impressions]``; rounding is no preference."""
+    numbers = distinct["impression"].to_numpy()
+    difference = np.bincount(numbers, credit, impressions).astype(np.float64)
+    difference[np.abs(difference) < _EQUAL] = 0.0
+    return difference
+
+
+def _column_of_clicks(log: Log) -> str:
+    """Return the column that says what was clicked."""
+    for name in ("doc_id", "position"):
+        if log.has(name):
+            return name
+    raise MissingColumn(
+        "no column says what was clicked",
+        where=log.source,
+        expected="doc_id, or the position in the list",
+    )
+
+
+def _refuse_without_list(
+    rows: pl.DataFrame, lists: pl.DataFrame, log_source: str, lists_source: str
+) -> None:
+    """Refuse rows of a log whose query, or draw, has no list."""
+    shown = lists.select("query_id", "draw").unique()
+    unmatched = rows.join(shown, on=["query_id", "draw"], how="anti")
+    if not unmatched.height:
+        return
+    has_unknown_query = unmatched.join(shown, on="query_id", how="anti").height > 0
+    name = "query_id" if has_unknown_query else "draw"
+    raise InputError(
+        f"{counted(unmatched.height, 'row')} of queries, or draws, without a list",
+        where=log_source,
+        given=f"{name} {some(unmatched[name].unique(maintain_order=True))}",
+        expected=f"those of {lists_source}: {some(lists[name].unique(maintain_order=True))}",
     )
 
 
