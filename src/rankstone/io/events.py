@@ -224,34 +224,17 @@ def read_events(
     ids
         The columns of ids.
     """
-    # TREC text has no column names
-    format_in = None if format_in == "trec" else format_in
-    parts: list[Scanned] = []
-    if isinstance(source, str) and is_database(source):
-        name = display_name(source)
-        frames = [open_database(source).lazy()]
-    elif is_path(source):
-        _refuse_sessions(source)
-        parts = scan_parts(source, format_in, columns)
-        name = os.fspath(source)
-        frames = [part.frame for part in parts]
-    else:
-        frames = [_frame_of(source, name)]
-    with reading(name):
-        try:
-            schema = frames[0].collect_schema()
-        except pl.exceptions.PolarsError as error:
-            raise (_broken(parts) or error) from error
+    name, parts, frames = _opened(source, name, format_in, columns)
+    schema = _schema_of(frames[0], name, parts)
     nested = {
         ".".join((column, *path)): field_of(pl.col(column), path)
         for column, dtype in schema.items()
         for path, _ in leaves(dtype)
     }
     schema = frames[0].with_columns(**nested).collect_schema()
+
     chosen = renames(schema.names(), columns or {}, name)
-    tools = [tool for tool in _TOOLS if {*_TOOLS[tool]} <= {*schema}]
-    if chosen or "time" in schema:  # something else says who did something when
-        tools = []
+    tools = _tools_of(schema, chosen)
     for tool in tools:
         chosen |= _TOOLS[tool]
     if further is None:
@@ -264,32 +247,69 @@ def read_events(
         if theirs not in replaced
     }
     require(ours.values(), needed, name, schema.names(), given=columns)
+
     wanted = {*needed, *further}
     theirs = {column: own for own, column in ours.items() if column in wanted}
-    kept = {column: schema[own] for column, own in theirs.items()}
+    types = {column: schema[own] for column, own in theirs.items()}
     untyped = any(part.kind in ("csv", "tsv") for part in parts)
     for column in ids:
-        if column in kept:
-            given = kept[column]
-            kept[column] = id_type(column, given, name)
+        if column in types:
+            stored = types[column]
+            types[column] = id_type(column, stored, name)
             # wide numbers are text
-            untyped |= given.is_numeric() and kept[column] == pl.String
-    if len(kept) < len(schema) and parts:
+            untyped |= stored.is_numeric() and types[column] == pl.String
+    if len(types) < len(schema) and parts:
         frames = [part.whole() for part in parts]
-    named = [
-        frame.with_columns(**nested).select(
-            pl.col(theirs[column]).alias(column).cast(dtype)
-            for column, dtype in kept.items()
-        )
-        for frame in frames
+    cells = [
+        pl.col(theirs[column]).alias(column).cast(dtype)
+        for column, dtype in types.items()
     ]
-    whole = named[0] if len(named) == 1 else pl.concat(named)
-    read_as = [note for part in parts for note in part.read_as]
-    notes = tuple(dict.fromkeys([*read_as, *tools]))
-    pairs = tuple(zip(parts, named, strict=False))
+    named = [frame.with_columns(**nested).select(cells) for frame in frames]
+
+    notes = [note for part in parts for note in part.read_as]
     return Events(
-        name, whole, kept, untyped, pairs, tuple(ours.values()), read_as=notes
+        name,
+        named[0] if len(named) == 1 else pl.concat(named),
+        types,
+        untyped,
+        tuple(zip(parts, named, strict=False)),
+        tuple(ours.values()),
+        read_as=tuple(dict.fromkeys([*notes, *tools])),
     )
+
+
+def _opened(
+    source: object, name: str, format_in: str | None, columns: Mapping[str, str] | None
+) -> tuple[str, list[Scanned], list[pl.LazyFrame]]:
+    """Return the name of a log for messages, its files if it has any, and their rows."""
+    if isinstance(source, str) and is_database(source):
+        return display_name(source), [], [open_database(source).lazy()]
+    if not is_path(source):
+        return name, [], [_frame_of(source, name)]
+    _refuse_sessions(source)
+    # TREC text has no column names
+    kind = None if format_in == "trec" else format_in
+    parts = scan_parts(source, kind, columns)
+    return os.fspath(source), parts, [part.frame for part in parts]
+
+
+def _schema_of(
+    frame: pl.LazyFrame, name: str, parts: Iterable[Scanned]
+) -> Mapping[str, pl.DataType]:
+    """Return the columns of the first file; a broken line is named by the file that has it."""
+    with reading(name):
+        try:
+            return frame.collect_schema()
+        except pl.exceptions.PolarsError as error:
+            raise (_broken(parts) or error) from error
+
+
+def _tools_of(columns: Iterable[str], chosen: Mapping[str, str]) -> list[str]:
+    """Return the programs whose columns a log has, unless something else says who did something when."""
+    names = {*columns}
+    if chosen or "time" in names:
+        return []
+    return [tool for tool in _TOOLS if {*_TOOLS[tool]} <= names]
 
 
 def _refuse_sessions(source: StrPath) -> None:

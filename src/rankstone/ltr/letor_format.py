@@ -161,61 +161,42 @@ class _Untidy(Exception):
 def _split(parts: pl.DataFrame, dtype: str) -> _Piece:
     """Split lines: colons become blanks, which makes a table of cells."""
     body = parts["body"]
-    has_qid = body.str.contains(r"^\S+ qid:")
-    if has_qid.n_unique() > 1:
+    is_grouped = body.str.contains(r"^\S+ qid:")
+    if is_grouped.n_unique() > 1:
         raise _Untidy
+    has_qid = bool(is_grouped[0])
+
     plain = body.str.replace_all(":", " ", literal=True)
-    stored = body.str.count_matches(":", literal=True).to_numpy().astype(
-        np.int64
-    ) - int(has_qid[0])
-    if not (
-        plain.str.count_matches(" ", literal=True).to_numpy()
-        == 2 * stored + 2 * int(has_qid[0])
-    ).all():
+    colons = body.str.count_matches(":", literal=True).to_numpy().astype(np.int64)
+    blanks = plain.str.count_matches(" ", literal=True).to_numpy()
+    stored = colons - int(has_qid)
+    if not (blanks == 2 * colons).all():
         raise _Untidy
-    kind = pl.Float32 if dtype == "float32" else pl.Float64
-    schema: dict[str, Any] = {"label": pl.Float64}
-    if has_qid[0]:
-        schema |= {"word": pl.String, "qid": pl.String}
     width = int(stored.max())
-    for at in range(width):
-        schema |= {f"i{at}": pl.Int32, f"v{at}": kind}
-    text = "\n".join(plain.to_list()).encode()
-    cells = pl.read_csv(
-        text,
-        has_header=False,
-        schema=schema,
-        separator=" ",
-        quote_char=None,
-        missing_columns="insert",
-    )
-    if (
-        cells.height != parts.height
-        or cells["label"].null_count()
-        or not cells["label"].is_finite().all()
-    ):
+    cells = _cells(plain, has_qid, width, dtype)
+    if cells.height != parts.height:
         raise _Untidy
-    names = [f"i{at}" for at in range(width)], [f"v{at}" for at in range(width)]
-    numbers = (
-        cells.select(pl.col(name).fill_null(-1) for name in names[0])
-        .to_numpy()
-        .reshape(len(stored), width)
-    )
-    values = (
-        cells.select(pl.col(name).fill_null(math.nan) for name in names[1])
-        .to_numpy()
-        .reshape(len(stored), width)
-    )
-    there = np.arange(width) < stored[:, None]
-    flat = numbers[there]
-    taken = values[there]
+    if cells["label"].null_count() or not cells["label"].is_finite().all():
+        raise _Untidy
+
+    shape = (len(stored), width)
+    in_columns = [pl.col(f"i{place}").fill_null(-1) for place in range(width)]
+    values_in_columns = [
+        pl.col(f"v{place}").fill_null(math.nan) for place in range(width)
+    ]
+    numbers = cells.select(in_columns).to_numpy().reshape(shape)
+    values = cells.select(values_in_columns).to_numpy().reshape(shape)
+    is_stored = np.arange(width) < stored[:, None]
+    flat = numbers[is_stored]
+    taken = values[is_stored]
     if (flat < 0).any() or (flat > _MOST).any() or not np.isfinite(taken).all():
         raise _Untidy
-    qid = cells["qid"] if has_qid[0] else None
+    qid = cells["qid"] if has_qid else None
     if qid is not None and qid.null_count():
         raise _Untidy
-    if (numbers[:, 1:] <= numbers[:, :-1])[there[:, 1:]].any():
+    if (numbers[:, 1:] <= numbers[:, :-1])[is_stored[:, 1:]].any():
         flat, taken = _ascending(flat, taken, stored)
+
     lines = parts["line"].to_numpy().astype(np.int64)
     comments = parts["comment"].fill_null("").str.strip_chars()
     return _Piece(
@@ -226,6 +207,24 @@ def _split(parts: pl.DataFrame, dtype: str) -> _Piece:
         stored,
         flat.astype(np.int64),
         taken,
+    )
+
+
+def _cells(lines: pl.Series, has_qid: bool, width: int, dtype: str) -> pl.DataFrame:  # noqa: FBT001 - of all lines
+    """Return lines as a table: ``label``, ``qid`` after its word, then number and value of each feature."""
+    schema: dict[str, Any] = {"label": pl.Float64}
+    if has_qid:
+        schema |= {"word": pl.String, "qid": pl.String}
+    kind = pl.Float32 if dtype == "float32" else pl.Float64
+    for place in range(width):
+        schema |= {f"i{place}": pl.Int32, f"v{place}": kind}
+    return pl.read_csv(
+        "\n".join(lines.to_list()).encode(),
+        has_header=False,
+        schema=schema,
+        separator=" ",
+        quote_char=None,
+        missing_columns="insert",
     )
 
 

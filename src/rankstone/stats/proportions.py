@@ -230,7 +230,7 @@ def proportion_difference(
     pooled = (a + b) / (n + m)
     variance = pooled * (1 - pooled) * (1 / n + 1 / m)
     variance -= 2 * shared.products(pooled, pooled) / (n * m)
-    if variance > 0:  # noqa: SIM108
+    if variance > 0:
         chance = 2 * float(special.ndtr(-abs(p - q) / np.sqrt(variance)))
     else:
         chance = 1.0 if p == q else np.nan

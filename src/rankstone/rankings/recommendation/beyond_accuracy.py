@@ -86,13 +86,7 @@ def measure_runs(
         Likewise.
     """
     judging = {name: options.pop(name) for name in _JUDGMENT_OPTIONS if name in options}
-    if catalogue_size is not None and (
-        isinstance(catalogue_size, bool) or catalogue_size < 1
-    ):
-        raise UsageError(
-            f"catalogue_size={catalogue_size!r} is not a number of items",
-            expected="1 or more",
-        )
+    _check_catalogue_size(catalogue_size)
     request = _Request(
         runs=name_runs(runs),
         given={
@@ -124,14 +118,12 @@ def measure_runs(
         )
     of_tables = {
         name: inputs.opener.sources.get(name)
-        for name, one in request.given.items()
-        if one is not None
+        for name, table in request.given.items()
+        if table is not None
     }
+
     conventions = settings_of(request.ordering, inputs.measures)
-    if any(
-        isinstance(m, PerListMeasure) and m.relevance() is not None
-        for m in inputs.measures
-    ):
+    if any(_reads_relevance(measure) for measure in inputs.measures):
         conventions["alignment"] |= {
             name: getattr(request.judging, name) for name in _JUDGMENT_OPTIONS
         }
@@ -149,6 +141,19 @@ def measure_runs(
         whole=whole,
         opening=replace(request, reading=(columns, format_in, None)).read_again,
     )
+
+
+def _check_catalogue_size(size: int | None) -> None:
+    """Refuse a size of the catalogue that is no count."""
+    if size is not None and (isinstance(size, bool) or size < 1):
+        raise UsageError(
+            f"catalogue_size={size!r} is not a number of items", expected="1 or more"
+        )
+
+
+def _reads_relevance(measure: Beyond) -> bool:
+    """Return whether a measure asks which items are relevant."""
+    return isinstance(measure, PerListMeasure) and measure.relevance() is not None
 
 
 class _Request(Record):
