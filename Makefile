@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help install size .postgresql .latex .chromium .java demo test quick oldest package man lint parity live browser arrays spark hooks shell trackers verbs \
+.PHONY: help install house .postgresql .latex .chromium .java demo test quick oldest package man lint parity live browser arrays spark hooks shell trackers verbs \
   pages site docs bench speed profile nightly fuzz mutants regression coverage fix clean
 
 help: ## list the verbs
@@ -86,8 +86,8 @@ BASE ?= HEAD
 regression: $(VENV)/.test ## every number of another version, BASE=<commit>, compared with those of the working tree
 	$(BIN)/python tests/regression/compare.py $(BASE) $(ARGS)
 
-size: $(VENV)/.run ## lines of the package, room by room, and the limits
-	$(BIN)/python -m docs.making.sizes
+house: $(VENV)/.run ## floors, circles, sizes, density and long functions of the package, and their limits
+	$(BIN)/python -m docs.making.house_page
 
 lint: $(VENV)/.test $(VENV)/.lint ## formatting, lint, types
 	$(BIN)/ruff format --check .

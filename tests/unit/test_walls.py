@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from click import Context
-from docs.making import house, sizes
+from docs.making import house, shapes_of_code, sizes
 
 import rankstone
 from rankstone.cli import cli
@@ -166,7 +166,7 @@ def test_reports_show_results() -> None:
 
 
 def test_the_size_of_the_house() -> None:
-    """The package stays within the limits that ``pyproject.toml`` sets; ``make size`` prints the table."""
+    """The package stays within the limits that ``pyproject.toml`` sets; ``make house`` prints the table."""
     limits = sizes.budget()
     files = {name: sizes.size(path) for name, path in house.modules().items()}
     entries = [
@@ -184,6 +184,24 @@ def test_the_size_of_the_house() -> None:
 def test_lines_breathe() -> None:
     """No room, and not the whole, holds more tokens a line than its limit."""
     assert sizes.too_dense() == []
+
+
+def test_lines_are_not_folded() -> None:
+    """Several ideas a line are counted; the limits only fall."""
+    folded = shapes_of_code.folded_lines()[sizes.WHOLE]
+    limits = sizes.budget()["folded_lines"]
+    too_many = {
+        kind: (round(folded[kind], 1), limit)
+        for kind, limit in limits.items()
+        if folded[kind] > limit + 0.5
+    }
+    assert too_many == {}
+
+
+def test_functions_are_short() -> None:
+    """The body of a function fits on a screen or two; the limit only falls."""
+    longest = sizes.budget()["longest_function"]
+    assert shapes_of_code.long_functions(longest) == []
 
 
 def test_sizes_count_what_a_reader_reads(tmp_path: Path) -> None:
