@@ -43,10 +43,9 @@ def exit_code(arguments: Sequence[str]) -> int:
         code = cli.main(list(arguments), prog_name="rankstone", standalone_mode=False)
     except BaseException as error:  # noqa: BLE001 - as the command line does
         code = ended(error)
-        if os.environ.get("RANKSTONE_PASTE"):
-            from tests.pasted import follow
+        from tests.pasted import follow
 
-            follow(arguments, error, exit_code)
+        follow(arguments, error, exit_code)
         return code
     finally:
         sys.argv = shell

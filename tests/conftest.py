@@ -99,7 +99,7 @@ def pytest_runtest_teardown() -> None:
 
 @pytest.fixture(autouse=True)
 def pasted_fixes() -> Iterator[None]:
-    """Fail a test in which a fix that was printed led to the same message (``RANKSTONE_PASTE``)."""
+    """Fail a test in which a command printed a fix that leads to the same message, or is no shell's."""
     yield
     if "tests.pasted" in sys.modules:
         from tests.pasted import UNHELPFUL

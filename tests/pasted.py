@@ -1,60 +1,123 @@
-"""Fixes that tests happen to print are followed: with ``RANKSTONE_PASTE=FILE`` each is pasted behind its command.
+"""Fixes that tests of the command line happen to print are read and followed.
 
-The command with the fix must not end with the same message.  The file gets a line for every fix: what it is, what
-was run, and how that ended.
+Each is pasted behind its command, which must not end with the same message, and its options must be those of the
+command: see :func:`doubts`.  With ``RANKSTONE_PASTE=FILE`` the file gets a line for every fix: what it is, what was
+run, and how that ended.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
+from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from click.testing import CliRunner
-from tests.strangers.pasting import pasted_command
+from tests.command_line import commands
+from tests.strangers.pasting import command_name, options_of, pasted_command
 
 from rankstone.errors import RankstoneError
+from rankstone.measures.core.registry import MEASURES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["UNHELPFUL", "follow"]
+__all__ = ["UNHELPFUL", "doubts", "follow"]
 
-#: fixes after which the same message came again, since the test began
+#: what is wrong with fixes, since the test began
 UNHELPFUL: Final[list[str]] = []
-_IS_ON: Final = "RANKSTONE_PASTE"
+_BOOK: Final = "RANKSTONE_PASTE"
+#: what a command says when a fix was added that replaces an option, or that it does not have
+_NO_PLACE: Final = re.compile(r"is given \d+ times|no such option")
+_IN_PYTHON: Final = re.compile(r"\(?in Python .*|\w\([^()]*\)|--columns ('[^']*'|\"[^\"]*\"|\S+)")
+_OTHER_PROGRAM: Final = re.compile(r"\b(pip install|iconv|zstd)\b[^;,]*")
+#: keywords that are words of a measure, too, or name a column: beside=x
+_OF_MEASURES: Final = {"name", "text", "value"}
+_is_pasting: list[bool] = []
 
 
 def follow(
     words: Sequence[str], error: BaseException, run: Callable[[Sequence[str]], int]
 ) -> None:
-    """Paste the fix of an error behind the words that led to it, and note whether the same error comes again."""
-    book = os.environ.get(_IS_ON)
-    if not book or not isinstance(error, RankstoneError) or not error.fix:
+    """Read the fix of an error, paste it behind the words that led to it, and note what is wrong with it."""
+    if _is_pasting or not isinstance(error, RankstoneError) or not error.fix:
         return
     message = str(error)
-    fixed = pasted_command(shlex.join(words), f"error: {message}")
-    ending = "prose"
+    line = shlex.join(words)
+    UNHELPFUL.extend(f"{doubt}\n{message}" for doubt in doubts(line, error.fix))
+    fixed = pasted_command(line, f"error: {message}")
+    ending, said = "prose", ""
     if fixed is not None and "-" not in words:
-        ending = _ending(shlex.split(fixed), message, run)
-    if ending == "the same":
-        UNHELPFUL.append(f"{fixed}\n{message}")
-    with open(book, "a", encoding="utf-8") as lines:  # noqa: PTH123 - appends
-        row = {"fix": error.fix, "command": fixed, "ending": ending}
-        lines.write(json.dumps(row) + "\n")
+        ending, said = _ending(shlex.split(fixed), message, run)
+    if ending == "the same" or _NO_PLACE.search(said):
+        UNHELPFUL.append(f"{fixed}\n{message}\n{said}")
+    book = os.environ.get(_BOOK)
+    if book:
+        with open(book, "a", encoding="utf-8") as lines:  # noqa: PTH123 - appends
+            row = {"fix": error.fix, "command": fixed, "ending": ending, "said": said}
+            row |= {"line": line, "message": message}
+            lines.write(json.dumps(row) + "\n")
+
+
+def doubts(line: str, fix: str) -> Iterator[str]:
+    """Yield what is wrong with a fix at a shell: options that the command lacks, and keywords of Python.
+
+    Parameters
+    ----------
+    line
+        The command line that led to it.
+    fix
+        The fix.
+    """
+    fix = _OTHER_PROGRAM.sub("", fix)
+    shell = _IN_PYTHON.sub("", fix)
+    present = command_name(line) if line.strip() else ""
+    for part in re.split(r"(?=\brankstone [a-z])", shell):
+        named = part.removeprefix("rankstone ") if part.startswith("rankstone ") else ""
+        command = command_name(named) if named else present
+        if command not in commands():
+            continue
+        known = options_of(command)
+        for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", part):
+            if option not in known:
+                yield f"{command} has no option {option}: {fix}"
+    for keyword in re.findall(r"(?<![\w.-])([a-z_]+)=(?=[^\s=])", shell):
+        if keyword in _keywords():
+            yield f"{keyword}= is Python: {fix}"
+
+
+@cache
+def _keywords() -> frozenset[str]:
+    """Return the keywords of options that no measure has as a parameter."""
+    options = {
+        option.name or ""
+        for name in commands()
+        for option in options_of(name).values()
+    }
+    parameters = {
+        field for kind in MEASURES.values() for field in kind.__dataclass_fields__
+    }
+    return frozenset(options - parameters - _OF_MEASURES)
+
+
+@contextmanager
+def _pasting() -> Iterator[None]:
+    _is_pasting.append(True)
+    try:
+        yield
+    finally:
+        _is_pasting.clear()
 
 
 def _ending(
     words: Sequence[str], message: str, run: Callable[[Sequence[str]], int]
-) -> str:
-    os.environ[_IS_ON], book = "", os.environ[_IS_ON]
-    try:
-        with CliRunner().isolation() as streams:
-            code = run(words)
-            said = streams[1].getvalue().decode()
-    finally:
-        os.environ[_IS_ON] = book
-    plain = " ".join(said.split())
-    is_same = " ".join(message.split()) in plain
-    return "the same" if is_same else "result" if code == 0 else "another refusal"
+) -> tuple[str, str]:
+    with _pasting(), CliRunner().isolation() as streams:
+        code = run(words)
+        said = streams[1].getvalue().decode()
+    if " ".join(message.split()) in " ".join(said.split()):
+        return "the same", said
+    return ("another refusal" if code else "result"), said

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,17 +9,6 @@ from tests.command_line import exit_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-
-#: tests of messages, whose fixes are always pasted
-_OF_MESSAGES = {"test_mistakes", "test_suggested_fixes", "test_command_line"}
-
-
-@pytest.fixture(autouse=True)
-def pasting(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Follow the fixes that tests of messages print."""
-    if request.path.stem in _OF_MESSAGES and "RANKSTONE_PASTE" not in os.environ:
-        monkeypatch.setenv("RANKSTONE_PASTE", os.devnull)
 
 
 @pytest.fixture(name="run")

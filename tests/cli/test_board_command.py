@@ -24,7 +24,7 @@ def test_the_error_names_what_can_be_typed(run: Run) -> None:
     """A board with missing scores: the fix, typed as it stands, makes the board."""
     error = run("board", SCORES, code=3)
     assert "3 of 90 scores are missing, of 2 systems" in error
-    assert "fix:      --missing-scores 'model'" in error
+    assert "fix:      --missing-scores model" in error
     assert "reranked is clearly first." in run("board", SCORES, "--missing", "model")
 
 

@@ -168,7 +168,7 @@ def test_mistakes(log: Path, tmp_path: Path) -> None:
         output = () if "-o" in arguments else ("-o", tmp_path / "out.csv")
         done = run("online", "clicks", log, *NAMED, *output, *arguments, code=code)
         assert told in done.stderr, done.stderr
-    log.write_text("query_id,item,position,click\nq,\x1b[31ma,1,2\n")
+    log.write_text("query_id,item,position,click\nq,\x1b[31ma,1,2\nq,b,2,1\n")
     done = run("online", "clicks", log, *NAMED, "-o", tmp_path / "out.csv", code=3)
     assert f"{log}:2: 1 row where clicked is not a number from 0 to 1" in done.stderr
     assert "\x1b" not in done.stderr

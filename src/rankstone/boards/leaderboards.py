@@ -205,7 +205,7 @@ def _rule(
             f"estimate={estimate!r} needs the {what} of every data set",
             where=", ".join(read.sources.values()),
             given=f"none above 0 for {some(map(printable, lacking))}",
-            fix=f"weights={{{lacking[0]!r}: 1000}}, or a column weight",
+            fix=f"weights={{{lacking[0]!r}: …}}, or a column weight",
         )
     shares = np.array([known[name] for name in read.datasets])
     sign = -1 if read.direction == "lower" else 1
@@ -234,7 +234,8 @@ def _check(read: BoardScores, rule: ScoringRule) -> None:
             where=", ".join(read.sources.values()),
             given=some(f"{printable(name)} lacks {names[name]}" for name in worst),
             expected="a score for every system on every data set; or missing='skip', 'worst' or 'model'",
-            fix="missing='model'",
+            # no model joins parts without a common score
+            fix=f"missing={'model' if len(_parts(~lost)) == 1 else 'worst'!r}",
         )
     if rule.estimate == "geometric_mean" and (read.values <= 0).any():
         at = np.argwhere(read.values <= 0)[0]

@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from rankstone.io import Renames
 
 
+#: what commands call their judgments and runs
+_RANKED: Final = re.compile("QRELS|RUN|^A B$")
+
+
 def no_command(given: str, known: Iterable[str], fix: str | None = None) -> UsageError:
     """Return the error for an unknown command."""
     return UsageError(
@@ -259,10 +263,22 @@ def advise_on_all(error: InputError, inputs: Iterable[str]) -> None:
     """Extend the advice on one table to judgments and runs that are read with the same options."""
     from rankstone.io import advise_on_others, read_judgments, read_run
 
-    paths: list[object] = [name_and_path(name)[1] for name in inputs]
-    readers: list[Any] = [read_judgments, *[read_run] * len(paths)]
-    others = zip(readers, paths, strict=False)
-    advise_on_others(error, [one for one in others if one[1] != "-"])
+    context = click.get_current_context()
+    first, listed = "", set[str]()
+    for param in context.command.params:
+        shown = getattr(param, "metavar", None) or ""
+        if isinstance(param, click.Argument) and _RANKED.search(shown):
+            names = context.params[param.name or ""]
+            listed |= {*names}
+            first = names[0] if "QRELS" in shown and names else ""
+    others, beside = list[Any](), list[Any]()
+    for name in inputs:
+        path = name_and_path(name)[1]
+        # a file with both is named twice
+        read = read_judgments if name == first and not others else read_run
+        if path != "-":
+            (others if name in listed else beside).append((read, path))
+    advise_on_others(error, others, beside)
 
 
 def _library_of(error: UnknownMeasure) -> str | None:
@@ -318,6 +334,9 @@ def _pasteable(fix: str) -> str:
     flags = _flags()
     taken_away = rf"\b(?:leave(?: out)?|remove) ({'|'.join(flags)})\b(?: out)?"
     fix = re.sub(taken_away, lambda hit: f"leave out {flags[hit[1]]}", fix)
+    fix = re.sub(r"(--[a-z-]+ )\{'([^']*)': ([^{},]*)\}", r"\1\2=\3", fix)
+    # no shell needs quotes around a word
+    fix = re.sub(r"(--[a-z-]+ )(['\"])([\w.@-]+)\2", r"\1\3", fix)
     if context is None or "instead" in fix:
         return fix
     for param in context.command.params:

@@ -64,7 +64,7 @@ def command(
     if versus is not None and explain is None:
         raise UsageError(
             "--versus goes with --explain",
-            fix=f"--explain SYSTEM --versus {printable(versus)}",
+            fix="leave out --versus, or add --explain SYSTEM",
         )
     check_charts({"chart": chart, "diagram": diagram})
     if explain is not None:

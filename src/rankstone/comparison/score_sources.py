@@ -204,7 +204,7 @@ def _table(
         raise _no_queries(where, theirs)
     is_readable = measures or is_long or len(systems) > 1
     if not is_readable:
-        raise _no_queries(where, theirs, known[1:])
+        raise _no_queries(where, theirs, _of_queries(table, where))
     values = measures or systems
     names = [name for name in SCHEMA if name in known and name not in values]
     with reading(where):
@@ -252,6 +252,16 @@ def _no_queries(
         "of which those that are asked for are read",
         fix=fix,
     )
+
+
+def _of_queries(table: pl.LazyFrame, where: str) -> list[str]:
+    """Return the columns of numbers beside a first column in which each query is once."""
+    with reading(where):
+        first, *others = table.collect().iter_columns()
+    if first.is_duplicated().any():
+        return []
+    numbers = [column.cast(pl.Float64, strict=False) for column in others]
+    return [column.name for column in numbers if column.count()]
 
 
 def _unfolded(

@@ -320,7 +320,7 @@ def read_pairs(
     if isinstance(source, Mapping) and not holds_columns(source, columns):
         source = {query: _documents(docs, name) for query, docs in source.items()}
     table = _open(source, PAIRS, name, columns, format_in)
-    return table.requires("query_id", "doc_id")
+    return table.requires("query_id", "doc_id", given=columns)
 
 
 def _documents(docs: object, name: str) -> list[object]:
@@ -355,7 +355,7 @@ def read_interactions(
         further=further,
         role="judgments",
     )
-    return table.requires("query_id", "doc_id", *further)
+    return table.requires("query_id", "doc_id", *further, given=columns)
 
 
 @advised
@@ -377,7 +377,8 @@ def read_intents(
             {"doc_id": "subtopic"}
         )
     table = _open(source, INTENTS, name, columns, format_in, further=further)
-    return table.requires("query_id", *further).with_text_ids("query_id")
+    table = table.requires("query_id", *further, given=columns)
+    return table.with_text_ids("query_id")
 
 
 @advised

@@ -266,9 +266,14 @@ class Missing:
         option = "--columns" if getattr(self.given, "at_shell", False) else "columns"
         holds = " or ".join(unknown or self.ours)
         need = f"if a column holds {holds}, rename it with {option}"
-        likely = ", ".join(f"{theirs}={ours}" for theirs, ours in guessed.items())
-        if unknown and likely:
-            return f"{need}; probably {likely}"
+        # a name of its own says what a column is, its content alone does not
+        named = [
+            f"{theirs}={ours}"
+            for theirs, ours in guessed.items()
+            if is_common_name(theirs, [ours])
+        ]
+        if unknown and named:
+            return f"{need}, beside {','.join(named)}"
         return need
 
     @property

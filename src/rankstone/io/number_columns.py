@@ -238,9 +238,6 @@ def numbers_in(column: pl.Series, place: Locate) -> pl.Series:
 LARGEST: Final = 2**53
 #: different numbers of so many digits are different float64 numbers, whatever their size
 DIGITS: Final = 15
-FIX: Final = (
-    "subtract the same number from every score, or write ranks instead (order=rank)"
-)
 #: digits written out; 1e20 is a float
 _WRITTEN: Final = r"^\s*[+-]?(\d+)(?:\.(\d*))?\s*$"
 
@@ -342,5 +339,5 @@ def too_long(name: str, number: str, where: str | None) -> BadValue:
         f"the {name} {printable(number, 60)} has more digits than a float64 holds",
         where=where,
         expected=f"floats, or whole numbers up to {LARGEST:,}: larger ones would tie",
-        fix=FIX,
+        fix="subtract the same number from every score" if name == "score" else None,
     )

@@ -111,8 +111,12 @@ class Attempt(Record):
         if second is None:
             return self._with_names(names)
         for _, way in _ways(read, after, second.proposals, present):
-            more = way["columns"]
-            return self._with_names({**names, **more})
+            # other settings than those that the first table needs do harm to it
+            if {**_settings(way), "columns": names} == {
+                **_settings(after),
+                "columns": names,
+            }:
+                return self._with_names({**names, **way["columns"]})
         is_harmed = first is None
         return None if is_harmed else self
 
@@ -126,7 +130,9 @@ class Attempt(Record):
 
 
 def advise_on_others(
-    error: InputError, others: Iterable[tuple[Callable[..., Any], object]]
+    error: InputError,
+    others: Iterable[tuple[Callable[..., Any], object]],
+    beside: Iterable[tuple[Callable[..., Any], object]] = (),
 ) -> None:
     """Extend the advice on one table to others that are read with the same options.
 
@@ -136,6 +142,8 @@ def advise_on_others(
         The refusal of one table.
     others
         Readers with their sources.
+    beside
+        Those of further tables, of which only the names count.
     """
     if error.call is None:
         return
@@ -144,6 +152,8 @@ def advise_on_others(
     settings = _settings(error.call)
     own = error.call["source"]
     attempt = error.attempt
+    for read, source in beside:
+        given.present |= _refusal(read, {**settings, "source": source})[1]
     for read, source in others:
         call = {**settings, "source": source}
         _, present = _refusal(read, call)

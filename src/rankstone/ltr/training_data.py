@@ -279,7 +279,7 @@ def _table(
         }
         frame = part.frame.drop(hidden(present, chosen)).rename(chosen).collect()
     needed = ("query_id", "relevance") if labelled else ("query_id",)
-    require(frame.columns, needed, part.title, frame.columns)
+    require(frame.columns, needed, part.title, frame.columns, given=columns)
     if not frame.height:
         raise InputError("the table has no rows", where=part.title)
     names, left_out = _features(frame, features, part)

@@ -110,7 +110,7 @@ class ClickOptions:
         if self.clip is not None and self.method != "ips":
             raise UsageError(
                 f"clip={self.clip}: only method=ips has weights",
-                fix="use method=ips, or leave out clip",
+                fix="leave out clip, or use method=ips",
             )
         if self.clip is not None and not 0 < self.clip <= 1:
             raise BadOption(
@@ -375,7 +375,7 @@ def clicks(
     if propensities is not None and method != "ips":
         raise UsageError(
             f"propensities: method={method} does not use them",
-            fix="use method=ips, or leave out propensities",
+            fix="leave out propensities, or use method=ips",
         )
 
     propensity_of = source = None

@@ -225,7 +225,10 @@ def survey_log(log: ClickLog, invalid: str, keys: Sequence[str]) -> ClickSurvey:
     if invalid == "error":
         for code, (name, count) in enumerate(left_out.items(), 1):
             if count:
-                raise _invalid_row_error(log, name, code, count)
+                error = _invalid_row_error(log, name, code, count)
+                if error.fix == DROP and not counts["impressions"]:
+                    error.fix = None
+                raise error
     if not counts["impressions"]:
         why = (
             " between start and end"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from itertools import compress
 from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -26,6 +27,8 @@ from rankstone.errors import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rankstone.io.events import Events
 
 #: unit → number of units in a second
@@ -244,11 +247,18 @@ def _numbers(events: Events, number: pl.Expr, clock: Clock) -> TimeReading:
     """Read numbers since 1970, or dates such as 20240131."""
     value = number.cast(pl.Float64, strict=False)
     value = pl.when(value.is_finite()).then(value)
-    low, high = events.collect(
-        events.frame.select(value.min().alias("low"), value.max().alias("high"))
+    of_units = [
+        value.is_between(_FROM * per, _TO * per).any().alias(name)
+        for name, per in UNITS.items()
+    ]
+    low, high, *has = events.collect(
+        events.frame.select(
+            value.min().alias("low"), value.max().alias("high"), *of_units
+        )
     ).row(0)
     if low is None:
         raise _no_time_error(events)
+    units = list(compress(UNITS, has))
     unit = clock.time_unit
     recognised = ""
     if unit is None and low >= _FIRST_DATE and high <= _LAST_DATE:
@@ -259,7 +269,7 @@ def _numbers(events: Events, number: pl.Expr, clock: Clock) -> TimeReading:
     ]
     if unit is None:
         if not fits:
-            raise _unknown_unit_error(events, value, low, high, clock)
+            raise _unknown_unit_error(events, value, low, high, clock, units)
         unit = fits[0]
         recognised = " (recognised by their size)"
     first, last = (day * 86_400 * UNITS[unit] for day in (FIRST_DAY, LAST_DAY + 1))
@@ -278,7 +288,7 @@ def _numbers(events: Events, number: pl.Expr, clock: Clock) -> TimeReading:
     time = ticks.cast(pl.Datetime("us")).dt.replace_time_zone("UTC")
     description = f"{_NAMES[unit]} since 1970{recognised}"
     reading = _zoned(time, clock, "UTC", description)
-    return replace(reading, advice=_two_units(low, high) or DROP)
+    return replace(reading, advice=_two_units(units) or DROP)
 
 
 def _to_ticks(number: pl.Expr, per_second: int, *, whole: bool) -> pl.Expr:
@@ -296,14 +306,19 @@ def _to_ticks(number: pl.Expr, per_second: int, *, whole: bool) -> pl.Expr:
 
 
 def _unknown_unit_error(
-    events: Events, value: pl.Expr, low: float, high: float, clock: Clock
+    events: Events,
+    value: pl.Expr,
+    low: float,
+    high: float,
+    clock: Clock,
+    units: Sequence[str],
 ) -> BadValue:
     place, _ = events.first(value == low)
     return BadValue(
         f"no unit puts all times between 1980 and 2100: they are from {low:.15g} to {high:.15g}",
         where=place,
         expected=f"numbers since 1970 of one unit ({', '.join(UNITS)}), or dates such as 20240131",
-        fix=_unit_advice(events, value, low, high, clock),
+        fix=_two_units(units) or _unit_advice(events, value, low, high, clock),
     )
 
 
@@ -311,9 +326,6 @@ def _unit_advice(
     events: Events, value: pl.Expr, low: float, high: float, clock: Clock
 ) -> str:
     """Return what makes the times readable: one unit, or a limit that leaves out those that fit none."""
-    two_units = _two_units(low, high)
-    if two_units is not None:
-        return two_units
     of_low, of_high = map(_unit_of, (low, high))
     unit = of_low or of_high
     if unit is None:
@@ -330,7 +342,7 @@ def _unit_advice(
         limit = f"end={day}"
     else:
         limit = "invalid=drop"
-    return f"time_unit={unit} with {limit} leaves out the rows that are no such times"
+    return f"time_unit={unit} and {limit} leave out the rows that are no such times"
 
 
 def _unit_of(number: float) -> str | None:
@@ -339,11 +351,11 @@ def _unit_of(number: float) -> str | None:
     return next(fits, None)
 
 
-def _two_units(low: float, high: float) -> str | None:
+def _two_units(units: Sequence[str]) -> str | None:
     """Return what to do about numbers that are of two units."""
-    of_low, of_high = map(_unit_of, (low, high))
-    if of_low is None or of_high is None:
+    if len(units) < 2:  # noqa: PLR2004 - two
         return None
+    of_low, *_, of_high = units
     return (
         f"these are {_NAMES[of_low]} and {_NAMES[of_high]}: divide those above "
         f"{_TO * UNITS[of_low]} by {UNITS[of_high] // UNITS[of_low]}"

@@ -23,6 +23,7 @@ from rankstone.errors import (
 from rankstone.io import read_run
 from rankstone.io.events import Events, read_events
 from rankstone.io.number_columns import truths
+from rankstone.online.local_times import DROP
 from rankstone.rankings.rank_similarity.list_pairs import load_run
 from rankstone.rankings.rank_similarity.run_similarity import (
     options_for,
@@ -233,7 +234,7 @@ def read_log(
                 column for column in events.schema if column not in blank
             )
             + " in every row",
-            fix="invalid=drop leaves such rows out and counts them",
+            fix=DROP if wrong < len(frame) else None,
         )
     kept = frame.filter(~pl.col(_UNUSABLE)).drop(_UNUSABLE)
     if kept.is_empty():

@@ -1,0 +1,155 @@
+"""Where the package makes a fix, and what the text says: a pattern, with ``…`` for what is filled in."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import rankstone
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["HOLE", "FixText", "fix_texts"]
+
+SOURCE: Final = Path(rankstone.__file__).parent
+#: what stands for a part that is filled in
+HOLE: Final = "…"
+#: names of arguments and attributes that hold a fix
+_NAMES: Final = {"fix", "need", "advice", "else_try"}
+#: how often a name or a function is followed to what it holds or returns
+_FAR: Final = 3
+
+
+@dataclass(frozen=True)
+class FixText:
+    """A text that a fix consists of.
+
+    Parameters
+    ----------
+    file
+        Where it stands, from the folder of the package.
+    text
+        The text, with ``…`` for what is filled in.
+    """
+
+    file: str
+    text: str
+
+    def matches(self, fix: str) -> bool:
+        """Return True if a fix may have been made by this text, as flags or as keywords."""
+        parts = _plain(self.text).split(HOLE)
+        return re.search(".*".join(map(re.escape, parts)), _plain(fix)) is not None
+
+
+def _plain(text: str) -> str:
+    """Return a text in which an option is the same in Python and at a shell."""
+    text = re.sub(r"--([a-z][a-z-]*)[ =]?", lambda hit: f"{hit[1].replace('-', '_')} ", text)
+    text = re.sub(r"\b([a-z_]+)=", r"\1 ", text)
+    text = re.sub(r"['\"`]", "", text)
+    return " ".join(text.split())
+
+
+@cache
+def fix_texts() -> tuple[FixText, ...]:
+    """Return all texts of fixes in the package, those of helpers in the same module included."""
+    texts: dict[FixText, None] = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        module = _Module(tree)
+        file = path.relative_to(SOURCE).as_posix()
+        for node, scope in module.fixes():
+            for text in module.texts(node, scope):
+                if text.strip(f" {HOLE}"):
+                    texts[FixText(file, text)] = None
+    return tuple(texts)
+
+
+class _Module:
+    """What names of a module hold, and what its functions return."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self.tree = tree
+        self.functions = {
+            node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)
+        }
+
+    def fixes(self) -> Iterator[tuple[ast.expr, ast.AST]]:
+        """Yield what is handed over as a fix, and the function in which that happens."""
+        scopes: list[ast.AST] = [*self.functions.values(), self.tree]
+        seen = set[int]()
+        for scope in scopes:
+            for node in ast.walk(scope):
+                if id(node) in seen:
+                    continue
+                seen.add(id(node))
+                if isinstance(node, ast.keyword) and node.arg in _NAMES:
+                    yield node.value, scope
+                elif isinstance(node, ast.Assign):
+                    [target, *_] = node.targets
+                    if isinstance(target, ast.Attribute) and target.attr in _NAMES:
+                        yield node.value, scope
+
+    def texts(self, node: ast.AST | None, scope: ast.AST, far: int = _FAR) -> Iterator[str]:
+        """Yield the texts that an expression may be."""
+        if isinstance(node, ast.Constant):
+            if isinstance(node.value, str):
+                yield node.value
+        elif isinstance(node, ast.JoinedStr):
+            parts = [
+                part.value if isinstance(part, ast.Constant) else HOLE
+                for part in node.values
+            ]
+            yield "".join(map(str, parts))
+        elif isinstance(node, ast.IfExp):
+            yield from self.texts(node.body, scope, far)
+            yield from self.texts(node.orelse, scope, far)
+        elif isinstance(node, ast.BoolOp):
+            for value in node.values:
+                yield from self.texts(value, scope, far)
+        elif isinstance(node, ast.BinOp):
+            for left in [*self.texts(node.left, scope, far)] or [HOLE]:
+                for right in [*self.texts(node.right, scope, far)] or [HOLE]:
+                    yield left + right
+        elif isinstance(node, (ast.Tuple, ast.List)):
+            for value in node.elts:
+                yield from self.texts(value, scope, far)
+        elif isinstance(node, ast.Dict):
+            for value in node.values:
+                yield from self.texts(value, scope, far)
+        elif far and isinstance(node, ast.Subscript):
+            yield from self.texts(node.value, scope, far)
+        elif far and isinstance(node, ast.Name):
+            for value in self._held(node.id, scope):
+                yield from self.texts(value, scope, far - 1)
+        elif far and isinstance(node, ast.Call):
+            yield from self._returned(node, far)
+
+    def _held(self, name: str, scope: ast.AST) -> Iterator[ast.expr]:
+        for place in (scope, self.tree):
+            body = ast.walk(place) if place is scope else iter(self.tree.body)
+            for node in body:
+                if isinstance(node, ast.Assign):
+                    targets = node.targets
+                elif isinstance(node, ast.AnnAssign):
+                    targets = [node.target]
+                else:
+                    continue
+                held = any(isinstance(one, ast.Name) and one.id == name for one in targets)
+                if held and node.value is not None:
+                    yield node.value
+
+    def _returned(self, call: ast.Call, far: int) -> Iterator[str]:
+        function = call.func
+        name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+        if name in ("join", "format") and isinstance(function, ast.Attribute):
+            yield from self.texts(function.value, self.tree, far)
+            return
+        defined = self.functions.get(name)
+        for node in ast.walk(defined) if defined else ():
+            if isinstance(node, ast.Return):
+                yield from self.texts(node.value, defined or self.tree, far - 1)
