@@ -19,13 +19,13 @@ class Advice(Record):
     columns
         {their name: our name} of columns to rename besides those that are.
     settings
-        Other options: ``format_in``, ``csv_separator``, ``decimal``, ``order``.
+        Other options: ``format_in``, ``csv_separator``, ``decimal``, ``order``, ``header``.
     why, so
         What is said before the options, and after them.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
-    settings: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
     why: str = ""
     so: str = ""
 
@@ -69,6 +69,11 @@ def written(
     is_replaced = bool(gone or twice)
     if not at_shell or is_replaced:
         new = dict(wanted) if new or names.keys() != wanted.keys() else {}
+    has_header = settings.get("header", True)
+    if not at_shell and not has_header:
+        # positions say so
+        del settings["header"]
+        new = {_position(theirs): ours for theirs, ours in new.items()}
     parts = [_option("columns", new, at_shell=at_shell)] if new else []
     parts += [_option(*one, at_shell=at_shell) for one in settings.items()]
     if not at_shell:
@@ -79,6 +84,8 @@ def written(
     if not new:
         return options
     what = "rename it" if len(new) == 1 else "rename them"
+    if not has_header:
+        what = "name the columns"
     joint = " " if is_replaced else ": "
     return f"{what}{joint}{options}"
 
@@ -88,5 +95,11 @@ def _option(name: str, value: Any, *, at_shell: bool) -> str:  # noqa: ANN401 - 
         return f"{name}={value!r}"
     if isinstance(value, Mapping):
         value = ",".join(f"{escaped(theirs)}={ours}" for theirs, ours in value.items())
+    if name == "header":
+        return "--no-header"
     flag = name.replace("_", "-")
     return f"--{flag} {quoted(_NAMES.get(value, value))}"
+
+
+def _position(theirs: str) -> int | str:
+    return int(theirs) if theirs.isdecimal() else theirs

@@ -24,7 +24,7 @@ import polars as pl
 
 from rankstone._basics import counted
 from rankstone.errors import BadLine, InputError, printable
-from rankstone.io.input_table import reading, refuse_binary
+from rankstone.io.input_table import as_utf8, reading, refuse_binary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -81,7 +81,7 @@ def no_utf8(line: bytes, where: str) -> BadLine:
         where=where,
         given=f"{printable(given)} (if it is Windows-1252)",
         expected="UTF-8: ids in a wrong encoding would match nothing",
-        fix="save it as UTF-8: in Excel, an editor, or with iconv -f windows-1252 -t utf-8 FILE > NEW",
+        fix=as_utf8(line),
     )
 
 

@@ -517,8 +517,9 @@ class reading:  # noqa: N801 - reads as a word: with reading(path)
             message = printable(str(error).strip().splitlines()[0])
             fix = "is it complete, and in the format of its suffix?"
             if re.search("^(?!parquet).*utf-?8", message, re.IGNORECASE):
-                refuse_binary(_head(self._source), self._source)
-                fix = "save it as UTF-8: in an editor, or iconv -f windows-1252 -t utf-8 FILE > NEW"
+                block = _head(self._source)
+                refuse_binary(block, self._source)
+                fix = as_utf8(block)
             raise InputError(
                 "the file cannot be read",
                 where=self._source,
@@ -530,6 +531,8 @@ class reading:  # noqa: N801 - reads as a word: with reading(path)
 
 #: formats that are read
 _READABLE: Final = "text in UTF-8, Parquet, Arrow or .xlsx"
+#: characters that no text has
+_CONTROL: Final = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")
 #: signatures of files that another program unpacks, and that program
 _UNPACKED_BY: Final = {b"\x04\x22\x4d\x18": "lz4", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
 
@@ -539,6 +542,15 @@ def _head(name: str) -> bytes:
     with suppress(OSError), Path(name).open("rb") as file:
         return file.read(1 << 12)
     return b""
+
+
+def as_utf8(block: bytes) -> str:
+    """Return how text in another encoding, perhaps that of Windows, is read."""
+    try:
+        block.decode("cp1252")
+    except UnicodeDecodeError:
+        return "save it as UTF-8 in an editor"
+    return "save it as UTF-8: in Excel, an editor, or with iconv -f windows-1252 -t utf-8 FILE > NEW"
 
 
 def refuse_binary(block: bytes, where: str) -> None:
@@ -551,7 +563,7 @@ def refuse_binary(block: bytes, where: str) -> None:
                 expected=f"{_READABLE}; text may be packed with gzip or zstd",
                 fix=f"unpack it first: {program} -d FILE",
             )
-    if b"\0" in block:
+    if _CONTROL.search(block):
         raise UnknownFormat(
             "the file is binary, in a format that is not read",
             where=where,

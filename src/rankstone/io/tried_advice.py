@@ -46,8 +46,8 @@ _HEAD: Final = 1 << 18
 #: rows above which no grade is another number in each
 _MANY: Final = 20
 #: values of options that were probably not given
-_DEFAULTS: Final = (None, "score")
-_CSV: Final = {"csv_separator": "separator", "decimal": "decimal"}
+_DEFAULTS: Final = (None, "score", True)
+_CSV: Final = {"csv_separator": "separator", "decimal": "decimal", "header": "header"}
 #: readers → the table whose names they take
 _TABLES: Final = {"read_judgments": "qrels", "read_run": "run"}
 _is_trial: ContextVar[bool] = ContextVar("is_trial", default=False)
@@ -251,7 +251,8 @@ def _changed(call: Call, advice: Advice, present: AbstractSet[str]) -> Call | No
         # the field of an object under its own name
         first, dot, field = path.partition(".")
         theirs = f"{theirs_of.get(first, first)}{dot}{field}" if dot else path
-        if theirs not in present and field not in present:
+        # without a header there are positions
+        if not {theirs, field} & present and "header" not in advice.settings:
             return None
         if given.get(theirs) != ours:
             new[theirs] = ours

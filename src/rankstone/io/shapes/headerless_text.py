@@ -6,6 +6,7 @@ import csv
 from typing import TYPE_CHECKING, Final
 
 from rankstone.errors import BadLine, printable
+from rankstone.io.advice import Advice
 from rankstone.io.column_suggestions import is_common_name
 from rankstone.io.columns import CANONICAL, CsvOptions, Renames, is_known
 from rankstone.io.csv_dialect import SEPARATORS
@@ -81,7 +82,7 @@ def shaped_text(
     if known is not None:
         return read_lines(sources, name, *known)
     if is_table:
-        raise _without_header(texts, where, layout.number, columns)
+        raise _without_header(texts, where, layout.number)
     return None
 
 
@@ -113,9 +114,7 @@ def _cells(lines: Sequence[str], separator: str | None = None) -> list[list[str]
     return list(csv.reader(lines, delimiter=separator))
 
 
-def _without_header(
-    lines: Sequence[str], where: str, number: str, columns: Mapping[str, str]
-) -> BadLine:
+def _without_header(lines: Sequence[str], where: str, number: str) -> BadLine:
     """Return the error for a table without a header, with the positions of its columns where they are clear."""
     rows = _cells(lines)
     numbers = [
@@ -124,17 +123,16 @@ def _without_header(
         if at not in _PAIR and _may_be(number, column)
     ]
     positions = _PAIR | dict.fromkeys(numbers[:1], number)
-    option = ",".join(f"{at}={ours}" for at, ours in positions.items())
-    at_shell = getattr(columns, "at_shell", False)
-    fix = f"add --no-header --columns {option}" if at_shell else f"columns={positions}"
     is_clear = len(rows[0]) == len(_PAIR) or numbers
-    return BadLine(
+    names = {str(at): ours for at, ours in positions.items()}
+    advice = Advice(names, {"header": False}) if is_clear else None
+    error = BadLine(
         "the first row is data, and no header",
         where=where,
         given=printable(lines[0], 60),
         expected="names of columns in the first row, or their positions",
-        fix=fix if is_clear else None,
     )
+    return error.proposing(advice)
 
 
 def _may_be(number: str, column: Sequence[str]) -> bool:
