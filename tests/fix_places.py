@@ -41,17 +41,10 @@ class FixText:
     text: str
 
     def matches(self, fix: str) -> bool:
-        """Return True if a fix may have been made by this text, as flags or as keywords."""
-        parts = _plain(self.text).split(HOLE)
-        return re.search(".*".join(map(re.escape, parts)), _plain(fix)) is not None
-
-
-def _plain(text: str) -> str:
-    """Return a text in which an option is the same in Python and at a shell."""
-    text = re.sub(r"--([a-z][a-z-]*)[ =]?", lambda hit: f"{hit[1].replace('-', '_')} ", text)
-    text = re.sub(r"\b([a-z_]+)=", r"\1 ", text)
-    text = re.sub(r"['\"`]", "", text)
-    return " ".join(text.split())
+        """Return True if a fix may have been made by this text."""
+        # a dot in a text is one, too
+        parts = map(re.escape, self.text.split(HOLE))
+        return re.search("(?s:.*)".join(parts), fix) is not None
 
 
 @cache
@@ -75,7 +68,9 @@ class _Module:
     def __init__(self, tree: ast.Module) -> None:
         self.tree = tree
         self.functions = {
-            node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)
+            node.name: node
+            for node in ast.walk(tree)
+            if isinstance(node, ast.FunctionDef)
         }
 
     def fixes(self) -> Iterator[tuple[ast.expr, ast.AST]]:
@@ -94,7 +89,9 @@ class _Module:
                     if isinstance(target, ast.Attribute) and target.attr in _NAMES:
                         yield node.value, scope
 
-    def texts(self, node: ast.AST | None, scope: ast.AST, far: int = _FAR) -> Iterator[str]:
+    def texts(
+        self, node: ast.AST | None, scope: ast.AST, far: int = _FAR
+    ) -> Iterator[str]:
         """Yield the texts that an expression may be."""
         if isinstance(node, ast.Constant):
             if isinstance(node.value, str):
@@ -139,13 +136,19 @@ class _Module:
                     targets = [node.target]
                 else:
                     continue
-                held = any(isinstance(one, ast.Name) and one.id == name for one in targets)
+                held = any(
+                    isinstance(one, ast.Name) and one.id == name for one in targets
+                )
                 if held and node.value is not None:
                     yield node.value
 
     def _returned(self, call: ast.Call, far: int) -> Iterator[str]:
         function = call.func
-        name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+        name = (
+            function.attr
+            if isinstance(function, ast.Attribute)
+            else getattr(function, "id", "")
+        )
         if name in ("join", "format") and isinstance(function, ast.Attribute):
             yield from self.texts(function.value, self.tree, far)
             return

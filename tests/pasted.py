@@ -32,7 +32,9 @@ UNHELPFUL: Final[list[str]] = []
 _BOOK: Final = "RANKSTONE_PASTE"
 #: what a command says when a fix was added that replaces an option, or that it does not have
 _NO_PLACE: Final = re.compile(r"is given \d+ times|no such option")
-_IN_PYTHON: Final = re.compile(r"\(?in Python .*|\w\([^()]*\)|--columns ('[^']*'|\"[^\"]*\"|\S+)")
+_IN_PYTHON: Final = re.compile(
+    r"\(?in Python .*|\w\([^()]*\)|--columns ('[^']*'|\"[^\"]*\"|\S+)"
+)
 _OTHER_PROGRAM: Final = re.compile(r"\b(pip install|iconv|zstd)\b[^;,]*")
 #: keywords that are words of a measure, too, or name a column: beside=x
 _OF_MEASURES: Final = {"name", "text", "value"}
@@ -93,9 +95,7 @@ def doubts(line: str, fix: str) -> Iterator[str]:
 def _keywords() -> frozenset[str]:
     """Return the keywords of options that no measure has as a parameter."""
     options = {
-        option.name or ""
-        for name in commands()
-        for option in options_of(name).values()
+        option.name or "" for name in commands() for option in options_of(name).values()
     }
     parameters = {
         field for kind in MEASURES.values() for field in kind.__dataclass_fields__

@@ -102,6 +102,8 @@ def _with_fix(command: str, fix: str) -> str | None:
         words = whole[1].split()
         return None if any(map(_PLACEHOLDER.fullmatch, words)) else whole[1]
 
+    # options behind the name of another command are that one's
+    fix, _, _ = fix.partition("rankstone ")
     options = options_of(command_name(command))
     end_of_last: int | None = None
     for match in _OPTION.finditer(fix):

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from rankstone._basics import Record, counted, some
+from rankstone.boards.slices_result import FEWEST
 from rankstone.errors import BadOption, UsageError, printable
 
 if TYPE_CHECKING:
@@ -97,24 +98,29 @@ def query_slices(
     ('language=de', 'language=en', 'hits=0–19', 'hits=20–39', 'language=de & hits=0–19', ...)
     """
     found: list[Single] = []
+    smaller: list[Single] = []
     left_out: list[str] = []
     n = attributes.height
     texts = [name for name in attributes.columns if _is_text(attributes[name], name)]
     for name, pattern in (tags or {}).items():
         found.append((name, name, _matching(attributes, texts, name, pattern)))
     for column in attributes:
-        made = list(_of_column(column, bins, least, text=column.name in texts))
+        is_text = column.name in texts
+        made = list(_of_column(column, bins, least, text=is_text))
         found += made
         if not made:
+            smaller += _of_column(column, bins, FEWEST, text=is_text)
             left_out.append(
                 f"{printable(column.name, 40)} ({counted(column.n_unique(), 'value')})"
             )
     found = [one for one in found if least <= one[2].sum() <= n - least]
     if not found:
+        sizes = [min(size, n - size) for *_, mask in smaller if (size := mask.sum())]
+        largest = max(sizes, default=0)
         raise UsageError(
             f"no attribute makes a slice of {least:,} or more queries, with as many outside",
             given=f"{counted(n, 'query')}, {some(left_out) if left_out else some(attributes.columns)}",
-            fix="--min-size (min_size) allows smaller ones",
+            fix=f"min_size={largest} allows one" if largest >= FEWEST else None,
         )
     owners, names, masks = zip(*found, strict=True)
     return _with_pairs(owners, names, np.stack(masks, axis=1), least, tuple(left_out))
@@ -136,7 +142,7 @@ def _with_pairs(
         raise BadOption(
             f"{total:,} slices of {len(members):,} queries are too many to test together",
             expected=f"{min(_MOST, _MEMBERS // len(members)):,} or fewer",
-            fix="choose columns with --attributes, or larger slices with --min-size",
+            fix="choose columns with attributes=…, or larger slices with min_size=…",
         )
     every = np.concatenate([members, members[:, one] & members[:, other]], axis=1)
     texts = [

@@ -177,7 +177,7 @@ def slices(
         raise UsageError(
             "slices are of one measure",
             given=printable(str(measure)),
-            fix=f"-m {requested[0]}",
+            fix=f"measure={str(requested[0])!r}",
         )
     named = name_runs(runs)
     queries = given.get("queries")
@@ -377,7 +377,7 @@ def _attributes(
     if queries is None:
         raise UsageError(
             "slices need a table of queries with attributes",
-            fix="a table as queries: --queries FILE",
+            fix="name it: --queries FILE (in Python queries=…)",
         )
     read = read_attributes(queries, "query_id", columns)
     wanted = [one for one in settings.attributes or read.columns if one not in _NOT]

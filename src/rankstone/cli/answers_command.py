@@ -248,7 +248,7 @@ def _systems(
             "each file of answers needs its file of support",
             given=f"answers: {len(files)}, support: {len(support)}",
             expected="--support FILE once for each, in the same order",
-            fix="--to-judge writes what is to be judged",
+            fix=None if support else "--to-judge writes what is to be judged",
         )
     return {
         name: answers.citations(file, said)

@@ -336,7 +336,8 @@ def _pasteable(fix: str) -> str:
     fix = re.sub(taken_away, lambda hit: f"leave out {flags[hit[1]]}", fix)
     fix = re.sub(r"(--[a-z-]+ )\{'([^']*)': ([^{},]*)\}", r"\1\2=\3", fix)
     # no shell needs quotes around a word
-    fix = re.sub(r"(--[a-z-]+ )(['\"])([\w.@-]+)\2", r"\1\3", fix)
+    fix = re.sub(r"(-[a-z-]+ )(['\"])([\w.@-]+)\2", r"\1\3", fix)
+    fix = re.sub(r"(--[a-z-]+) True\b", r"\1", fix)
     if context is None or "instead" in fix:
         return fix
     for param in context.command.params:

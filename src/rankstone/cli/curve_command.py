@@ -70,12 +70,12 @@ def command(
         if labelled is not None:
             no_files(files)
             return curve(table=labelled, **options)
-        else_try = (
-            "for one table with scores and labels: rankstone curve --labeled FILE"
+        runs = judged_runs(
+            "curve",
+            files,
+            else_try="for one table with scores and labels: rankstone curve --labeled FILE",
         )
-        return curve(
-            files[0], judged_runs("curve", files, else_try=else_try), **options
-        )
+        return curve(files[0], runs, **options)
 
     def show(traced: Curves, form: str, digits: int | None) -> str:
         from rankstone import plots

@@ -51,7 +51,8 @@ def command(
         refuse_with("a table", {"lang": lang, "width": width})
     elif query is None:
         raise UsageError(
-            "which query?", fix="-q ID; --top 5 shows the queries that changed most"
+            "which query?",
+            fix="-q ID; rankstone diff A B --top 5 shows those that changed most",
         )
     else:
         refuse_with(

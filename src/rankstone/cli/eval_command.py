@@ -328,9 +328,7 @@ def _on_spark(
     from rankstone import evaluate
     from rankstone.spark import require, session
 
-    runs = judged_runs(
-        "eval", files, else_try="--engine spark takes judgments and runs"
-    )
+    runs = judged_runs("eval", files)
     require()
     session(master)  # which evaluate finds
     for name in ("progress", "one_group"):

@@ -452,7 +452,7 @@ def _query_columns(
     if queries is None:
         raise BadOption(
             f"{' and '.join(map(printable, requested))} need a table of queries",
-            fix="queries={query: {column: value}} or a file, --queries FILE",
+            fix="--queries FILE (in Python queries={query: {column: value}})",
         )
     return read_attributes(queries, "query_id", columns).collect(
         *dict.fromkeys(requested)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 import os
+import re
+from ast import literal_eval
 from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -192,7 +194,10 @@ def gate(
         "inconclusive": inconclusive,
     }
     read = _read(config, given)
-    with blaming(_file(config)), _blaming_renames(read) as read:
+    with (
+        blaming(_file(config)),
+        _blaming_renames(read, in_file=is_path(config)) as read,
+    ):
         for margin in _margins(read):
             margin.refuse()
         found = _comparison(read, progress, drawing)
@@ -224,7 +229,10 @@ def plan(
         A ``Margin`` for each rule with a margin, of measures with a range.
     """
     read = _read(config, {"candidate": candidate, "baseline": baseline, "qrels": qrels})
-    with blaming(_file(config)), _blaming_renames(read) as read:
+    with (
+        blaming(_file(config)),
+        _blaming_renames(read, in_file=is_path(config)) as read,
+    ):
         return _margins(read)
 
 
@@ -234,13 +242,22 @@ def _file(config: object) -> str | None:
     return None
 
 
+def _as_toml(names: re.Match[str]) -> str:
+    """Return renamed columns as the file of a gate has them."""
+    pairs = literal_eval(names[1]).items()
+    shown = ", ".join(f'"{theirs}" = "{ours}"' for theirs, ours in pairs)
+    return f"columns = {{{shown}}}"
+
+
 @contextmanager
-def _blaming_renames(config: Config) -> Iterator[Config]:
+def _blaming_renames(config: Config, *, in_file: bool) -> Iterator[Config]:
     """Name the renamed column that a table lacks, where a column is missing."""
     columns = Renames(config.options.get("columns") or {})
     try:
         yield replace(config, options={**config.options, "columns": columns})
     except MissingColumn as error:
+        if error.fix and in_file:
+            error.fix = re.sub(r"columns=(\{.*?\})", _as_toml, error.fix)
         for theirs, ours in columns.items():
             if ours in error.missing and theirs not in columns.present:
                 raise columns.absent(theirs) from error

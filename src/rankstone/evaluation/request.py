@@ -400,7 +400,7 @@ def require_columns(table: QueryTable | None, measures: Sequence[object]) -> Non
             if table is None:
                 raise BadParameter(
                     f"{reason} a query table with a column {name}",
-                    fix="give one: queries={query: {column: value}} or a file, --queries FILE",
+                    fix="give one: --queries FILE (in Python queries={query: {column: value}})",
                 )
             table.require((name,), reason)
         if table is not None and {"session", "position"} <= {

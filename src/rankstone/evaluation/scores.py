@@ -371,7 +371,7 @@ def _segments(
     if run.about is None:
         raise BadParameter(
             f"means by {', '.join(by)} need a query table",
-            fix="evaluate with queries={query: {column: value}} or a file, --queries FILE",
+            fix="evaluate with --queries FILE (in Python queries={query: {column: value}})",
         )
     for name in by:
         if name not in run.about.columns:

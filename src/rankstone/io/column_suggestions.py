@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import polars as pl
 
+from rankstone.errors import did_you_mean
 from rankstone.io.advice import Advice, written
 
 if TYPE_CHECKING:
@@ -255,8 +256,11 @@ class Missing:
         so = _TWICE if self._both_lists(self.guesses()) else ""
         return Advice(renames, why=why, so=so)
 
-    def need(self) -> str:
+    def need(self) -> str | None:
         """Return what is needed where nothing that was proposed works."""
+        if not {*self.ours} & {*self.reserved}:
+            # the name comes from an option
+            return did_you_mean(self.ours[0], self.names)
         if looks_like_row(self.names):
             return "give the columns names: the first line looks like a row"
         if self._other in self.names:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 import polars as pl
 
 from rankstone._basics import Record, is_path
-from rankstone.errors import InputError, RankstoneError, printable
+from rankstone.errors import InputError, MissingColumn, RankstoneError, printable
 from rankstone.io.advice import written
 from rankstone.io.column_suggestions import is_common_name
 from rankstone.io.columns import CsvOptions, Renames
@@ -165,7 +165,8 @@ def advise_on_others(
         error.attempt = attempt
         error.fix = error.need if attempt is None else attempt.sentence()
     absent = [theirs for theirs in given if theirs not in given.present]
-    if absent:
+    # where its columns were not reached, nobody knows
+    if absent and isinstance(error, MissingColumn):
         error.fix = (
             given.absent(absent[0]).fix
             or f"no table has a column {printable(absent[0])}"

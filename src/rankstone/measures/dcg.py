@@ -217,12 +217,12 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
         if self.ideal in ("k_ones", "k_of_R") and self.gain != "binary":
             raise BadParameter(
                 f"nDCG(ideal={self.ideal}) has gains of one, so gains must be 0 or 1",
-                fix=f"write nDCG(gain=binary, ideal={self.ideal})",
+                fix=f"write {replace(self, gain='binary')}",
             )
         if self.budget is not None and self.ideal_depth == "min_k_n":
             raise BadParameter(
                 f"{self}: an ideal list as long as the list would reward long documents",
-                fix=f"leave ideal_depth out: nDCG@{self.budget}",
+                fix=f"leave ideal_depth out: {replace(self, ideal_depth='k')}",
             )
         if self.ideal in ("k_ones", "k_of_R") and self.pad == "min_grade":
             raise BadParameter(

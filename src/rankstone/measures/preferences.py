@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -353,10 +353,11 @@ class Prefs(PreferenceMeasure):
     def __post_init__(self) -> None:
         """Refuse a limit on documents of grade 0 where it has no effect."""
         super().__post_init__()
+        when = "any" if self.when == "one" else self.when
         if self.nonrel != "all" and (self.over != "groups" or self.when == "one"):
             raise BadParameter(
                 f"Prefs(nonrel={self.nonrel}) goes with over=groups, and with when=any or both",
-                fix=f"write Prefs(over=groups, nonrel={self.nonrel})",
+                fix=f"write {replace(self, over='groups', when=when)}",
             )
 
     def contributions(self, hits: Hits) -> Contributions:

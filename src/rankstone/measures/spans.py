@@ -133,7 +133,7 @@ class SpanMeasure(BinaryMeasure, family="spans"):
         if self.depth_by != "k" and (self.k is not None or self.budget is not None):
             raise BadParameter(
                 f"{self} has two depths",
-                fix=f"write {self.name}(depth_by={self.depth_by}), or leave that out",
+                fix=f"write {replace(self, k=None, budget=None)}, or leave depth_by out",
             )
 
     @property

@@ -240,7 +240,7 @@ class alpha_DCG(SubtopicNovelty):  # noqa: N801 - the name of the field
         if self.k is None:
             raise BadParameter(
                 f"{self.name} is divided by what k ranks could gain, so it needs a cutoff",
-                fix=f"write {self.name}@10; alpha_nDCG takes whole lists, too",
+                fix=f"write {self}@10; alpha_nDCG takes whole lists, too",
             )
 
 
@@ -296,7 +296,7 @@ class ERR_IA(SubtopicNovelty):  # noqa: N801 - the name of the field
         if self.k is None and self.alpha == 0:
             raise BadParameter(
                 f"{self.name}(alpha=0) over whole lists has an infinite norm",
-                fix=f"write {self.name}(alpha=0)@20, or a larger alpha",
+                fix=f"write {self}@20, or a larger alpha",
             )
 
     def perfect_gain(self) -> float:

@@ -363,7 +363,7 @@ def _check_size(
             f"{counted(observed.count, calendar.unit)}, {counted(segments, 'segment')}: too many cells",
             given=f"events from {as_date(survey.first)} to {as_date(survey.last)}",
             expected=f"at most {_MOST:,} periods and {_CELLS:,} cells",
-            fix="check for wrong times; limit days with start=… and end=…, or use unit=week or month",
+            fix="check for wrong times; limit days with start=… and end=…, or use longer periods",
         )
     if observed.since >= observed.count:
         raise BadOption(

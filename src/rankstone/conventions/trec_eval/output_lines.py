@@ -165,7 +165,7 @@ def _lines(
         raise UsageError(
             f"{trec.name} cannot be computed from -R {settings.judgments}",
             expected=" or ".join(f"-R {form}" for form in _FORMATS[kind]),
-            fix=f"-m {_INSTEAD[settings.judgments]}"
+            fix=f"instead: -m {_INSTEAD[settings.judgments]}"
             if settings.judgments in _INSTEAD
             else None,
         )

@@ -493,7 +493,7 @@ def _check(
         and value in rules.get("needs_k", ())
     ):
         example = f"{measure.name}({name}={value})"
-        raise BadParameter(f"{example} needs a cutoff", fix=f"write {example}@10")
+        raise BadParameter(f"{example} needs a cutoff", fix=f"write {measure}@10")
 
 
 #: words that can be parsed from a measure's text

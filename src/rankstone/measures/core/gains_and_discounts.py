@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -203,7 +203,7 @@ def check_persistence(measure: Named, name: str, p: float | None) -> None:
     if (getattr(measure, name) == "geometric") != (p is not None):
         raise BadParameter(
             f"{measure.name}: {name}=geometric and p go together",
-            fix=f"write {measure.name}({name}=geometric, p=0.8)",
+            fix=f"write {replace(measure, **{name: 'geometric'}, p=p or 0.8)}",
         )
 
 

@@ -169,7 +169,7 @@ class Measure(PerQuery):
             )
         if self.k is not None:
             raise BadParameter(
-                f"{self} has two cutoffs", fix=f"write {self.name}@{self.budget}"
+                f"{self} has two cutoffs", fix=f"write {replace(self, k=None)}"
             )
         if not self.takes_cutoff:
             raise BadParameter(f"{self.name} takes no cutoff", given=f"@{self.budget}")

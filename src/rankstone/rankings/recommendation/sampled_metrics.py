@@ -334,7 +334,7 @@ def _counts(items: int, sampled: int, *, replacement: bool) -> tuple[int, int]:
     if not replacement and sampled > items - 1:
         raise BadOption(
             f"sampled={sampled} of {counted(items - 1, 'other item')}",
-            fix="replacement=True, or fewer",
+            fix=f"items={sampled + 1}, or more; or replacement=True, where an item may be sampled twice",
         )
     return int(items), int(sampled)
 

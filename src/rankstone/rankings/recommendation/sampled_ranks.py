@@ -140,7 +140,11 @@ class _Balanced:
     def solved(self, at: int) -> Floats:
         """Return the estimate of one measure."""
         left = (1.0 - self._gamma) * self._square + self._gamma * np.diag(self._chance)
-        found: Floats = np.linalg.solve(left, self._target[:, at])
+        try:
+            found: Floats = np.linalg.solve(left, self._target[:, at])
+        except np.linalg.LinAlgError:
+            # some ranks cannot be sampled
+            found = np.linalg.lstsq(left, self._target[:, at], rcond=None)[0]
         return found
 
 
