@@ -6,7 +6,6 @@ pipes, memory, what is imported.
 
 from __future__ import annotations
 
-import os
 import sys
 from contextlib import chdir
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from rankstone.cli import cli
 from rankstone.cli.ending import ended
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Mapping, Sequence
 
 __all__ = ["Done", "command", "commands", "exit_code"]

@@ -21,6 +21,8 @@ SOURCE: Final = Path(rankstone.__file__).parent
 HOLE: Final = "…"
 #: names of arguments and attributes that hold a fix
 _NAMES: Final = {"fix", "need", "advice", "else_try"}
+#: a field of a text that is formatted
+_FIELD: Final = re.compile(r"\{!?\w*\}")
 #: how often a name or a function is followed to what it holds or returns
 _FAR: Final = 3
 
@@ -95,36 +97,43 @@ class _Module:
         """Yield the texts that an expression may be."""
         if isinstance(node, ast.Constant):
             if isinstance(node.value, str):
-                yield node.value
+                yield _FIELD.sub(HOLE, node.value)
         elif isinstance(node, ast.JoinedStr):
             parts = [
                 part.value if isinstance(part, ast.Constant) else HOLE
                 for part in node.values
             ]
             yield "".join(map(str, parts))
-        elif isinstance(node, ast.IfExp):
-            yield from self.texts(node.body, scope, far)
-            yield from self.texts(node.orelse, scope, far)
-        elif isinstance(node, ast.BoolOp):
-            for value in node.values:
-                yield from self.texts(value, scope, far)
         elif isinstance(node, ast.BinOp):
             for left in [*self.texts(node.left, scope, far)] or [HOLE]:
                 for right in [*self.texts(node.right, scope, far)] or [HOLE]:
                     yield left + right
-        elif isinstance(node, (ast.Tuple, ast.List)):
-            for value in node.elts:
-                yield from self.texts(value, scope, far)
-        elif isinstance(node, ast.Dict):
-            for value in node.values:
-                yield from self.texts(value, scope, far)
-        elif far and isinstance(node, ast.Subscript):
-            yield from self.texts(node.value, scope, far)
-        elif far and isinstance(node, ast.Name):
+        elif node is not None:
+            for part, step in self._parts(node, scope, far):
+                yield from self.texts(part, scope, far - step)
+
+    def _parts(
+        self, node: ast.AST, scope: ast.AST, far: int
+    ) -> Iterator[tuple[ast.AST, int]]:
+        """Yield the expressions that another may be, and whether a name had to be followed."""
+        choices = {
+            ast.IfExp: ("body", "orelse"),
+            ast.BoolOp: ("values",),
+            ast.Tuple: ("elts",),
+            ast.List: ("elts",),
+            ast.Dict: ("values",),
+            ast.Subscript: ("value",),
+        }
+        for field in choices.get(type(node), ()):
+            value = getattr(node, field)
+            for part in value if isinstance(value, list) else [value]:
+                yield part, 0
+        if far and isinstance(node, ast.Name):
             for value in self._held(node.id, scope):
-                yield from self.texts(value, scope, far - 1)
+                yield value, 1
         elif far and isinstance(node, ast.Call):
-            yield from self._returned(node, far)
+            for value in self._returned(node):
+                yield value, 1
 
     def _held(self, name: str, scope: ast.AST) -> Iterator[ast.expr]:
         for place in (scope, self.tree):
@@ -142,17 +151,13 @@ class _Module:
                 if held and node.value is not None:
                     yield node.value
 
-    def _returned(self, call: ast.Call, far: int) -> Iterator[str]:
+    def _returned(self, call: ast.Call) -> Iterator[ast.expr]:
         function = call.func
-        name = (
-            function.attr
-            if isinstance(function, ast.Attribute)
-            else getattr(function, "id", "")
-        )
-        if name in ("join", "format") and isinstance(function, ast.Attribute):
-            yield from self.texts(function.value, self.tree, far)
+        if isinstance(function, ast.Attribute) and function.attr in ("join", "format"):
+            yield function.value
             return
+        name = getattr(function, "attr", getattr(function, "id", ""))
         defined = self.functions.get(name)
         for node in ast.walk(defined) if defined else ():
-            if isinstance(node, ast.Return):
-                yield from self.texts(node.value, defined or self.tree, far - 1)
+            if isinstance(node, ast.Return) and node.value is not None:
+                yield node.value

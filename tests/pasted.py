@@ -12,13 +12,16 @@ import os
 import re
 import shlex
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
+from inspect import isfunction, signature
 from typing import TYPE_CHECKING, Final
 
 from click.testing import CliRunner
 from tests.command_line import commands
 from tests.strangers.pasting import command_name, options_of, pasted_command
 
+import rankstone
+from rankstone import answers, boards, collections, ltr, online
 from rankstone.errors import RankstoneError
 from rankstone.measures.core.registry import MEASURES
 
@@ -93,14 +96,18 @@ def doubts(line: str, fix: str) -> Iterator[str]:
 
 @cache
 def _keywords() -> frozenset[str]:
-    """Return the keywords of options that no measure has as a parameter."""
-    options = {
-        option.name or "" for name in commands() for option in options_of(name).values()
-    }
+    """Return the keywords of functions and options that no measure has as a parameter."""
+    known = set[str]()
+    for name in commands():
+        known |= {option.name or "" for option in options_of(name).values()}
+    for module in (rankstone, answers, boards, collections, ltr, online):
+        for function in map(partial(getattr, module), module.__all__):
+            if isfunction(function):
+                known |= signature(function).parameters.keys()
     parameters = {
         field for kind in MEASURES.values() for field in kind.__dataclass_fields__
     }
-    return frozenset(options - parameters - _OF_MEASURES)
+    return frozenset(known - parameters - _OF_MEASURES)
 
 
 @contextmanager

@@ -180,7 +180,7 @@ def _pair(
         raise NotComparable(
             f"{one} and {other} assigned nothing in common",
             expected="assignments of the same nuggets or citations of the same queries",
-            fix="are these two systems instead of two assessors? compare them without --agreement",
+            fix="are these two systems instead of two assessors? compare them as systems",
         )
     a = both["score"].to_numpy()
     b = both["score_other"].to_numpy()

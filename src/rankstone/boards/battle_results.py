@@ -566,12 +566,12 @@ def _resampled(
             "in some resamples a system never lost to others, or never met them",
             given=f"{resamples - len(found):,} of {resamples:,} resamples",
             expected="enough battles between all systems for the bootstrap",
-            fix="leave out --resamples: errors are then those of the likelihood",
+            fix="leave out resamples: errors are then those of the likelihood",
         )
     moves = np.stack(found)
     if np.abs(moves).max() < _NO_MOVE:
         raise NotComparable(
             "all resamples give the same strengths: nothing shows how other battles would differ",
-            fix="leave out --resamples: errors are then those of the likelihood",
+            fix="leave out resamples: errors are then those of the likelihood",
         )
     return moves

@@ -347,7 +347,7 @@ def _unfolded(table: pl.DataFrame, where: str, notes: dict[str, None]) -> pl.Dat
             f"the first column, {printable(key)}, holds numbers and no names of systems",
             where=where,
             expected="a row for each system and a column for each data set",
-            fix="rankstone compare --scores compares systems in columns, with a row for each query",
+            fix="for systems in columns and a row for each query: rankstone compare --scores FILE",
         )
     means = [one for one in table.columns if one.lower() in _MEANS]
     notes |= dict.fromkeys(
@@ -524,5 +524,5 @@ def _refuse_lost_queries(
             f"{printable(systems[at])} has no score for {count} of {printable(dataset)}",
             where=where,
             given=f"such as {printable(first)}",
-            fix="score queries without results as 0: rankstone eval does with missing='zero'",
+            fix="score queries without results as 0, as rankstone eval --missing zero does",
         )

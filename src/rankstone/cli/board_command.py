@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         "method": {
             "values": "davidson|rao_kupper|bradley_terry",
             "shown": "davidson if there are ties",
+            "keyword": "model",
         },
         "cluster": {"values": "COLUMN,…"},
         "resamples": {"shown": "2000"},
@@ -41,7 +42,7 @@ def command(
     explain: str | None,
     versus: str | None,
     pairs: str | None,
-    method: str | None,
+    model: str | None,
     cluster: str | None,
     covariates: str | None,
     chart: str | None,
@@ -69,7 +70,7 @@ def command(
     check_charts({"chart": chart, "diagram": diagram})
     if explain is not None:
         refuse_with("--explain", {"chart": chart, "diagram": diagram})
-    battles = {"method": method, "cluster": cluster, "covariates": covariates}
+    battles = {"model": model, "cluster": cluster, "covariates": covariates}
     settings: dict[str, Any] = {
         "weights": _weights(weights),
         "only": _pairs(only) or None,
@@ -111,7 +112,7 @@ def _of_pairs(pairs: str, battles: dict[str, str | None]) -> Callable[..., Any]:
         lists: dict[str, Any] = {
             name: words(battles[name]) for name in ("cluster", "covariates")
         }
-        return paired_board(pairs, model=battles["method"], **lists, **options)
+        return paired_board(pairs, model=battles["model"], **lists, **options)
 
     return find
 

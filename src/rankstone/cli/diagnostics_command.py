@@ -323,6 +323,8 @@ def identify_command(
 
 def _files(files: tuple[str, ...]) -> tuple[QrelsLike, RunLike]:
     runs = judged_runs(
-        "identify", files, else_try="--grades 3,2,0,1 --value 0.827 needs no files"
+        "identify",
+        files,
+        else_try="without files: rankstone identify --grades 3,2,0,1 --value 0.827",
     )
     return files[0], runs

@@ -162,10 +162,7 @@ def reproduce(
             figures += _of_lists(name, pair, reading, ordering, confidence)
     if qrels is None:
         if qrels_again is not None:
-            raise UsageError(
-                "qrels_again goes with qrels",
-                fix="--qrels ORIGINAL --qrels-again OTHER",
-            )
+            raise UsageError("qrels_again goes with qrels", fix="add qrels=ORIGINAL")
         paths = (
             (f"{_SIDES[at]} {name}", run)
             for name, of in runs.items()

@@ -168,7 +168,7 @@ def _check_card(content: Any, where: str) -> None:  # noqa: ANN401 - whatever JS
             problem,
             where=where,
             expected=f'"card": "{KIND}"',
-            fix="rankstone certify writes one",
+            fix="a card is what rankstone certify writes",
         )
     bad = [
         name for name, shape in _SHAPE.items() if not _fits(content.get(name), shape)
@@ -182,7 +182,7 @@ def _check_card(content: Any, where: str) -> None:  # noqa: ANN401 - whatever JS
         raise BadValue(
             f"the card has no valid {bad[0]}",
             where=where,
-            fix="rankstone certify writes one",
+            fix="a card is what rankstone certify writes",
         )
 
 

@@ -76,8 +76,8 @@ def judgment_findings(
             "document", run["doc_id"].unique(), judged["doc_id"].unique()
         )
         for some_of, what, fix in (
-            (missing, "missing, judged but not answered", "see --missing"),
-            (extra, "without judgments", "see --extra"),
+            (missing, "missing, judged but not answered", "see missing=…"),
+            (extra, "without judgments", "see extra=…"),
         ):
             if len(some_of):
                 yield Finding(
@@ -262,9 +262,9 @@ def _ties(frame: pl.DataFrame, by: str) -> Iterator[Finding]:
             if dtype == pl.Float32:
                 what += ", if scores are compared as float32"
             fix = (
-                "see --ties"
+                "see ties=…"
                 if dtype == pl.Float64
-                else "as trec_eval up to 9 does: see --score-dtype"
+                else "as trec_eval up to 9 does: see score_dtype=…"
             )
             yield Finding(note, what, row(tied), fix)
             return
@@ -281,7 +281,7 @@ def _order(frame: pl.DataFrame, by: str) -> Iterator[Finding]:
             "warning",
             "scores increase down every list: are they distances, where smaller is better?",
             None,
-            "negate them, or use --order rank",
+            "negate them, or use order=rank",
             doubtful=True,
         )
     else:
@@ -304,8 +304,8 @@ def _contradictions(frame: pl.DataFrame, by: str) -> Iterator[Finding]:
     lists = rises["query_id"].n_unique()
     if lists:
         fix = {
-            "score": "scores give the order; --order rank uses the ranks",
-            "rank": "ranks give the order; --order score uses the scores",
+            "score": "scores give the order; order=rank uses the ranks",
+            "rank": "ranks give the order; order=score uses the scores",
         }
         what = f"ranks contradict scores in {queries(lists)}"
         order = fix.get(by, "the order of rows counts")

@@ -83,7 +83,7 @@ def check_judgments(
                 "warning",
                 f"{queries(len(empty))} without a relevant document",
                 some(empty),
-                "see --empty",
+                "see empty=…",
             )
         )
 
@@ -167,7 +167,7 @@ def _negative(frame: pl.DataFrame) -> Iterator[Finding]:
             "warning",
             f"{counted(len(below), 'grade')} below zero",
             row(below),
-            "see --negative",
+            "see negative=…",
         )
 
 

@@ -500,7 +500,7 @@ def refuse_without_pairs(exclude: object, options: AlignmentOptions) -> None:
         raise BadOption(
             f"exclude_from={options.exclude_from} without pairs to exclude",
             expected="pairs of query_id and doc_id",
-            fix="give them: exclude=… (--exclude FILE)",
+            fix="give them: --exclude FILE (in Python exclude=…)",
         )
 
 

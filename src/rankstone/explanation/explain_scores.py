@@ -567,7 +567,7 @@ def typed_in(
             raise UsageError(
                 "--judged lacks grades that are in the list",
                 given=f"{short[0]:g} is in the list more often than in --judged",
-                fix="--judged takes every judged grade, those of the list included",
+                fix="name every judged grade, those of the list included",
             )
         grade_of |= {
             f"m{at}": grade

@@ -266,7 +266,9 @@ class Renames(dict[str, str]):
             f"no table has a column {printable(theirs)}",
             given=f"columns {printable(theirs)}={ours}",
             expected=f"one of the columns {shown}" if shown else None,
-            fix=fix if shown else "TREC text has no column names: leave out --columns",
+            fix=fix
+            if shown
+            else f"TREC text has no column names: leave out {'--' * self.at_shell}columns",
         )
 
 

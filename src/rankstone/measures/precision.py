@@ -356,6 +356,6 @@ class Utility(BinaryMeasure):
         if hits.candidates is None:
             raise BadParameter(
                 f"{self} needs to know how many documents there are, since d is not 0",
-                fix="give candidates=… (--candidates), or leave d at 0",
+                fix="give --candidates N (in Python candidates=N), or leave d at 0",
             )
         return hits.candidates

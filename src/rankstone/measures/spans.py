@@ -102,7 +102,7 @@ def _touching(judged: JudgedSpans, relevant: Spans) -> Spans:
         raise BadParameter(
             "the chunks that hold relevant text are not known",
             expected="a table of all chunks with doc_id, document, start and end",
-            fix="give it: documents=… (--documents FILE)",
+            fix="give it: --documents FILE (in Python documents=…)",
         )
     chunk, _ = overlapping(judged.chunks, relevant)
     return judged.chunks.some(np.unique(chunk))

@@ -101,7 +101,7 @@ def running_warnings(log: Log, units: int, planned: int | str | date) -> Iterato
                 "planned is a day, and no column says when rows were written",
                 where=log.source,
                 expected="time",
-                fix="name it with columns={'THEIRS': 'time'} (--columns THEIRS=time), "
+                fix="name it: --columns THEIRS=time (in Python columns={'THEIRS': 'time'}), "
                 "or give the number of units",
             )
         reached = due is None or ends[0] >= due

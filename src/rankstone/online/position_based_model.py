@@ -298,7 +298,7 @@ def _check_links(
         raise BadValue(
             f"there is no click at position {positions[0]}, to which all positions are compared",
             where=source,
-            fix="use method=ips with known propensities",
+            fix="use method=ctr, or method=ips with known propensities",
         )
 
 
@@ -386,7 +386,7 @@ def _no_information_error(source: str) -> BadValue:
         "no clicked document was shown at several positions: position bias and relevance are confounded",
         where=source,
         expected="documents of a query at several positions, as when results are shuffled",
-        fix="use method=ips with known propensities, or method=ctr",
+        fix="use method=ctr, or method=ips with known propensities",
     )
 
 

@@ -317,7 +317,7 @@ class Named(_Frozen, metaclass=_MeasureType):
             ):
                 raise BadOption(
                     f"{self} needs to know how many documents a query could have retrieved",
-                    fix="name their number: candidates=20000 (on the command line --candidates 20000)",
+                    fix="name their number: --candidates N (in Python candidates=N)",
                 )
 
     @property

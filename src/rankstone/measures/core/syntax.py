@@ -490,7 +490,7 @@ def _translated(given: dict[str, Any]) -> Iterable[tuple[str, Any]]:
 
 def _hint(key: str, known: list[str]) -> str | None:
     if key == "judged_only":
-        return "that is an option of alignment here: unjudged=condensed"
+        return "that is no parameter here, but the option unjudged with the value condensed"
     if key == "cutoff":
         return "write the cutoff after an @: nDCG@10"
     return did_you_mean(key, known, repr)

@@ -1,0 +1,308 @@
+"""Small files that are refused, each for a reason of its own, beside those of ``small_files``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from tests.cli.small_files import write_small_files
+
+__all__ = ["write_mistaken_files"]
+
+_TEXTS: Final[dict[str, str]] = {
+    "answers.csv": """\
+question,answer,faithfulness
+what,it,0.5
+""",
+    "apart.jsonl": """\
+{"run_id": "a", "qid": "q1", "query": "what", "nuggets": [{"text": "it", "assignment": "support"}]}
+{"run_id": "b", "qid": "q1", "query": "what", "nuggets": [{"text": "it", "assignment": "support"}]}
+""",
+    "big.csv": """\
+query_id,doc_id,relevance
+q0,a,2000
+q1,a,1
+""",
+    "broken.csv": """\
+user_id,time
+a,2024-01-01
+b,x
+a,2024-01-02
+""",
+    "clicked-x.csv": """\
+query_id,doc_id
+q1,a
+q1,zz
+""",
+    "dates.csv": """\
+user_id,time
+a,01/02/2024
+a,03/04/2024
+""",
+    "dup.csv": """\
+run,query_id,measure,value
+a,q0,AP,0.5
+a,q0,AP,0.5
+b,q0,AP,0.5
+b,q0,AP,0.5
+""",
+    "empty-extra.json": """\
+{"q77": [], "q1": ["a"]}
+""",
+    "empty-lists.json": """\
+{"q0": [], "q1": ["a"]}
+""",
+    "extra.csv": """\
+query_id,doc_id,score
+q0,a,1
+q77,a,1
+""",
+    "far.csv": """\
+user_id,time
+a,0100-01-01
+a,2024-01-02
+""",
+    "few.csv": """\
+user_id,time
+u0,2024-01-01T00:00:00
+""",
+    "from0.csv": """\
+query_id,doc_id,position,clicked
+q,a,0,1
+q,b,1,0
+q,c,2,0
+""",
+    "gaps.csv": """\
+system,law,news,code
+a,0.5,0.4,
+b,0.6,0.5,0.2
+c,0.1,0.2,0.25
+""",
+    "h.csv": """\
+q1,d1,1,x y
+q1,d2,0,z w
+q2,d2,2,z w
+""",
+    "hr.csv": """\
+q1,d1,0.5,x y
+q1,d2,0.7,z w
+""",
+    "ids.csv": """\
+number,law
+0.5,1
+0.7,2
+""",
+    "ids.jsonl": """\
+{"user_input": "what", "retrieved_context_ids": ["a"], "reference_context_ids": ["a"]}
+""",
+    "judged-twice.csv": """\
+query_id,doc_id,relevance
+q0,a,2
+q0,a,1
+""",
+    "labelled-noid.csv": """\
+query_id,score,relevance
+q1,1,1
+q1,1,0
+q2,1,0
+q2,1,2
+""",
+    "late.csv": """\
+user_id,time
+u0,2024-01-03T00:00:00
+u1,2024-01-03T00:00:00
+u2,2024-01-03T00:00:00
+u3,2024-01-03T00:00:00
+u4,2024-01-03T00:00:00
+u5,2024-01-03T00:00:00
+""",
+    "means.txt": """\
+map all 0.5
+""",
+    "meas.csv": """\
+system,dataset,measure,value
+a,x,AP,0.5
+a,x,RR,0.5
+a,y,AP,0.5
+a,y,RR,0.5
+b,x,AP,0.5
+b,x,RR,0.5
+b,y,AP,0.5
+b,y,RR,0.5
+""",
+    "mixed.csv": """\
+user_id,time
+a,2024-01-01T10:00:00Z
+a,2024-01-02T10:00:00
+""",
+    "ms.csv": """\
+user_id,time
+a,1700000000000
+a,1700086400500
+""",
+    "neg-labelled.csv": """\
+query_id,doc_id,score,relevance
+q1,a,1,-1
+q1,b,2,0
+q2,c,1,1
+""",
+    "negative.csv": """\
+query_id,doc_id,relevance
+q0,a,-1
+q1,b,1
+""",
+    "nocard.json": """\
+{"a": 1}
+""",
+    "noties.csv": """\
+left,right,winner
+a,b,left
+b,a,left
+a,b,left
+a,b,right
+b,a,right
+""",
+    "nulls.csv": """\
+run,query_id,measure,value
+a,q0,AP,0.0
+a,q1,AP,
+a,q2,AP,0.2
+a,q3,AP,0.3
+b,q0,AP,0.0
+b,q1,AP,
+b,q2,AP,0.2
+b,q3,AP,0.3
+""",
+    "odd.csv": """\
+user_id,time
+a,5000000000
+a,5000000900
+""",
+    "one-list.csv": """\
+session_id,query_id,doc_id,position,clicked
+s,q,a,1,1
+s,q,b,2,0
+""",
+    "orders.csv": """\
+user_id,variant,revenue
+1,A,1
+1,A,2
+2,A,3
+3,B,2
+4,B,5
+""",
+    "outlier.csv": """\
+user_id,time
+a,0
+a,1700000000000
+a,1700086400500
+""",
+    "partial.csv": """\
+query_id,doc_id,score
+q0,a,1
+""",
+    "rare.csv": """\
+left,right,winner
+a,b,left
+a,b,left
+a,b,left
+a,b,left
+a,b,left
+a,b,left
+a,b,right
+b,c,left
+b,c,left
+b,c,left
+b,c,left
+b,c,left
+b,c,left
+b,c,right
+""",
+    "registered-twice.csv": """\
+user_id,time
+u0,2024-01-01T00:00:00
+u1,2024-01-01T00:00:00
+u2,2024-01-01T00:00:00
+u3,2024-01-01T00:00:00
+u4,2024-01-01T00:00:00
+u5,2024-01-01T00:00:00
+u1,2023-12-31T00:00:00
+""",
+    "tags.run": """\
+q0 Q0 a 1 2 t
+q0 Q0 a 1 2 s
+""",
+    "tied.csv": """\
+query_id,doc_id,score
+q0,a,1
+q0,b,1
+""",
+    "twice.csv": """\
+query_id,doc_id,score
+q0,a,2
+q0,a,1
+""",
+    "twice.run": """\
+q0 Q0 a 1 2 t
+q0 Q0 a 2 1 t
+""",
+    "unlinked.csv": """\
+session_id,query_id,doc_id,position,clicked
+s,q,a,1,1
+s,q,b,2,1
+t,q,b,1,1
+t,q,a,2,1
+u,p,c,1,0
+u,p,d,2,0
+u,p,e,3,1
+u,p,f,4,0
+v,p,e,4,1
+v,p,c,1,0
+v,p,d,2,0
+v,p,f,3,1
+""",
+    "users.csv": """\
+user_id,variant,revenue,returned
+1,A,1,0
+2,A,3,1
+3,B,2,1
+4,B,5,0
+""",
+    "wide.csv": """\
+query_id,a,b
+q0,0.1,x
+q1,0.2,y
+""",
+    "winners.csv": """\
+winner,loser
+a,b
+b,a
+a,b
+""",
+    "zero-judged.csv": """\
+query_id,doc_id,relevance
+q0,a,0
+q1,b,1
+q1,a,0
+""",
+    "zeros.csv": """\
+system,law,news
+a,0.5,0
+b,0.6,0.5
+""",
+    "many.csv": "user_id,time,kind\n"
+    + "".join(f"u{number},2024-01-01,k{number}\n" for number in range(400)),
+}
+_BYTES: Final = {
+    "utf16.jsonl": '{"query_id": "q1", "doc_id": "a", "score": 1}\n'.encode("utf-16"),
+    "l1.csv": b"query_id,doc_id,score\nq\xe9,d,1\n",
+}
+
+
+def write_mistaken_files() -> None:
+    """Write all of them into the current folder, with the files that are as they should be."""
+    write_small_files()
+    for name, text in _TEXTS.items():
+        Path(name).write_text(text)
+    for name, content in _BYTES.items():
+        Path(name).write_bytes(content)
