@@ -36,7 +36,7 @@ _BOOK: Final = "RANKSTONE_PASTE"
 #: what a command says when a fix was added that replaces an option, or that it does not have
 _NO_PLACE: Final = re.compile(r"is given \d+ times|no such option")
 _IN_PYTHON: Final = re.compile(
-    r"\(?in Python .*|\w\([^()]*\)|--columns ('[^']*'|\"[^\"]*\"|\S+)"
+    r"\(?in Python .*|\w\([^()]*\)|--[a-z-]+ ('[^']*'|\"[^\"]*\"|\S+)"
 )
 _OTHER_PROGRAM: Final = re.compile(r"\b(pip install|iconv|zstd)\b[^;,]*")
 #: keywords that are words of a measure, too, or name a column: beside=x

@@ -167,7 +167,8 @@ def _check(
     """Refuse a measure of lists without a user, and one of the whole run with one."""
     if of_lists and user is None:
         raise UsageError(
-            f"{measure} has a value for each user", fix="name the user (-q USER)"
+            f"{measure} has a value for each user",
+            fix="name the user: -q USER (in Python user=…)",
         )
     if not of_lists and user is not None:
         raise UsageError(
