@@ -36,8 +36,10 @@ _BOOK: Final = "RANKSTONE_PASTE"
 #: what a command says when a fix was added that replaces an option, or that it does not have
 _NO_PLACE: Final = re.compile(r"is given \d+ times|no such option")
 _IN_PYTHON: Final = re.compile(
-    r"\(?in Python .*|\w\([^()]*\)|--[a-z-]+ ('[^']*'|\"[^\"]*\"|\S+)"
+    r"\(?in Python .*|\w\([^()]*\)|--columns ('[^']*'|\"[^\"]*\"|\S+)"
 )
+#: an option with its value
+_VALUE: Final = re.compile(r"--[a-z-]+ \S+")
 _OTHER_PROGRAM: Final = re.compile(r"\b(pip install|iconv|zstd)\b[^;,]*")
 #: keywords that are words of a measure, too, or name a column: beside=x
 _OF_MEASURES: Final = {"name", "text", "value"}
@@ -89,7 +91,8 @@ def doubts(line: str, fix: str) -> Iterator[str]:
         for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", part):
             if option not in known:
                 yield f"{command} has no option {option}: {fix}"
-    for keyword in re.findall(r"(?<![\w.-])([a-z_]+)=(?=[^\s=])", shell):
+    bare = _VALUE.sub("", shell)
+    for keyword in re.findall(r"(?<![\w.-])([a-z_]+)=(?=[^\s=])", bare):
         if keyword in _keywords():
             yield f"{keyword}= is Python: {fix}"
 
