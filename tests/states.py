@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, timedelta
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, Final
@@ -515,6 +516,58 @@ def comparison_by_another_library(lang: str) -> Any:
     return rankstone.compare(
         demo.QRELS, demo.RUNS, "map", convention="pytrec_eval", lang=lang, **QUICK
     )
+
+
+def _gate(lang: str, gains: dict[str, float], *rules: Any, **settings: Any) -> Any:
+    """Return a gate of saved scores, whose candidate is the second system."""
+    baseline, candidate = _scores(gains).values()
+    files = {"baseline": baseline, "candidate": candidate, **settings}
+    rules = tuple({"measure": "nDCG@10", **rule} for rule in rules)
+    return rankstone.gate({**files, "rules": rules}, lang=lang)
+
+
+@state
+def gate_with_rules_of_every_kind(lang: str) -> Any:
+    rules = [{"margin": 0.001}, {"floor": 0.2, "ceiling": 0.9}]
+    drops = [{"drops": {"by": by}} for by in (0.01, 0.25, 2)]
+    gains = {"a": 0.0, "b": 0.0}
+    return [
+        _gate(lang, gains, *rules, *drops, inconclusive="warn"),
+        _gate(lang, {"a": 0.0, "b": -0.3}, {"margin": 0.1, "floor": 0.9}),
+        _gate(lang, gains, {"floor": 0.0}, guards={"queries": 41, "judged": 0.5}),
+    ]
+
+
+@state
+def gate_in_segments(lang: str) -> Any:
+    queries = {f"q{at}": {"half": str(at % 2)} for at in range(40)}
+    settings = {"queries": queries, "by": "half"}
+    worst = {"statistics": {"interval": "worst_case"}}
+    return _gate(lang, {"a": 0.0, "b": 0.2}, {"margin": 0.2}, **settings, **worst)
+
+
+@state
+def gate_of_judged_runs(lang: str) -> Any:
+    demo_files = {"qrels": str(demo.QRELS), "baseline": str(demo.RUNS["bm25"])}
+    files = {**demo_files, "candidate": str(demo.RUNS["bm25"])}
+    rules = [{"measure": "nDCG@10", "margin": 0.2}]
+    unknown = {f"q{at}": {"a": 1} for at in range(20)}
+    known = sha256(Path(demo.QRELS).read_bytes()).hexdigest()
+    return [
+        rankstone.gate(
+            {**files, "rules": rules, "guards": {"qrels_sha256": hashed}}, lang=lang
+        )
+        for hashed in (known, "0" * 64)
+    ] + [
+        rankstone.gate(
+            {
+                **dict.fromkeys(("qrels", "baseline", "candidate"), unknown),
+                "rules": rules,
+                "guards": {"qrels_sha256": "0" * 64, "judged": 0.5},
+            },
+            lang=lang,
+        )
+    ]
 
 
 @state

@@ -14,6 +14,7 @@ import pytest
 
 import rankstone
 from rankstone.comparison.gate_config import Config
+from rankstone.comparison.gate_rules.mean_limits import Floor
 from rankstone.comparison.release_gate import plan
 from rankstone.errors import InputError, UsageError
 
@@ -401,7 +402,7 @@ def test_paths_are_seen_from_the_file(tmp_path: Path) -> None:
     assert read.baseline == str(tmp_path / "runs" / "a")
     assert read.candidate == "new.run"
     assert read.qrels == str(tmp_path / "q")
-    assert read.rules[0].floor == 0.1
+    assert read.rules[0].conditions == (Floor(0.1),)
 
 
 def corrected(text: str, fix: str, setting: str) -> str:

@@ -16,7 +16,7 @@ DEFAULT_CONFIG = "rankstone.toml"
 @declare(
     "gate",
     {},
-    "config candidate baseline qrels inconclusive check format csv-formulas junit summary output",
+    "config candidate baseline qrels inconclusive check lang format csv-formulas junit summary output",
     "quiet import",
     but={
         "baseline": {"values": "FILE", "shown": "the configuration's"},
@@ -28,6 +28,7 @@ def command(
     config: str | None,
     inconclusive: str | None,
     check: bool,
+    lang: str | None,
     form: str,
     junit: str | None,
     summary: str | None,
@@ -56,13 +57,18 @@ def command(
         for name, files in several.items()
     }
     if check:
-        return _checked(rules, runs, output)
+        return _checked(rules, runs, lang or "en", output)
     with (
         progress_bar(quiet=quiet) as ticker,
         progress_bar(quiet=quiet, what="blocks drawn") as drawing,
     ):
         found = gate(
-            rules, **runs, inconclusive=inconclusive, progress=ticker, drawing=drawing
+            rules,
+            **runs,
+            inconclusive=inconclusive,
+            lang=lang or "en",
+            progress=ticker,
+            drawing=drawing,
         )
     if junit is not None:
         deliver(None, found.junit(), junit, None)
@@ -76,13 +82,16 @@ def command(
     return found.exit_code
 
 
-def _checked(config: str, runs: dict[str, str | None], output: str | None) -> int:
+def _checked(
+    config: str, runs: dict[str, str | None], lang: str, output: str | None
+) -> int:
     """Write a line for each margin; refuse one that cannot pass."""
     from rankstone.comparison import plan
+    from rankstone.tables.phrases import phrase
 
     margins = plan(config, **runs)
-    lines = [margin.text() for margin in margins] or [
-        "no rule has a margin that can be checked in advance"
+    lines = [margin.text(lang) for margin in margins] or [
+        phrase("gate", "nothing_planned", lang)
     ]
     deliver(None, "\n".join(lines) + "\n", output, None)
     for margin in margins:

@@ -1,4 +1,4 @@
-"""``--import FILE.py``: measures, gains, discounts and user models of the user's own."""
+"""``--import FILE.py``: measures, gains, discounts, user models and rules of gates of the user's own."""
 
 from __future__ import annotations
 
@@ -67,15 +67,16 @@ def _run(path: Path) -> None:
         raise UsageError(
             f"--import {path} registers nothing",
             expected="@rankstone.measure(…), rankstone.measures.register_gain(…), register_discount, "
-            "register_continuation",
+            "register_continuation, a subclass of rankstone.comparison.GateRule",
         )
 
 
 def _vocabulary() -> tuple[int, ...]:
-    """Count the names and words that measures can be written with."""
+    """Count the names and words that measures can be written with, and the rules of gates."""
+    from rankstone.comparison import GateRule
     from rankstone.measures import DISCOUNTS, GAINS, MEASURES, MODELS
 
-    return tuple(map(len, (MEASURES, GAINS, DISCOUNTS, MODELS)))
+    return tuple(map(len, (MEASURES, GAINS, DISCOUNTS, MODELS, GateRule.known())))
 
 
 def own_mistake(error: BaseException) -> UsageError | None:

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from rankstone.comparison.compare_systems import ComparisonSettings
+from rankstone.comparison.gate_rules import GateRule
+from rankstone.comparison.gate_rules.allowed_loss import AllowedLoss
 from rankstone.errors import UsageError, did_you_mean, one_of, printable
 from rankstone.hits.alignment_options import AlignmentOptions
 from rankstone.io.columns import check_renames
@@ -42,52 +44,39 @@ _FURTHER_OPTIONS: Final = {
 _TABLES: Final = ("exclude", "unit", "same_as", "documents", "intents")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drops:
-    """A limit on losses of single queries: at most ``most`` queries may lose more than ``by``."""
-
-    by: float
-    most: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule for one measure.
+    """The rules for one measure.
 
     Attributes
     ----------
     measure
         The measure.
-    margin
-        The allowed loss: the interval of the difference has to lie above ``-margin`` (below ``margin`` where
-        lower is better).  ``None``: the difference is not checked.
-    floor, ceiling
-        Limits of the candidate's mean.
-    drops
-        A limit on losses of single queries.
+    conditions
+        What has to hold: instances of subclasses of :class:`~rankstone.comparison.gate_rules.GateRule`.
     """
 
     measure: str
-    margin: float | None = None
-    floor: float | None = None
-    ceiling: float | None = None
-    drops: Drops | None = None
+    conditions: tuple[GateRule, ...]
 
     def __post_init__(self) -> None:
-        """Refuse a rule without a condition, and numbers out of range."""
-        if all(
-            getattr(self, name) is None
-            for name in ("margin", "floor", "ceiling", "drops")
-        ):
-            raise UsageError(
-                f"the rule for {printable(self.measure)} has no condition",
-                expected="margin, floor, ceiling or drops",
-                fix="margin = 0.005 allows a loss of 0.005",
-            )
-        if self.margin is not None and self.margin < 0:
-            raise UsageError(
-                f"margin = {self.margin:g} is out of range", expected="0 or more"
-            )
+        """Refuse a rule without a condition."""
+        if self.conditions:
+            return
+        *names, last = GateRule.known()
+        raise UsageError(
+            f"the rule for {printable(self.measure)} has no condition",
+            expected=f"{', '.join(names)} or {last}",
+            fix="margin = 0.005 allows a loss of 0.005",
+        )
+
+    @property
+    def margin(self) -> float | None:
+        """The allowed loss; ``None``: the difference is not checked."""
+        for condition in self.conditions:
+            if isinstance(condition, AllowedLoss):
+                return condition.margin
+        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,7 +219,7 @@ class Config:
                     fix=f'{name} = "runs/{name}.run", or --{name} FILE',
                 )
         rules = tuple(
-            _built(Rule, rule, "gate.rules")
+            rule if isinstance(rule, Rule) else _rule(rule)
             for rule in _listed(values.get("rules", ()), "rules")
         )
         guards = _built(
@@ -303,11 +292,38 @@ def _check_choices(statistics: object, options: object) -> None:
     )
 
 
+def _rule(data: object) -> Rule:
+    """Read a table ``[[gate.rules]]``: a measure, and a key for each condition."""
+    what = "gate.rules"
+    table = dict(_table(data, what))
+    known = GateRule.known()
+    names = ["measure", *known]
+    _refuse_unknown(table, names, what)
+    if "measure" not in table:
+        raise UsageError(f"[{what}] lacks measure", expected=", ".join(names))
+    _check_kind("measure", table["measure"], "text", what)
+    conditions = tuple(
+        _condition(kind, table[name]) for name, kind in known.items() if name in table
+    )
+    return Rule(table["measure"], conditions)
+
+
+def _condition(kind: type[GateRule], value: object) -> GateRule:
+    """Read a condition: a table of its settings, or the value of its only one."""
+    if isinstance(value, kind):
+        return value
+    declared, *more = fields(kind)  # type: ignore[arg-type] # a dataclass
+    if not more:
+        _check_kind(kind.name, value, str(declared.type), "gate.rules")
+        return kind(value)  # type: ignore[call-arg] # its only field
+    _check_kind(kind.name, value, kind.example, "gate.rules")
+    condition: GateRule = _built(kind, value, f"gate.rules.{kind.name}")
+    return condition
+
+
 def _built(kind: Any, data: Any, what: str) -> Any:  # noqa: ANN401 - a dataclass of the above
     values = dict(_table(data, what))
     _refuse_other_fields(values, kind, what)
-    if isinstance(values.get("drops"), dict):
-        values["drops"] = _built(Drops, values["drops"], f"{what}.drops")
     for declared in fields(kind):
         if declared.name in values:
             _check_kind(declared.name, values[declared.name], str(declared.type), what)
@@ -327,9 +343,9 @@ def _built(kind: Any, data: Any, what: str) -> Any:  # noqa: ANN401 - a dataclas
 
 def _check_kind(name: str, value: object, declared: str, what: str) -> None:
     """Refuse a text in place of a number, and the reverse."""
-    if "Drops" in declared:
-        right = isinstance(value, Drops)
-        expected = "{ by = 0.5, most = 3 }"
+    if declared.startswith("{"):
+        right = isinstance(value, dict)
+        expected = declared
     elif "table" in declared:
         right = isinstance(value, dict) and all(
             isinstance(one, str) for one in value.values()
@@ -377,20 +393,31 @@ def _refuse_unknown(values: Mapping[str, Any], known: Sequence[str], what: str) 
             )
 
 
-#: table → its settings, those that are found in several tables first where they are meant
-_PLACES: Final[dict[str, tuple[str, ...]]] = {
-    "[gate.rules.drops]": tuple(declared.name for declared in fields(Drops)),
-    "[[gate.rules]]": tuple(declared.name for declared in fields(Rule)),
-    "[gate.options]": (*_ALIGNMENT, *_FURTHER_OPTIONS, *_TABLES),
-    "[gate.statistics]": tuple(one.name for one in fields(ComparisonSettings)),
-    "[gate]": tuple(declared.name for declared in fields(Config)),
-    "[gate.guards]": tuple(declared.name for declared in fields(Guards)),
-}
+def _places() -> dict[str, tuple[str, ...]]:
+    """Return the settings of each table, those of several tables first where they are meant."""
+    known = GateRule.known()
+    of_rules = {
+        f"[gate.rules.{name}]": names
+        for name, kind in known.items()
+        if len(names := _names(kind)) > 1
+    }
+    return {
+        **of_rules,
+        "[[gate.rules]]": ("measure", *known),
+        "[gate.options]": (*_ALIGNMENT, *_FURTHER_OPTIONS, *_TABLES),
+        "[gate.statistics]": _names(ComparisonSettings),
+        "[gate]": _names(Config),
+        "[gate.guards]": _names(Guards),
+    }
+
+
+def _names(kind: Any) -> tuple[str, ...]:  # noqa: ANN401 - a dataclass
+    return tuple(declared.name for declared in fields(kind))
 
 
 def _place_of(name: str, value: object, what: str) -> str | None:
     """Return the fix for a setting that belongs to another table."""
-    for place, names in _PLACES.items():
+    for place, names in _places().items():
         if name in names and place.strip("[]") != what:
             if isinstance(value, dict):
                 return f"write [{place.strip('[]')}.{name}] for [{what}.{name}]"
@@ -402,7 +429,7 @@ def _no_gate(data: Mapping[str, Any]) -> UsageError:
     """Return the error for a file without the table of the gate, whose settings may stand alone."""
     steps: list[str] = []
     for name, value in data.items():
-        if name not in _PLACES["[gate]"]:
+        if name not in _names(Config):
             continue
         if isinstance(value, dict):
             steps.append(f"write [gate.{name}] for [{name}]")

@@ -15,15 +15,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree as ET
 
 import numpy as np
 
 from rankstone._basics import counted, is_path
 from rankstone.comparison.compare_systems import compare, compare_scores
 from rankstone.comparison.gate_config import Config, with_overrides
-from rankstone.comparison.gate_rules import Gate, guard_outcomes, rule_outcomes
-from rankstone.errors import MissingColumn, UsageError, blaming, printable
+from rankstone.comparison.gate_result import Gate
+from rankstone.comparison.gate_rules import Candidate
+from rankstone.comparison.gate_rules.guard_checks import guard_checks
+from rankstone.errors import MissingColumn, UsageError, blaming
 from rankstone.io import read_judgments
 from rankstone.io.columns import Renames
 from rankstone.io.file_formats import stem
@@ -33,12 +34,14 @@ from rankstone.rankings.rank_similarity.run_similarity import OPTIONS, identical
 from rankstone.stats.automatic_intervals import difference_estimate
 from rankstone.stats.bounded_means import unseen_share
 from rankstone.stats.sampling_units import Units
+from rankstone.tables.phrases import phrase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rankstone._basics import Progress, StrPath
     from rankstone.comparison.comparison_result import Comparison
+    from rankstone.comparison.gate_rules import Check
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,24 +86,24 @@ class Margin:
             fix=f"{use}margin = {_up(self.many)}",
         )
 
-    def text(self) -> str:
+    def text(self, lang: str = "en") -> str:
         """Return a sentence about the margin."""
-        line = (
-            f"{self.measure}: margin {self.margin:g}, {counted(self.queries, 'query')}"
+        say = partial(phrase, "gate", lang=lang)
+        line = say(
+            "planned_margin",
+            measure=self.measure,
+            margin=f"{self.margin:g}",
+            n=f"{self.queries:,}",
         )
         if not self.margin:
-            return f"{line}: only a candidate that is clearly better, or returns the same lists, can pass"
+            return line + say("can_pass_if_better")
+        few = f"{self.few:.2g}"
         if self.margin >= self.few:
-            return f"{line}: an unchanged candidate can pass (smallest margin {self.few:.2g})"
-        need = (
-            ""
-            if self.enough is None
-            else f"; {counted(self.enough, 'query')} would be enough"
-        )
-        return (
-            f"{line}: an unchanged candidate can pass only if most queries change a little; "
-            f"if few change, the smallest margin is {self.few:.2g}{need}"
-        )
+            return line + say("can_pass", few=few)
+        line += say("can_pass_if_many_change", few=few)
+        if self.enough is not None:
+            line += say("planned_enough", n=f"{self.enough:,}")
+        return line
 
 
 def _up(margin: float) -> str:
@@ -156,6 +159,7 @@ def gate(
     baseline: object = None,
     qrels: object = None,
     inconclusive: str | None = None,
+    lang: str = "en",
     progress: Progress | None = None,
     drawing: Progress | None = None,
 ) -> Gate:
@@ -173,6 +177,8 @@ def gate(
         ``[gate]``, or a :class:`Config`.
     candidate, baseline, qrels, inconclusive
         Override the configuration; a list of runs are repeated runs (seeds) of one system.
+    lang
+        ``en`` or ``zh``, of all sentences.
     progress, drawing
         As for :func:`rankstone.compare`.
 
@@ -200,13 +206,21 @@ def gate(
     ):
         for margin in _margins(read):
             margin.refuse()
-        found = _comparison(read, progress, drawing)
+        comparison = _comparison(read, lang, progress, drawing)
         _require_present(read)
-    outcomes = (
-        *guard_outcomes(read, found),
-        *rule_outcomes(read, found, partial(_same_lists, read, found)),
-    )
-    return Gate(outcomes, found, inconclusive=read.inconclusive)
+    checks = (*guard_checks(read.guards, comparison), *_rule_checks(read, comparison))
+    return Gate(checks, comparison, inconclusive=read.inconclusive)
+
+
+def _rule_checks(config: Config, comparison: Comparison) -> Iterator[Check]:
+    """Yield what each condition of each rule finds."""
+    candidate = Candidate(comparison, partial(_same_lists, config, comparison))
+    for rule in config.rules:
+        measure = rule.measure
+        if measure not in comparison.matrices:
+            measure = str(parse_measure(measure))
+        for condition in rule.conditions:
+            yield from condition.check(comparison.matrices[measure], candidate)
 
 
 def plan(
@@ -326,7 +340,7 @@ def _same_lists(config: Config, found: Comparison, measure: str) -> bool:
 
 
 def _comparison(
-    config: Config, progress: Progress | None, drawing: Progress | None
+    config: Config, lang: str, progress: Progress | None, drawing: Progress | None
 ) -> Comparison:
     names = [_name(config.baseline, "baseline"), _name(config.candidate, "candidate")]
     if names[0] == names[1]:
@@ -352,6 +366,7 @@ def _comparison(
         "queries": config.queries,
         "by": config.by,
         "cluster": config.cluster,
+        "lang": lang,
     }
     if config.qrels is None:
         return compare_scores(both, config.measures, drawing=drawing, **arguments)
@@ -370,36 +385,3 @@ def _name(run: object, otherwise: str) -> str:
     if is_path(run):
         return stem(run)
     return otherwise
-
-
-def junit(gate: Gate) -> str:
-    """Return a test suite in which failed rules are failures, and failed guards errors.
-
-    An inconclusive rule is a failure, or a skipped test where it only warns or passes.  Names and texts have
-    no control characters, which XML cannot hold.
-    """
-    open_as = "failure" if gate.inconclusive == "fail" else "skipped"
-    tags = {"fail": "failure", "not comparable": "error", "inconclusive": open_as}
-    found = [tags.get(outcome.verdict) for outcome in gate.outcomes]
-    counts = {
-        "tests": len(found),
-        "failures": found.count("failure"),
-        "errors": found.count("error"),
-        "skipped": found.count("skipped"),
-    }
-    suite = ET.Element(
-        "testsuite",
-        {"name": "rankstone gate", **{n: str(count) for n, count in counts.items()}},
-    )
-    for outcome, tag in zip(gate.outcomes, found, strict=True):
-        name = printable(outcome.name, 200)
-        case = ET.SubElement(
-            suite, "testcase", {"classname": f"rankstone.{outcome.kind}", "name": name}
-        )
-        text = printable(outcome.text, 1000)
-        if tag is None:
-            ET.SubElement(case, "system-out").text = text
-        else:
-            ET.SubElement(case, tag, {"message": f"{outcome.verdict}: {text}"})
-    ET.indent(suite)
-    return ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"

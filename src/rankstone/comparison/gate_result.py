@@ -1,0 +1,214 @@
+"""The outcome of each rule and guard of a release gate, the gate's verdict, and its JUnit XML."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+from xml.etree import ElementTree as ET
+
+import polars as pl
+
+from rankstone.comparison.repeated_runs import repeated_sentences
+from rankstone.errors import printable
+from rankstone.tables.phrases import phrase
+from rankstone.tables.results import Result
+from rankstone.tables.sheet import Sheet, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from rankstone.comparison.comparison_result import Comparison
+    from rankstone.comparison.gate_rules import Check
+
+#: the worst outcome decides
+_ORDER: Final = ("not comparable", "fail", "inconclusive", "pass")
+_SIGNS: Final = {"pass": "✔", "fail": "✘", "inconclusive": "?", "not comparable": "!"}
+#: exit codes; inconclusive is 0 where the configuration allows it
+_CODES: Final = {"pass": 0, "fail": 1, "not comparable": 3, "inconclusive": 4}
+
+
+@dataclass(frozen=True, slots=True)
+class GateOutcome:
+    """The outcome of one rule or guard.
+
+    Attributes
+    ----------
+    kind
+        ``rule`` or ``guard``.
+    name
+        The measure or guard.
+    verdict
+        ``pass``, ``fail``, ``inconclusive`` or ``not comparable``.
+    text
+        The result and the requirement.
+    numbers
+        The numbers in the text.
+    """
+
+    kind: str
+    name: str
+    verdict: str
+    text: str
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Gate(Result):
+    """Whether a candidate may replace the baseline.
+
+    Attributes
+    ----------
+    checks
+        What guards, then rules found.
+    comparison
+        The comparison of candidate and baseline, whose language is the gate's.
+    inconclusive
+        How an inconclusive rule counts: ``fail``, ``warn`` or ``pass``.
+
+    Examples
+    --------
+    >>> import rankstone
+    >>> from rankstone import demo
+    >>> rule = {"measure": "nDCG@10", "floor": 0.45}
+    >>> files = {"qrels": demo.QRELS, "baseline": demo.RUNS["tfidf"], "candidate": demo.RUNS["bm25"]}
+    >>> result = rankstone.gate({**files, "rules": [rule]})
+    >>> result.verdict, result.exit_code, result.outcomes[0].text
+    ('pass', 0, '0.5704, minimum 0.45')
+    """
+
+    checks: tuple[Check, ...]
+    comparison: Comparison
+    inconclusive: str = "fail"
+
+    @property
+    def outcomes(self) -> tuple[GateOutcome, ...]:
+        """Outcomes of guards, then of rules, in the language of the comparison."""
+        lang = self.comparison.lang
+        return tuple(
+            GateOutcome(
+                check.kind,
+                check.title(lang=lang),
+                check.verdict,
+                "".join(sentence(lang=lang) for sentence in check.sentences),
+                check.numbers,
+            )
+            for check in self.checks
+        )
+
+    @property
+    def verdict(self) -> str:
+        """The worst of the outcomes: ``not comparable``, ``fail``, ``inconclusive``, ``pass``."""
+        verdicts = {check.verdict for check in self.checks}
+        return min(verdicts, key=_ORDER.index, default="pass")
+
+    @property
+    def exit_code(self) -> int:
+        """0: passed, 1: failed, 3: not comparable, 4: inconclusive (0 where that is allowed)."""
+        if self.verdict == "inconclusive" and self.inconclusive != "fail":
+            return 0
+        return _CODES[self.verdict]
+
+    @property
+    def warning(self) -> str | None:
+        """The rules that are inconclusive, where ``inconclusive`` is ``warn``; otherwise ``None``."""
+        names = [
+            printable(outcome.name, 60)
+            for outcome in self.outcomes
+            if outcome.verdict == "inconclusive"
+        ]
+        if not names or self.inconclusive != "warn":
+            return None
+        return self._say("warning", names=", ".join(names))
+
+    @property
+    def _say(self) -> Callable[..., str]:
+        return partial(phrase, "gate", lang=self.comparison.lang)
+
+    def _word(self, verdict: str) -> str:
+        return self._say(f"word_{verdict.replace(' ', '_')}")
+
+    def report(self) -> dict[str, Any]:
+        """Return everything as plain dicts."""
+        return {
+            "verdict": self.verdict,
+            "exit_code": self.exit_code,
+            "outcomes": [asdict(outcome) for outcome in self.outcomes],
+            "comparison": self.comparison.report(),
+        }
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return a row for each outcome: ``kind``, ``name``, ``verdict``, ``text``."""
+        names = ("kind", "name", "verdict", "text")
+        rows = [[getattr(outcome, name) for name in names] for outcome in self.outcomes]
+        return pl.DataFrame(rows, dict.fromkeys(names, pl.String), orient="row")
+
+    def sheet(self, digits: int = 4) -> Sheet:
+        """Return the outcomes as people read them; decimals are fixed."""
+        del digits
+        say = self._say
+        rows = tuple(
+            (
+                f"{_SIGNS[outcome.verdict]} {self._word(outcome.verdict)}",
+                printable(outcome.name, 60),
+                printable(outcome.text, 300),
+            )
+            for outcome in self.outcomes
+        )
+        head = ("", say("rule"), say("result"))
+        table = Table(say("checks"), head, rows, (False, False, False))
+
+        sentences = [*self.comparison.sentences(), *repeated_sentences(self.comparison)]
+        if self.warning is not None:
+            sentences.insert(0, self.warning)
+
+        verdicts = [check.verdict for check in self.checks]
+        counts = [
+            f"{verdicts.count(word)} {self._word(word)}"
+            for word in _ORDER
+            if word in verdicts
+        ]
+        totals = say("totals", n=len(verdicts), counts=say("comma").join(counts))
+
+        baseline, candidate = self.comparison.systems
+        title = say(
+            "heading",
+            verdict=self._word(self.verdict),
+            candidate=printable(candidate, 40),
+            baseline=printable(baseline, 40),
+        )
+        parts = (table, (say("comparison"), tuple(sentences)))
+        return Sheet(title, parts=parts, notes=(totals,))
+
+    def junit(self) -> str:
+        """Return it as JUnit XML: a test case for each rule and guard.
+
+        Failed rules are failures, and failed guards errors.  An inconclusive rule is a failure, or a skipped
+        test where it only warns or passes.  Names and texts have no control characters, which XML cannot hold.
+        """
+        open_as = "failure" if self.inconclusive == "fail" else "skipped"
+        tags = {"fail": "failure", "not comparable": "error", "inconclusive": open_as}
+        found = [tags.get(check.verdict) for check in self.checks]
+        counts = {
+            "tests": len(found),
+            "failures": found.count("failure"),
+            "errors": found.count("error"),
+            "skipped": found.count("skipped"),
+        }
+        texts = {name: str(count) for name, count in counts.items()}
+        suite = ET.Element("testsuite", {"name": "rankstone gate", **texts})
+        for outcome, tag in zip(self.outcomes, found, strict=True):
+            name = printable(outcome.name, 200)
+            case = ET.SubElement(
+                suite,
+                "testcase",
+                {"classname": f"rankstone.{outcome.kind}", "name": name},
+            )
+            text = printable(outcome.text, 1000)
+            if tag is None:
+                ET.SubElement(case, "system-out").text = text
+            else:
+                message = f"{outcome.verdict}: {text}"
+                ET.SubElement(case, tag, {"message": message})
+        ET.indent(suite)
+        return ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"

@@ -1,0 +1,133 @@
+"""The rule ``margin``: the interval of the difference has to exclude a loss larger than allowed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from rankstone.comparison.comparison_words import percent
+from rankstone.comparison.gate_rules import ROUNDING, Check, GateRule, say
+from rankstone.errors import UsageError
+from rankstone.stats.bounded_means import unseen_share
+from rankstone.stats.sample_size import needed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rankstone.comparison.comparison_result import Comparison
+    from rankstone.comparison.gate_rules import Candidate, Sentence
+    from rankstone.comparison.score_matrix import Matrix
+
+#: power for which the number of queries of a rule is computed
+_POWER: Final = 0.8
+
+
+@dataclass(frozen=True)
+class AllowedLoss(GateRule):
+    """The interval of the difference has to lie above ``-margin`` (below ``margin`` where lower is better)."""
+
+    name = "margin"
+    example = "0.005"
+
+    margin: float
+
+    def __post_init__(self) -> None:
+        """Refuse a negative loss."""
+        if self.margin < 0:
+            raise UsageError(
+                f"margin = {self.margin:g} is out of range", expected="0 or more"
+            )
+
+    def check(self, matrix: Matrix, candidate: Candidate) -> Iterator[Check]:
+        """Yield the outcome over all queries, then in each segment; the same lists lose nothing."""
+        comparison = candidate.comparison
+        measure = comparison.label(matrix.measure)
+        title = say("title", measure=measure)
+        row = comparison.table.filter(measure=matrix.measure).row(0, named=True)
+        changed = matrix.differences(1, 0).any()
+        if not changed and candidate.same_lists(matrix.measure):
+            n = row["n"]
+            numbers = {"difference": 0.0, "margin": self.margin, "n": n}
+            yield Check(title, "pass", (say("same_lists", n=f"{n:,}"),), numbers)
+            return
+
+        yield self._in_row(title, row, matrix, comparison)
+        if comparison.segments is None:
+            return
+        columns = comparison.segments.columns
+        by = columns[: columns.index("measure")]
+        segments = comparison.segments.filter(measure=matrix.measure)
+        for row in segments.iter_rows(named=True):
+            segment = ", ".join(f"{name}={row[name]}" for name in by)
+            title = say("title_in_segment", measure=measure, segment=segment)
+            yield self._in_row(title, row, matrix, comparison)
+
+    def _in_row(
+        self,
+        title: Sentence,
+        row: dict[str, Any],
+        matrix: Matrix,
+        comparison: Comparison,
+    ) -> Check:
+        """Compare the interval of a difference with the margin."""
+        ends = [math.nan if row[end] is None else row[end] for end in ("low", "high")]
+        low, high = sorted(matrix.sign * end for end in ends)
+        alpha = (1 - row["confidence"]) / 2
+        most = matrix.span[1] - matrix.span[0]
+        rare = unseen_share(row["units"], alpha)
+        queries = self._queries_needed(row, alpha, most)
+        columns = (
+            *("mean", "mean_versus", "difference"),
+            *("low", "high", "confidence", "n"),
+        )
+        numbers = {name: row[name] for name in columns} | {
+            "margin": self.margin,
+            "false_release": alpha,
+            "unseen_share": rare,
+            "needed": queries,
+        }
+        limits = f"[{row['low']:+.4f}, {row['high']:+.4f}]"
+        # only the limit that assumes nothing about queries not seen bounds the risk
+        bounded = comparison.settings.interval == "worst_case"
+        sentences = [
+            say(
+                "margin",
+                difference=f"{row['difference']:+.4f}",
+                level=percent(row["confidence"]),
+                ends="?" if row["low"] is None else limits,
+                margin=f"{self.margin:g}",
+            ),
+            say("risk_bounded" if bounded else "risk", risk=f"{alpha:.2g}"),
+            say("rare_losses", most=f"{most:g}", share=f"{100 * rare:.2g} %"),
+        ]
+        verdict = "inconclusive"
+        if low >= -self.margin - ROUNDING:
+            verdict = "pass"
+        elif high < -self.margin:
+            verdict = "fail"
+        elif queries is not None:
+            sentences.append(say("enough", n=f"{queries:,}"))
+        return Check(title, verdict, tuple(sentences), numbers)
+
+    def _queries_needed(
+        self, row: dict[str, Any], alpha: float, most: float
+    ) -> int | None:
+        """Return how many queries an unchanged candidate needs to pass with 80 % power.
+
+        By t, with the standard error for planning; where some query did not change, no fewer than a candidate
+        without any change needs.
+        """
+        if not self.margin or row["spread"] is None:
+            return None
+        spread = row["spread"] * math.sqrt(row["units"])
+        units = None
+        if spread > 0 and row["ties"] < row["n"]:
+            units = needed(self.margin / spread, alpha=2 * alpha, power=_POWER)
+        if row["ties"] and self.margin < most:
+            unchanged = math.log(alpha) / math.log1p(-self.margin / most)
+            units = max(units or 0, math.ceil(unchanged))
+        if units is None:
+            return None
+        queries_a_unit: float = row["n"] / row["units"]
+        return math.ceil(units * queries_a_unit)

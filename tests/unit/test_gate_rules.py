@@ -1,0 +1,167 @@
+"""Rules of a gate: each is a class that is found, so a further one is a file and its sentences."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+import rankstone
+from rankstone.comparison import Drops, Floor, GateRule, Rule
+from rankstone.errors import UsageError
+
+#: a rule with one setting, which looks at both columns of the matrix
+LOSERS: Final = '''
+"""The rule ``losers``: the share of queries that may lose anything."""
+
+from dataclasses import dataclass
+
+from rankstone.comparison.gate_rules import GateRule, say
+
+
+@dataclass(frozen=True)
+class Losers(GateRule):
+    """The largest share of queries that may lose anything."""
+
+    name = "losers"
+    example = "0.25"
+
+    most: float
+
+    def check(self, matrix, candidate):
+        """Count the queries that lose."""
+        share = float((matrix.sign * matrix.differences(1, 0) < 0).mean())
+        sentence = say(SENTENCE, share=f"{share:.0%}", most=f"{self.most:.0%}")
+        passed = share <= self.most
+        yield self.outcome(matrix, candidate, sentence, passed=passed, share=share)
+'''
+CONFIG: Final = """
+[gate]
+qrels = "qrels.txt"
+baseline = "old.run"
+candidate = "new.run"
+[[gate.rules]]
+measure = "RR"
+losers = LIMIT
+"""
+PYTHON: Final = """
+import rankstone
+from rankstone.comparison.gate_rules.losers import Losers
+files = {"qrels": "qrels.txt", "baseline": "old.run", "candidate": "new.run"}
+for rule in ({"measure": "RR", "losers": 0.5}, rankstone.comparison.Rule("RR", (Losers(0.4),))):
+    gate = rankstone.gate({**files, "rules": [rule]})
+    print(gate.verdict, gate.outcomes[0].text)
+"""
+
+
+def command(
+    folder: Path, package: Path, *words: str
+) -> subprocess.CompletedProcess[str]:
+    """Run Python with a package in its path."""
+    return subprocess.run(
+        [sys.executable, *words],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(package), "PYTHONIOENCODING": "utf-8"},
+        check=False,
+        capture_output=True,
+        encoding="utf-8",
+    )
+
+
+def files(folder: Path, limit: str) -> None:
+    """Write a gate whose candidate loses on one of two queries."""
+    (folder / "qrels.txt").write_text("q1 0 a 1\nq2 0 a 1\n")
+    (folder / "old.run").write_text("q1 0 a 1 2 x\nq2 0 b 1 2 x\nq2 0 a 2 1 x\n")
+    (folder / "new.run").write_text("q1 0 b 1 2 x\nq1 0 a 2 1 x\nq2 0 a 1 2 x\n")
+    (folder / "rankstone.toml").write_text(CONFIG.replace("LIMIT", limit))
+
+
+def test_adding_a_rule_is_one_file_and_its_sentences(tmp_path: Path) -> None:
+    """In a copy of the package: from TOML and from Python, in both languages."""
+    package = Path(rankstone.__file__).parent
+    copy = tmp_path / "copy" / "rankstone"
+    shutil.copytree(package, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    rule = LOSERS.replace("SENTENCE", '"losers"')
+    (copy / "comparison" / "gate_rules" / "losers.py").write_text(rule)
+    for lang, text in (
+        ("en", "{share} of queries lose, allowed: {most}"),
+        ("zh", "{share} 的查询变差，允许：{most}"),
+    ):
+        path = copy / "tables" / "locales" / f"{lang}.toml"
+        sentences = path.read_text("utf-8")
+        section = re.sub(r"(?m)^\[gate\].*$", rf'\g<0>\nlosers = "{text}"', sentences)
+        path.write_text(section, "utf-8")
+
+    files(tmp_path, "0.4")
+    gate = ["-m", "rankstone", "gate"]
+    english = command(tmp_path, copy.parent, *gate)
+    chinese = command(tmp_path, copy.parent, *gate, "--lang", "zh")
+    (tmp_path / "rankstone.toml").write_text(CONFIG.replace("LIMIT", '"many"'))
+    wrong = command(tmp_path, copy.parent, *gate)
+    python = command(tmp_path, copy.parent, "-c", PYTHON)
+
+    assert english.returncode == 1
+    assert re.search(
+        "✘ fail +RR losers +50% of queries lose, allowed: 40%", english.stdout
+    )
+    assert "50% 的查询变差，允许：40%" in chinese.stdout
+    assert "[gate.rules] losers = 'many'" in wrong.stderr
+    assert python.stdout.splitlines() == [
+        "pass 50% of queries lose, allowed: 50%",
+        "fail 50% of queries lose, allowed: 40%",
+    ], python.stderr
+
+
+def test_a_rule_of_the_users_own(tmp_path: Path) -> None:
+    """A file that ``--import`` names needs no sentences of ours."""
+    sentence = '"{share} of queries lose, allowed: {most}"'
+    (tmp_path / "own.py").write_text(LOSERS.replace("SENTENCE", sentence))
+    files(tmp_path, "0.5")
+    package = Path(rankstone.__file__).parents[1]
+    words = ["-m", "rankstone", "gate", "--import", "own.py"]
+    done = command(tmp_path, package, *words)
+
+    assert done.returncode == 0, done.stderr
+    assert "50% of queries lose, allowed: 50%" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("settings", "conditions"),
+    [
+        ({"floor": 0.5}, (Floor(0.5),)),
+        ({"floor": Floor(0.5)}, (Floor(0.5),)),
+        ({"floor": {"least": 0.5}}, "floor = {'least': 0.5}"),
+        ({"drops": {"by": 0.5}}, (Drops(by=0.5, most=0),)),
+        ({"drops": Drops(by=0.5)}, (Drops(by=0.5),)),
+        ({"drops": 0.5}, "drops = 0.5"),
+        ({"drops": {"most": 1}}, "[gate.rules.drops] lacks by"),
+        ({"drop": {"by": 1}}, "[gate.rules] has no setting drop"),
+    ],
+)
+def test_one_setting_is_a_value_and_several_are_a_table(
+    settings: dict[str, object], conditions: object
+) -> None:
+    """Whatever the class of the rule declares; an instance of it stands for itself."""
+    rule = {"measure": "AP", **settings}
+    parts = {"baseline": {}, "candidate": {}, "rules": [rule]}
+    if isinstance(conditions, str):
+        with pytest.raises(UsageError, match=re.escape(conditions)):
+            rankstone.comparison.Config.of(parts, {})
+    else:
+        config = rankstone.comparison.Config.of(parts, {})
+        assert config.rules == (Rule("AP", conditions),)  # type: ignore[arg-type]
+
+
+def test_every_rule_says_what_it_is() -> None:
+    """A key, an example that is valid, a sentence of explanation, and a row of the page."""
+    page = (Path(__file__).parents[2] / "docs" / "gate.md").read_text("utf-8")
+    for name, rule in GateRule.known().items():
+        assert f"`{name}`" in page
+        assert rule.__doc__
+        assert rule.example
