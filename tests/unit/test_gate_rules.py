@@ -22,7 +22,7 @@ LOSERS: Final = '''
 
 from dataclasses import dataclass
 
-from rankstone.comparison.gate_rules import GateRule, say
+from rankstone.comparison.gate_rules import GateRule
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,9 @@ class Losers(GateRule):
     def check(self, matrix, candidate):
         """Count the queries that lose."""
         share = float((matrix.sign * matrix.differences(1, 0) < 0).mean())
-        sentence = say(SENTENCE, share=f"{share:.0%}", most=f"{self.most:.0%}")
+        numbers = {"share": share}
         passed = share <= self.most
-        yield self.outcome(matrix, candidate, sentence, passed=passed, share=share)
+        yield self.outcome(matrix, candidate, SENTENCE, passed=passed, numbers=numbers)
 '''
 CONFIG: Final = """
 [gate]
@@ -90,8 +90,8 @@ def test_adding_a_rule_is_one_file_and_its_sentences(tmp_path: Path) -> None:
     rule = LOSERS.replace("SENTENCE", '"losers"')
     (copy / "comparison" / "gate_rules" / "losers.py").write_text(rule)
     for lang, text in (
-        ("en", "{share} of queries lose, allowed: {most}"),
-        ("zh", "{share} 的查询变差，允许：{most}"),
+        ("en", "{share:.0%} of queries lose, allowed: {most:.0%}"),
+        ("zh", "{share:.0%} 的查询变差，允许：{most:.0%}"),
     ):
         path = copy / "tables" / "locales" / f"{lang}.toml"
         sentences = path.read_text("utf-8")
@@ -120,7 +120,7 @@ def test_adding_a_rule_is_one_file_and_its_sentences(tmp_path: Path) -> None:
 
 def test_a_rule_of_the_users_own(tmp_path: Path) -> None:
     """A file that ``--import`` names needs no sentences of ours."""
-    sentence = '"{share} of queries lose, allowed: {most}"'
+    sentence = '"{share:.0%} of queries lose, allowed: {most:.0%}"'
     (tmp_path / "own.py").write_text(LOSERS.replace("SENTENCE", sentence))
     files(tmp_path, "0.5")
     package = Path(rankstone.__file__).parents[1]

@@ -88,9 +88,9 @@ class Gate(Result):
         return tuple(
             GateOutcome(
                 check.kind,
-                check.title(lang=lang),
+                check.text(lang, check.title),
                 check.verdict,
-                "".join(sentence(lang=lang) for sentence in check.sentences),
+                check.text(lang),
                 check.numbers,
             )
             for check in self.checks

@@ -12,7 +12,7 @@ import re
 from ast import literal_eval
 from collections.abc import Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -89,21 +89,14 @@ class Margin:
     def text(self, lang: str = "en") -> str:
         """Return a sentence about the margin."""
         say = partial(phrase, "gate", lang=lang)
-        line = say(
-            "planned_margin",
-            measure=self.measure,
-            margin=f"{self.margin:g}",
-            n=f"{self.queries:,}",
-        )
+        names = ["planned_margin", "can_pass_if_many_change"]
         if not self.margin:
-            return line + say("can_pass_if_better")
-        few = f"{self.few:.2g}"
-        if self.margin >= self.few:
-            return line + say("can_pass", few=few)
-        line += say("can_pass_if_many_change", few=few)
-        if self.enough is not None:
-            line += say("planned_enough", n=f"{self.enough:,}")
-        return line
+            names[1] = "can_pass_if_better"
+        elif self.margin >= self.few:
+            names[1] = "can_pass"
+        elif self.enough is not None:
+            names.append("planned_enough")
+        return "".join(say(name, **asdict(self)) for name in names)
 
 
 def _up(margin: float) -> str:

@@ -6,7 +6,7 @@ A module with a further subclass of :class:`GateRule` adds a key to ``[[gate.rul
 
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import field
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -20,19 +20,8 @@ if TYPE_CHECKING:
     from rankstone.comparison.comparison_result import Comparison
     from rankstone.comparison.score_matrix import Matrix
 
-    Sentence = Callable[..., str]
-
 #: tolerance for rounding errors at a limit
 ROUNDING: Final = 1e-12
-
-
-def say(name: str, /, **parts: str) -> Sentence:
-    """Return a sentence of gates, whose language is chosen when it is shown.
-
-    >>> say("same_lists", n="3")(lang="en")
-    'both runs return the same lists for 3 queries'
-    """
-    return partial(phrase, "gate", name, **parts)
 
 
 class Check(Record):
@@ -40,23 +29,34 @@ class Check(Record):
 
     Attributes
     ----------
-    title
-        The measure or guard, with what distinguishes it.
     verdict
         ``pass``, ``fail``, ``inconclusive`` or ``not comparable``.
     sentences
-        The result and the requirement, one after the other.
+        The names of the sentences that say it, one after the other.
     numbers
         The numbers in the sentences.
+    parts
+        What else the sentences and the title say.
+    title
+        The name of the sentence that names the measure or guard.
     kind
         ``rule`` or ``guard``.
     """
 
-    title: Sentence
     verdict: str
-    sentences: tuple[Sentence, ...]
-    numbers: Mapping[str, Any]
+    sentences: tuple[str, ...]
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+    parts: Mapping[str, Any] = field(default_factory=dict)
+    title: str = "title"
     kind: str = "rule"
+
+    def text(self, lang: str, *names: str) -> str:
+        """Return sentences in a language; those of the check if none is named."""
+        parts = {**self.parts, **self.numbers}
+        texts = [
+            phrase("gate", name, lang, **parts) for name in names or self.sentences
+        ]
+        return "".join(texts)
 
 
 class Candidate(Record):
@@ -115,11 +115,25 @@ class GateRule:
         self,
         matrix: Matrix,
         candidate: Candidate,
-        *sentences: Sentence,
+        *sentences: str,
         passed: bool,
-        **numbers: float,
+        numbers: Mapping[str, Any],
+        **parts: object,
     ) -> Check:
-        """Return that the rule passed or failed, under the name of its measure and its own."""
+        """Return that the rule passed or failed.
+
+        Parameters
+        ----------
+        matrix, candidate
+            As for :meth:`check`.
+        sentences
+            Names of sentences; a text that is no name is the sentence itself.
+        passed
+            The verdict.
+        numbers, parts
+            What the sentences say, beside the settings of the rule.
+        """
         measure = candidate.comparison.label(matrix.measure)
-        title = say("title_of_rule", measure=measure, rule=self.name)
-        return Check(title, "pass" if passed else "fail", sentences, numbers)
+        parts = {**vars(self), "measure": measure, "rule": self.name, **parts}
+        verdict = "pass" if passed else "fail"
+        return Check(verdict, sentences, numbers, parts, "title_of_rule")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from rankstone.comparison.comparison_words import percent
-from rankstone.comparison.gate_rules import ROUNDING, Check, GateRule, say
+from rankstone.comparison.gate_rules import ROUNDING, Check, GateRule
 from rankstone.errors import UsageError
 from rankstone.stats.bounded_means import unseen_share
 from rankstone.stats.sample_size import needed
@@ -16,11 +16,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rankstone.comparison.comparison_result import Comparison
-    from rankstone.comparison.gate_rules import Candidate, Sentence
+    from rankstone.comparison.gate_rules import Candidate
     from rankstone.comparison.score_matrix import Matrix
 
 #: power for which the number of queries of a rule is computed
 _POWER: Final = 0.8
+#: columns of a comparison whose values are numbers of the rule
+_COLUMNS: Final = (
+    *("mean", "mean_versus", "difference"),
+    *("low", "high", "confidence", "n"),
+)
 
 
 @dataclass(frozen=True)
@@ -42,64 +47,53 @@ class AllowedLoss(GateRule):
     def check(self, matrix: Matrix, candidate: Candidate) -> Iterator[Check]:
         """Yield the outcome over all queries, then in each segment; the same lists lose nothing."""
         comparison = candidate.comparison
-        measure = comparison.label(matrix.measure)
-        title = say("title", measure=measure)
+        parts = {"measure": comparison.label(matrix.measure)}
         row = comparison.table.filter(measure=matrix.measure).row(0, named=True)
         changed = matrix.differences(1, 0).any()
         if not changed and candidate.same_lists(matrix.measure):
-            n = row["n"]
-            numbers = {"difference": 0.0, "margin": self.margin, "n": n}
-            yield Check(title, "pass", (say("same_lists", n=f"{n:,}"),), numbers)
+            numbers = {"difference": 0.0, "margin": self.margin, "n": row["n"]}
+            yield Check("pass", ("same_lists",), numbers, parts)
             return
 
-        yield self._in_row(title, row, matrix, comparison)
+        yield self._in_row(row, matrix, comparison, parts, "title")
         if comparison.segments is None:
             return
         columns = comparison.segments.columns
         by = columns[: columns.index("measure")]
         segments = comparison.segments.filter(measure=matrix.measure)
         for row in segments.iter_rows(named=True):
-            segment = ", ".join(f"{name}={row[name]}" for name in by)
-            title = say("title_in_segment", measure=measure, segment=segment)
-            yield self._in_row(title, row, matrix, comparison)
+            parts["segment"] = ", ".join(f"{name}={row[name]}" for name in by)
+            yield self._in_row(row, matrix, comparison, parts, "title_in_segment")
 
     def _in_row(
         self,
-        title: Sentence,
         row: dict[str, Any],
         matrix: Matrix,
         comparison: Comparison,
+        parts: dict[str, str],
+        title: str,
     ) -> Check:
         """Compare the interval of a difference with the margin."""
-        ends = [math.nan if row[end] is None else row[end] for end in ("low", "high")]
+        known = row["low"] is not None
+        ends = (row["low"], row["high"]) if known else (math.nan, math.nan)
         low, high = sorted(matrix.sign * end for end in ends)
         alpha = (1 - row["confidence"]) / 2
         most = matrix.span[1] - matrix.span[0]
         rare = unseen_share(row["units"], alpha)
         queries = self._queries_needed(row, alpha, most)
-        columns = (
-            *("mean", "mean_versus", "difference"),
-            *("low", "high", "confidence", "n"),
-        )
-        numbers = {name: row[name] for name in columns} | {
+        numbers = {name: row[name] for name in _COLUMNS} | {
             "margin": self.margin,
             "false_release": alpha,
             "unseen_share": rare,
             "needed": queries,
         }
-        limits = f"[{row['low']:+.4f}, {row['high']:+.4f}]"
+
         # only the limit that assumes nothing about queries not seen bounds the risk
         bounded = comparison.settings.interval == "worst_case"
         sentences = [
-            say(
-                "margin",
-                difference=f"{row['difference']:+.4f}",
-                level=percent(row["confidence"]),
-                ends="?" if row["low"] is None else limits,
-                margin=f"{self.margin:g}",
-            ),
-            say("risk_bounded" if bounded else "risk", risk=f"{alpha:.2g}"),
-            say("rare_losses", most=f"{most:g}", share=f"{100 * rare:.2g} %"),
+            "margin" if known else "margin_of_any_loss",
+            "risk_bounded" if bounded else "risk",
+            "rare_losses",
         ]
         verdict = "inconclusive"
         if low >= -self.margin - ROUNDING:
@@ -107,8 +101,10 @@ class AllowedLoss(GateRule):
         elif high < -self.margin:
             verdict = "fail"
         elif queries is not None:
-            sentences.append(say("enough", n=f"{queries:,}"))
-        return Check(title, verdict, tuple(sentences), numbers)
+            sentences.append("enough")
+        level = percent(row["confidence"])
+        shown = {"level": level, "most": most, "share": 100 * rare, **parts}
+        return Check(verdict, tuple(sentences), numbers, shown, title)
 
     def _queries_needed(
         self, row: dict[str, Any], alpha: float, most: float

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankstone.comparison.gate_rules import ROUNDING, Check, say
+from rankstone.comparison.gate_rules import ROUNDING, Check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rankstone.comparison.comparison_result import Comparison
     from rankstone.comparison.gate_config import Guards
-    from rankstone.comparison.gate_rules import Sentence
 
 
 def guard_checks(guards: Guards, comparison: Comparison) -> Iterator[Check]:
@@ -19,17 +18,24 @@ def guard_checks(guards: Guards, comparison: Comparison) -> Iterator[Check]:
     if guards.qrels_sha256 is not None:
         own = comparison.hashes().get("judgments")
         same = own == guards.qrels_sha256.lower()
-        sentence = say("unknown_judgments")
+        sentence = "unknown_judgments"
         if own is not None:
-            sentence = say("other_judgments", sha256=own)
-        if same:
-            sentence = say("same_judgments")
-        yield _guard(say("title", measure="qrels_sha256"), sentence, passed=same)
+            sentence = "same_judgments" if same else "other_judgments"
+        yield _guard(
+            sentence,
+            passed=same,
+            measure="qrels_sha256",
+            sha256=own,
+        )
     if guards.queries is not None:
         fewest = min(len(matrix) for matrix in comparison.matrices.values())
-        sentence = say("queries", n=f"{fewest:,}", limit=f"{guards.queries:,}")
-        enough = fewest >= guards.queries
-        yield _guard(say("title", measure="queries"), sentence, passed=enough)
+        yield _guard(
+            "queries",
+            passed=fewest >= guards.queries,
+            measure="queries",
+            n=fewest,
+            limit=guards.queries,
+        )
     if guards.judged is not None:
         yield from _judged(guards.judged, comparison)
 
@@ -38,15 +44,20 @@ def _judged(least: float, comparison: Comparison) -> Iterator[Check]:
     means = comparison.mean()
     judged = "Judged" if comparison.judged is None else comparison.judged[0]
     for system in comparison.systems:
-        title = say("judged_of", judged=judged, system=system)
         share = means.filter(system=system)["judged"].to_list()[0]
-        if share is None:
-            yield _guard(title, say("judged_unknown"), passed=False)
-            continue
-        sentence = say("minimum", mean=f"{share:.4f}", limit=f"{least:g}")
-        yield _guard(title, sentence, passed=share >= least - ROUNDING)
+        yield _guard(
+            "judged_unknown" if share is None else "floor",
+            passed=share is not None and share >= least - ROUNDING,
+            title="judged_of",
+            judged=judged,
+            system=system,
+            mean=share,
+            floor=least,
+        )
 
 
-def _guard(title: Sentence, sentence: Sentence, *, passed: bool) -> Check:
+def _guard(
+    sentence: str, *, passed: bool, title: str = "title", **parts: object
+) -> Check:
     verdict = "pass" if passed else "not comparable"
-    return Check(title, verdict, (sentence,), {}, "guard")
+    return Check(verdict, (sentence,), {}, parts, title, "guard")

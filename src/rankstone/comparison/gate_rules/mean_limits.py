@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rankstone.comparison.gate_rules import ROUNDING, GateRule, say
+from rankstone.comparison.gate_rules import ROUNDING, GateRule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,10 +26,13 @@ class Floor(GateRule):
     def check(self, matrix: Matrix, candidate: Candidate) -> Iterator[Check]:
         """Compare the candidate's mean with its minimum."""
         mean = float(matrix.units.mean[1])
-        passed = mean >= self.least - ROUNDING
-        sentence = say("minimum", mean=f"{mean:.4f}", limit=f"{self.least:g}")
-        numbers = {"mean": mean, "floor": self.least}
-        yield self.outcome(matrix, candidate, sentence, passed=passed, **numbers)
+        yield self.outcome(
+            matrix,
+            candidate,
+            "floor",
+            passed=mean >= self.least - ROUNDING,
+            numbers={"mean": mean, "floor": self.least},
+        )
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,10 @@ class Ceiling(GateRule):
     def check(self, matrix: Matrix, candidate: Candidate) -> Iterator[Check]:
         """Compare the candidate's mean with its maximum."""
         mean = float(matrix.units.mean[1])
-        passed = mean <= self.most + ROUNDING
-        sentence = say("maximum", mean=f"{mean:.4f}", limit=f"{self.most:g}")
-        numbers = {"mean": mean, "ceiling": self.most}
-        yield self.outcome(matrix, candidate, sentence, passed=passed, **numbers)
+        yield self.outcome(
+            matrix,
+            candidate,
+            "ceiling",
+            passed=mean <= self.most + ROUNDING,
+            numbers={"mean": mean, "ceiling": self.most},
+        )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from rankstone.comparison.gate_rules import ROUNDING, GateRule, say
+from rankstone.comparison.gate_rules import ROUNDING, GateRule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,13 +35,15 @@ class Drops(GateRule):
         places = np.flatnonzero(loss > self.by + ROUNDING)
         worst = places[np.argsort(-loss[places], kind="stable")][:_NAMED]
 
-        count = len(places)
-        sentences = [
-            say("drops", count=f"{count:,}", by=f"{self.by:g}", most=f"{self.most:,}")
-        ]
-        if count:
-            names = ", ".join(str(matrix.queries[int(place)]) for place in worst)
-            further = count > len(worst)
-            sentences.append(say("worst_and_more" if further else "worst", names=names))
-        passed = count <= self.most
-        yield self.outcome(matrix, candidate, *sentences, passed=passed, drops=count)
+        sentences = ["drops"]
+        if len(places):
+            further = len(places) > len(worst)
+            sentences.append("worst_and_more" if further else "worst")
+        yield self.outcome(
+            matrix,
+            candidate,
+            *sentences,
+            passed=len(places) <= self.most,
+            numbers={"drops": len(places)},
+            names=", ".join(str(matrix.queries[int(place)]) for place in worst),
+        )
