@@ -29,7 +29,6 @@ _CALLED: Final = ("say", "heading", "label", "phrase", "words", "counted", "seve
 #: rooms whose functions take ``say`` from their callers → its section
 _OF_ROOM: Final = {
     "comparison": "comparison",
-    "gate_rules": "gate",
     "boards": "board",
     "explanation": "explanation",
     "rankings": "lists",

@@ -13,7 +13,7 @@ from typing import Final
 import pytest
 
 import rankstone
-from rankstone.comparison import Drops, Floor, GateRule, Rule
+from rankstone.comparison import Drops, Floor, GateRule, Margin, Rule
 from rankstone.errors import UsageError
 
 #: a rule with one setting, which looks at both columns of the matrix
@@ -165,3 +165,30 @@ def test_every_rule_says_what_it_is() -> None:
         assert f"`{name}`" in page
         assert rule.__doc__
         assert rule.example
+
+
+@pytest.mark.parametrize(
+    ("margin", "english", "chinese"),
+    [
+        (0.0, "only a candidate that is clearly better", "只有明显更好"),
+        (
+            0.6,
+            "an unchanged candidate can pass (smallest margin 0.5)",
+            "最小可设为 0.5",
+        ),
+        (
+            0.2,
+            "if few change, the smallest margin is 0.5; 7 queries",
+            "须为 0.5；7 个查询",
+        ),
+    ],
+)
+def test_margins_are_planned_in_both_languages(
+    margin: float, english: str, chinese: str
+) -> None:
+    """Whether an unchanged candidate passes, and how many queries it takes."""
+    planned = Margin("AP", margin, 1200, few=0.5, many=0.1, enough=7)
+    assert planned.text().startswith(f"AP: margin {margin:g}, 1,200 queries: ")
+    assert planned.text("zh").startswith(f"AP：允许的损失 {margin:g}，1,200 个查询：")
+    assert english in planned.text()
+    assert chinese in planned.text("zh")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 from xml.etree import ElementTree as ET
 
 import polars as pl
@@ -77,6 +77,7 @@ class Gate(Result):
     ('pass', 0, '0.5704, minimum 0.45')
     """
 
+    section: ClassVar = "gate"
     checks: tuple[Check, ...]
     comparison: Comparison
     inconclusive: str = "fail"
@@ -123,7 +124,7 @@ class Gate(Result):
 
     @property
     def _say(self) -> Callable[..., str]:
-        return partial(phrase, "gate", lang=self.comparison.lang)
+        return partial(phrase, self.section, lang=self.comparison.lang)
 
     def _word(self, verdict: str) -> str:
         return self._say(f"word_{verdict.replace(' ', '_')}")

@@ -21,12 +21,7 @@ def guard_checks(guards: Guards, comparison: Comparison) -> Iterator[Check]:
         sentence = "unknown_judgments"
         if own is not None:
             sentence = "same_judgments" if same else "other_judgments"
-        yield _guard(
-            sentence,
-            passed=same,
-            measure="qrels_sha256",
-            sha256=own,
-        )
+        yield _guard(sentence, passed=same, measure="qrels_sha256", sha256=own)
     if guards.queries is not None:
         fewest = min(len(matrix) for matrix in comparison.matrices.values())
         yield _guard(
