@@ -535,6 +535,14 @@ def gate_with_rules_of_every_kind(lang: str) -> Any:
         _gate(lang, gains, *rules, *drops, inconclusive="warn"),
         _gate(lang, {"a": 0.0, "b": -0.3}, {"margin": 0.1, "floor": 0.9}),
         _gate(lang, gains, {"floor": 0.0}, guards={"queries": 41, "judged": 0.5}),
+        rankstone.gate(
+            {
+                **{name: {"q": {"AP": 0.5}} for name in ("baseline", "candidate")},
+                "rules": [{"measure": "AP", "margin": 0.1}],
+                "statistics": {"interval": "t"},
+            },
+            lang=lang,
+        ),
     ]
 
 

@@ -19,6 +19,7 @@ from rankstone.comparison.score_sources import fact_of
 from rankstone.comparison.test_families import FLIPPED, PROCEDURES
 from rankstone.comparison.verdict import CLEAR, JUDGED, disagrees, judged_share_counts
 from rankstone.errors import printable
+from rankstone.hits.tie_rules import TIES
 from rankstone.stats.automatic_intervals import FEW_CLUSTERS, difference_estimate
 from rankstone.stats.bounded_means import unseen_share
 from rankstone.stats.inverted_tests import OF_MEDIANS
@@ -129,6 +130,12 @@ def caveats_of(comparison: ComparedSystems, say: Say, digits: int) -> Iterator[s
             low = signed(row["lowest"], digits)
             high = signed(row["highest"], digits)
             yield say("flip", **names_in(comparison, row, short), low=low, high=high)
+
+
+def ties_are_averaged(alignment: Mapping[str, Any]) -> bool:
+    """Return True if the order of tied documents has no effect: scores are means over all orders."""
+    rule = TIES.get(alignment.get("ties", ""))
+    return rule is not None and rule.closed_form
 
 
 def unguarded_loss(

@@ -16,6 +16,7 @@ from rankstone.diagnostics.bound_search import scored
 from rankstone.errors import BadOption, BadParameter
 from rankstone.hits.alignment_options import recorded_value
 from rankstone.hits.list_arrays import list_numbers, ragged_range
+from rankstone.hits.tie_rules import TIES
 from rankstone.measures.core.claims import Claims
 
 if TYPE_CHECKING:
@@ -190,8 +191,9 @@ _SUBJECTS: Final = ("contributions", "link", "score")
 #: options under which a grade changes more than the gain of its document
 _REFUSED: Final = {
     "ties": {
-        "best": "the order of tied documents",
-        "worst": "the order of tied documents",
+        word: "the order of tied documents"
+        for word, rule in TIES.items()
+        if rule.extremal
     },
     "duplicates": dict.fromkeys(("keep", "keep_judged"), "the value of several ranks"),
     "negative": {"keep": "gains below zero"},

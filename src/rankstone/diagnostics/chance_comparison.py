@@ -37,7 +37,8 @@ if TYPE_CHECKING:
         RunsLike,
     )
     from rankstone.hits.alignment_audit import RunAudit
-    from rankstone.hits.alignment_options import AlignmentOptions, Order, Ties
+    from rankstone.hits.alignment_options import AlignmentOptions, Order
+    from rankstone.hits.tie_rules import Ties
     from rankstone.io.input_table import Table
     from rankstone.measures.core.measure import Measure
 
@@ -308,7 +309,7 @@ def _refuse_options(options: AlignmentOptions) -> None:
 
 def _along(_name: str, pipeline: Pipeline, table: Table) -> tuple[RunScores, RunAudit]:
     """Score a run; in the best and worst order no documents tie."""
-    if pipeline.options.ties not in ("best", "worst"):
+    if not pipeline.options.tie_rule.extremal:
         return pipeline.run(table)
     return pipeline.run(
         table, lambda chunk, hits: pipeline.measure(chunk, hits.without_ties())
@@ -345,7 +346,7 @@ def _all_tie(run: Table) -> Table:
 
 def _has(measure: Measure, options: AlignmentOptions) -> bool:
     """Return True if the mean of a measure over all orders, or its extreme, has a closed form."""
-    if options.ties in ("best", "worst"):
+    if options.tie_rule.extremal:
         least = options.negative != "keep" or measure.claims.negative_is_least
         return least and options.ties in measure.claims.proven_orders
     if not measure.claims.means_over_orders:

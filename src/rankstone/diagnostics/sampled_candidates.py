@@ -99,12 +99,12 @@ def sampled(
     [('R@1', 0.25, 0.25, 4), ('AUC(negatives=candidates)', 0.5833, 0.5833, 4)]
     """
     line = Threshold(0.0, strict=True) if rel is None else Threshold(rel)
-    if options.get("ties") == "expected":
+    ready = Prepared(qrels, "RR", **options)
+    if ready.options.tie_rule.closed_form:
         raise BadParameter(
-            "ties=expected has no ranks to correct",
+            f"ties={ready.options.ties} has no ranks to correct",
             fix="use another rule, such as ties=worst",
         )
-    ready = Prepared(qrels, "RR", **options)
     ranked: dict[str, tuple[Ints, Ints, int]] = {}
 
     def score_run(

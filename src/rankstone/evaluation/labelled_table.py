@@ -139,7 +139,7 @@ def _alignment(
     if "doc_id" in read.columns:
         return checked(options, measures)
     alignment = checked({"ties": "expected", **options}, measures)
-    if alignment.ties in ("docid_desc", "docid_asc"):
+    if alignment.tie_rule.needs_ids:
         raise BadOption(
             f"ties={alignment.ties} needs a doc_id column, and there is none",
             where=read.source,

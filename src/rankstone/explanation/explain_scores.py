@@ -24,6 +24,7 @@ from rankstone.explanation.traced_list import (
     query_number,
     rows_of,
 )
+from rankstone.hits.tie_rules import TIES
 from rankstone.io import read_run
 from rankstone.measures.core.curve import Curve
 from rankstone.measures.core.measure import Measure
@@ -35,10 +36,11 @@ if TYPE_CHECKING:
 
     from rankstone.evaluation.request import EvaluationKeywords, QrelsLike, RunsLike
     from rankstone.explanation.score_difference import ExplainedDifference
-    from rankstone.hits.alignment_options import AlignmentOptions, Ties
+    from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.hits import Hits
     from rankstone.hits.judgments import Judgments
     from rankstone.hits.matching import Chunk
+    from rankstone.hits.tie_rules import Ties
     from rankstone.io.input_table import Table
 
 #: the most changes shown
@@ -496,11 +498,7 @@ def _keeping_queries(pipeline: Pipeline) -> Pipeline:
 
 def _input_order(ties: Ties) -> Ties:
     """Return the rule for ties that keeps a list in its input order."""
-    return (
-        "input"
-        if ties in ("docid_desc", "docid_asc", "reverse_input", "error")
-        else ties
-    )
+    return ties if TIES[ties].needs_grades else "input"
 
 
 def _query_rows(table: Table, query: object) -> tuple[Table, pl.DataFrame]:

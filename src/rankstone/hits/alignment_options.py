@@ -26,6 +26,7 @@ from typing import (
 )
 
 from rankstone.errors import BadOption, did_you_mean
+from rankstone.hits.tie_rules import TIES, Ordered, TieRule, Ties
 
 if TYPE_CHECKING:
     import polars as pl
@@ -42,16 +43,6 @@ Order = Literal["score", "rank", "input"]
 ScoreDtype = Literal["float64", "float32"]
 Sort = Literal["stable", "quicksort", "quicksort_twice"]
 IdenticalIds = Literal["keep", "drop"]
-Ties = Literal[
-    "docid_desc",
-    "docid_asc",
-    "input",
-    "reverse_input",
-    "expected",
-    "best",
-    "worst",
-    "error",
-]
 Missing = Literal["zero", "drop", "error"]
 NoResults = Literal["missing", "zero", "undefined", "drop", "error"]
 Extra = Literal["drop", "keep", "error"]
@@ -115,7 +106,7 @@ class OrderingKeywords(TypedDict, total=False):
 
     order: Order
     score_dtype: ScoreDtype
-    ties: Literal["docid_desc", "docid_asc", "input", "reverse_input", "error"]
+    ties: Literal[Ordered, "error"]
     duplicates: Literal["error", "first_drop", "last_drop"]
     depth: int | None
 
@@ -280,9 +271,9 @@ class AlignmentOptions:
             _check_number("score_above", self.score_above)
         if self.order != "score":
             self._refuse_without_scores()
-        if self.ties == "expected" and self.depth is not None:
+        if self.tie_rule.closed_form and self.depth is not None:
             raise BadOption(
-                f"depth={self.depth} cuts through tied documents that ties='expected' leaves unordered",
+                f"depth={self.depth} cuts through tied documents that ties={self.ties!r} leaves unordered",
                 fix="use a measure's cutoff (nDCG@10) instead of depth, or another value of ties",
             )
 
@@ -293,6 +284,11 @@ class AlignmentOptions:
             raise BadOption(
                 f"{name}={getattr(self, name)} needs scores, but order={self.order}"
             )
+
+    @property
+    def tie_rule(self) -> TieRule:
+        """The rule for tied documents that ``ties`` names."""
+        return TIES[self.ties]
 
     @property
     def imputes(self) -> bool:

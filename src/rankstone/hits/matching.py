@@ -181,7 +181,7 @@ class Matcher(Record):
             length=ranks.length,
             ideal=self._ideal(ideal, graded, hit, len(batch.lengths), twice),
             found=np.ones(len(batch.lengths), bool),
-            expected=options.ties == "expected",
+            expected=options.tie_rule.closed_form,
             lowest_grade=self.judgments.lowest_grade,
             candidates=self._candidates(len(batch.lengths)),
             kept=kept_within(batch, ranks, matches.row[hit], lists, self.budgets)
@@ -429,7 +429,7 @@ class Matcher(Record):
                 codes if self.options.pool == "judged" else np.full(count, -1)
             ),
             found=np.zeros(count, bool),
-            expected=self.options.ties == "expected",
+            expected=self.options.tie_rule.closed_form,
             lowest_grade=judgments.lowest_grade,
             candidates=self._candidates(count),
             run_row=ints,

@@ -20,8 +20,11 @@ from rankstone.hits.list_arrays import (
     sort_within,
 )
 from rankstone.hits.list_orders import quicksorted
+from rankstone.hits.tie_rules import TiedRows
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from rankstone._basics import Bools, Floats, Ints
@@ -246,7 +249,7 @@ def rank(
     whole
         True if the order of all rows matters, not only that of matches.
     """
-    if options.ties == "error" and len(blocks):
+    if options.tie_rule.refuses and len(blocks):
         raise _tied(batch, blocks)
     everything = (
         whole or bool(len(copies)) or options.depth is not None or others is not None
@@ -272,23 +275,56 @@ def _places(
     options: AlignmentOptions,
 ) -> Ints | None:
     """Return each row's place in the final order (counted through the batch); ``None``: unchanged."""
-    if not len(blocks) or options.ties in ("input", "error"):
+    if not len(blocks):
         return None
-    if options.ties == "expected":
+    if options.tie_rule.closed_form:
         return _places_for_sums(batch, blocks, matches, grades)
-    place = np.arange(batch.height)
     rows = ragged_range(blocks.start, blocks.size)
-    block = list_numbers(blocks.size)
-    by, descending = _tie_key(batch, rows, matches, grades, options)
-    frame = pl.DataFrame({"block": block, "by": by, "row": rows})
-    keys = ["block", "by", *batch.costs]
-    downwards = [False, descending, *([False] * len(batch.costs))]
-    frame = frame.with_columns(
-        **{name: values[rows] for name, values in batch.costs.items()}
+    order = ordered_ties(
+        batch, blocks, options, lambda: _worth(batch, matches, grades, options)[rows]
     )
-    order = frame.sort(keys, descending=downwards, maintain_order=True)["row"]
-    place[order.to_numpy()] = rows
+    if order is None:
+        return None
+    place = np.arange(batch.height)
+    place[order] = rows
     return place
+
+
+def ordered_ties(
+    batch: Batch,
+    blocks: TieBlocks,
+    options: AlignmentOptions,
+    worth: Callable[[], Floats] | None = None,
+) -> Ints | None:
+    """Return the rows of tie blocks, one block after the other, in the order of the rule for ties.
+
+    Parameters
+    ----------
+    batch, blocks
+        As for :func:`rank`.
+    options
+        ``ties`` is applied.
+    worth
+        Returns the worth of these rows to a measure, for rules that need grades.
+
+    Returns
+    -------
+    int64 array or None
+        ``[tied rows]``; ``None`` if rows stay in the order of the input.
+    """
+    rule = options.tie_rule
+    if rule.key is None:
+        return None
+    rows = ragged_range(blocks.start, blocks.size)
+    ids_of = batch.own_ids if batch.in_classes else batch.ids
+    tied = TiedRows(rows, lambda: ids_of(rows).cast(pl.String), worth)
+    columns = {"block": list_numbers(blocks.size), "by": rule.key(tied), "row": rows}
+    costs = {name: values[rows] for name, values in batch.costs.items()}
+    frame = pl.DataFrame(columns | costs)
+    downwards = [False, rule.descending, *([False] * len(costs))]
+    order = frame.sort("block", "by", *costs, descending=downwards, maintain_order=True)
+    moved: Ints = order["row"].to_numpy()
+    return moved
 
 
 def _places_for_sums(
@@ -315,24 +351,6 @@ def _places_for_sums(
     return place
 
 
-def _tie_key(
-    batch: Batch,
-    rows: Ints,
-    matches: Matches,
-    grades: Floats,
-    options: AlignmentOptions,
-) -> tuple[pl.Series, bool]:
-    """Return the key that orders tied rows, and True if larger comes first."""
-    if options.ties == "reverse_input":
-        return pl.Series(rows), True
-    if options.ties in ("best", "worst"):
-        return pl.Series(
-            _worth(batch, matches, grades, options)[rows]
-        ), options.ties == "best"
-    ids = batch.own_ids(rows) if batch.in_classes else batch.ids(rows)
-    return ids.cast(pl.String), options.ties == "docid_desc"
-
-
 #: an unjudged document is worth less than one judged 0, and more than one judged below
 _UNJUDGED = np.nextafter(0.0, -1.0)
 
@@ -344,7 +362,7 @@ def _worth(
     worth = np.full(batch.height, _UNJUDGED)
     worth[matches.row] = grades
     if options.duplicates == "first_keep_rank" and batch.docs is not None:
-        key = batch.key if options.ties == "worst" and batch.key is not None else None
+        key = None if options.tie_rule.descending else batch.key
         # by id: rows with an imputed grade have no pair
         copies = pl.DataFrame(
             {"list": matches.list, "doc": batch.ids(matches.row)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ from rankstone._basics import Record
 from rankstone.hits.budgets import REPEATED, STEPS, sums_down
 from rankstone.hits.list_arrays import list_numbers, ragged_range, sort_within
 from rankstone.hits.ranks_and_ties import tie_blocks
+from rankstone.hits.tie_rules import TiedRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,12 +85,17 @@ def _ordered(batch: Batch, options: AlignmentOptions) -> Batch:
     Otherwise what is paid for above a document would depend on the order of the input.
     """
     blocks = tie_blocks(batch, options)
-    down = options.ties == "docid_desc"
-    if not len(blocks) or options.ties not in ("docid_desc", "docid_asc"):
+    rule = options.tie_rule
+    if not len(blocks) or rule.key is None or not rule.needs_ids:
         return batch
+    down = rule.descending
     rows = ragged_range(blocks.start, blocks.size)
-    ids = {"unit": batch.ids(rows), "own": batch.own_ids(rows)}
-    frame = pl.DataFrame({"block": list_numbers(blocks.size), **ids, "row": rows})
+    ids = {"unit": batch.ids, "own": batch.own_ids}
+    keys = {
+        name: rule.key(TiedRows(rows, partial(ids_of, rows)))
+        for name, ids_of in ids.items()
+    }
+    frame = pl.DataFrame({"block": list_numbers(blocks.size), **keys, "row": rows})
     order = np.arange(batch.height)
     order[rows] = frame.sort("block", "unit", "own", descending=[False, down, down])[
         "row"

@@ -209,7 +209,7 @@ class PairMeasure(NegativesMeasure):
         """Refuse best and worst orders of tied documents of which ``depth`` leaves some out."""
         super().check_needs(options)
         if (
-            options.ties in ("best", "worst")
+            options.tie_rule.extremal
             and options.depth is not None
             and not self.entry_is_safe
         ):

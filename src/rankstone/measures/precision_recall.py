@@ -10,6 +10,7 @@ import numpy as np
 
 from rankstone._basics import Record
 from rankstone.errors import BadOption
+from rankstone.hits.tie_rules import TIES
 from rankstone.measures.average_precision import AP
 from rankstone.measures.core.claims import Claims
 from rankstone.measures.core.curve import (
@@ -78,7 +79,7 @@ class PR(BinaryCurve, family="curves"):
         negative: str = "unjudged",  # noqa: ARG002 - the base's signature
     ) -> None:
         """Refuse unbroken ties where points inside tie blocks are needed."""
-        if ties == "expected" and (self.interp != "none" or self.k is not None):
+        if TIES[ties].closed_form and (self.interp != "none" or self.k is not None):
             raise BadOption(
                 f"{self} has no closed form for the mean over tied documents",
                 fix="use PR(interp=none), whose points are at the ends of tie blocks, "

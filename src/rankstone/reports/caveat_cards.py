@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from rankstone.comparison.comparison_caveats import unguarded_loss
+from rankstone.comparison.comparison_caveats import ties_are_averaged, unguarded_loss
 from rankstone.comparison.verdict import JUDGED, disagrees, fewest_differing
 from rankstone.errors import printable
 from rankstone.reports.page_words import about, decimals, p_value, shown
@@ -121,9 +121,9 @@ def _alignment(
             if getattr(one, count)
         ]
         kind = "note" if count == "tied" else "warn"
-        outcome = (
-            "no_effect" if count == "tied" and rules["ties"] == "expected" else usual
-        )
+        outcome = usual
+        if count == "tied" and ties_are_averaged(options):
+            outcome = "no_effect"
         if names:
             yield CaveatCard.of(
                 words, count, outcome, kind, names=words.listed(names), **rules

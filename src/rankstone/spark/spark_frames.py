@@ -21,6 +21,7 @@ from rankstone.errors import (
     UsageError,
     printable,
 )
+from rankstone.hits.tie_rules import TIES
 from rankstone.io.columns import CsvOptions, Renames, hidden, renames, require
 from rankstone.io.csv_dialect import SEPARATORS
 from rankstone.io.file_parts import parts_of
@@ -284,7 +285,7 @@ _ARRAYS_OF_NUMBERS: Final = [f"{_ARRAY}{kind}>" for kind in _NUMBERS]
 #: values of options that need the order of rows, which a cluster does not keep
 _BY_ORDER: Final = {
     "order": ("input",),
-    "ties": ("input", "reverse_input"),
+    "ties": [word for word, rule in TIES.items() if rule.needs_order],
     "duplicates": ("first_keep_rank", "first_drop", "last_drop"),
     "duplicate_judgments": ("first", "last"),
 }

@@ -372,7 +372,8 @@ class Evaluator:
     def _fits_device(self) -> bool:
         """Whether lists can be laid out on a device under these options."""
         further = self.options.changed().keys() - {"ties", "empty", "negative"}
-        return self.options.ties in {"expected", "input"} and not further
+        rule = self.options.tie_rule
+        return rule.key is None and not rule.refuses and not further
 
 
 def _joined(
@@ -417,7 +418,7 @@ def _alignment(
             raise BadOption(
                 f"{name} has no meaning for arrays", expected=", ".join(_OPTIONS)
             )
-    if alignment.ties in ("docid_desc", "docid_asc"):
+    if alignment.tie_rule.needs_ids:
         raise BadOption(
             f"ties={alignment.ties} needs document ids, and there are none",
             fix="choose ties=expected, input, best or worst",

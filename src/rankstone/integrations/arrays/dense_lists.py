@@ -281,7 +281,7 @@ def dense_lists(
             ideal=_ideal(tape, rows, labels.highest, whole=complete),
             lowest=labels.lowest,
             highest=labels.highest,
-            expected=options.ties == "expected",
+            expected=options.tie_rule.closed_form,
         )
 
 

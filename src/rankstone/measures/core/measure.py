@@ -16,6 +16,7 @@ import numpy as np
 from rankstone._basics import Record, queries
 from rankstone.errors import BadOption, BadParameter, OutOfRange, printable
 from rankstone.hits.budgets import Budget
+from rankstone.hits.tie_rules import TIES
 from rankstone.measures.core.definition import ANY_GAIN, PerQuery, parameter
 
 if TYPE_CHECKING:
@@ -231,12 +232,13 @@ class Measure(PerQuery):
         claims = self.claims
         if self.budget is not None:
             self._check_budget(ties)
-        if ties == "expected" and not claims.closed_under_ties:
+        rule = TIES[ties]
+        if rule.closed_form and not claims.closed_under_ties:
             raise BadOption(
                 f"{self} has no closed form for the mean over tied documents",
                 fix="choose another rule for ties: docid_desc, input, …",
             )
-        if ties in ("best", "worst") and not (
+        if rule.extremal and not (
             claims.extremal_under_ties
             and (depth is None or not claims.looks_deeper)
             and (negative != "keep" or claims.negative_is_least)
@@ -247,7 +249,7 @@ class Measure(PerQuery):
             )
 
     def _check_budget(self, ties: str) -> None:
-        if ties in ("expected", "best", "worst"):
+        if TIES[ties].needs_grades:
             raise BadOption(
                 f"ties={ties!r} leaves open which documents {self} pays for",
                 fix="choose an order of tied documents: ties=docid_desc, input, …",

@@ -23,6 +23,7 @@ from rankstone.hits.alignment_options import (
     AlignmentOptions,
     OrderingKeywords,
 )
+from rankstone.hits.tie_rules import TIES
 from rankstone.io import read_run
 from rankstone.io.columns import with_csv
 from rankstone.io.file_formats import stem
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
 
 #: the options of alignment that order a run; all others are about judgments
 OPTIONS: Final = tuple(OrderingKeywords.__annotations__)
-AVERAGED_TIES: Final = ("expected", "best", "worst")
 
 
 def ordering_options(options: Mapping[str, Any]) -> AlignmentOptions:
@@ -74,10 +74,11 @@ def ordering_options(options: Mapping[str, Any]) -> AlignmentOptions:
                 else did_you_mean(name, OPTIONS, repr),
             )
     checked = AlignmentOptions(**options)
-    if checked.ties not in ORDERINGS["ties"]:
+    *words, last = ORDERINGS["ties"]
+    if checked.tie_rule.needs_grades:
         raise BadOption(
             f"ties={checked.ties!r} needs judgments",
-            expected="docid_desc, docid_asc, input, reverse_input or error",
+            expected=f"{', '.join(words)} or {last}",
             fix="tied documents are ties for measures with a rule for ties: tau_b, RBO(p=0.9, ties=a), …; "
             "this option only decides which of them a cutoff leaves out",
         )
@@ -236,10 +237,11 @@ def identical(
     >>> identical({"q": ["d1", "d2"]}, {"q": ["d1", "d3"]}, 1), identical({"q": ["d1"]}, {"q": ["d2"]})
     (True, False)
     """
-    averaged = options.get("ties") in AVERAGED_TIES
-    checked = ordering_options(
-        {**options, **({"ties": "docid_desc"} if averaged else {})}
-    )
+    rule = TIES.get(options.get("ties", "input"))
+    averaged = rule is not None and rule.needs_grades
+    if averaged:
+        options["ties"] = "docid_desc"
+    checked = ordering_options(options)
     tables = open_runs(
         a, b, ("a", "b"), order=checked.order, columns=columns, format_in=format_in
     )

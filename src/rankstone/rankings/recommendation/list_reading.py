@@ -19,7 +19,7 @@ from rankstone.errors import DuplicateRows, EmptyInput, TiedScores, printable
 from rankstone.evaluation.scores import RunScores
 from rankstone.hits.alignment import larger_first
 from rankstone.hits.list_arrays import list_numbers, ragged_range
-from rankstone.hits.ranks_and_ties import sort_lists, tie_blocks
+from rankstone.hits.ranks_and_ties import ordered_ties, sort_lists, tie_blocks
 from rankstone.measures.core.measure import Scored
 from rankstone.rankings.rank_similarity.list_pairs import read_batches
 from rankstone.rankings.recommendation.list_frame import ListFrame
@@ -185,10 +185,9 @@ class _Cutter(Record):
 
     def _tie_order(self, batch: Batch, blocks: TieBlocks) -> Ints | None:
         """Return the row at each place; ``None`` where no row moves."""
-        ties = self.options.ties
-        if not len(blocks) or ties == "input":
+        if not len(blocks):
             return None
-        if ties == "error":
+        if self.options.tie_rule.refuses:
             query = printable(batch.names[int(batch.list_of_row[blocks.start[0]])])
             raise TiedScores(
                 f"{int(blocks.size[0])} items tie",
@@ -196,20 +195,11 @@ class _Cutter(Record):
                 given=f"the list of {query}",
                 fix='choose an order: ties="docid_desc", "input", …',
             )
-        places = ragged_range(blocks.start, blocks.size)
-        block = list_numbers(blocks.size)
-        by = (
-            pl.Series(places)
-            if ties == "reverse_input"
-            else batch.ids(places).cast(pl.String)
-        )
-        frame = pl.DataFrame({"block": block, "by": by, "row": places})
-        downwards = ties != "docid_asc"
-        rows = frame.sort(
-            "block", "by", descending=[False, downwards], maintain_order=True
-        )["row"]
+        rows = ordered_ties(batch, blocks, self.options)
+        if rows is None:
+            return None
         order = np.arange(batch.height)
-        order[places] = rows.to_numpy()
+        order[ragged_range(blocks.start, blocks.size)] = rows
         return order
 
     def _counted_ids(
