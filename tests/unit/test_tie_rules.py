@@ -113,7 +113,7 @@ def test_adding_a_rule_is_an_entry(tmp_path: Path) -> None:
         tmp_path, copy.parent, *words, "--ties", "docid_longest", "--format", "csv"
     )
     assert "0.5" in done
-    help_text = python(tmp_path, copy.parent, "-m", "rankstone", "eval", "--help")
+    help_text = python(tmp_path, copy.parent, "-m", "rankstone", "eval", "--help-all")
     assert "docid_longest" in help_text
 
     assert python(tmp_path, copy.parent, "-c", PYTHON).splitlines() == [

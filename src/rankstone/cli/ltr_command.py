@@ -40,7 +40,7 @@ from rankstone.cli.execution import (
     progress_bar,
     written,
 )
-from rankstone.cli.options import DEFAULT_MEASURES, PRINTED, STATISTICS
+from rankstone.cli.options import DEFAULT_MEASURES, PRINTED, STATISTICS, WITHOUT_IDS
 from rankstone.errors import UsageError, one_of, printable
 
 if TYPE_CHECKING:
@@ -368,12 +368,7 @@ _COMPARED = ("baseline", "primary", *STATISTICS.split())
     {"data": "DATA", "systems": "MODEL|SCORES…"},
     f"measures rel baseline primary {STATISTICS} convention ties empty report lang per-query import",
     f"{PRINTED} {DATA}",
-    but={
-        **FORMS,
-        "ties": {
-            "values": "expected|best|worst|input|reverse_input|docid_desc|docid_asc|error"
-        },
-    },
+    but={**FORMS, **WITHOUT_IDS},
 )
 def eval_command(
     data: str,

@@ -312,6 +312,12 @@ WITHOUT_JUDGMENTS: Final = {
     if one.name in ("ties", "duplicates")
 }
 
+_TIES: Final = _ALIGNMENT["ties"].values.split("|")
+#: changes for commands on lists without ids, where the mean over all orders is the default
+WITHOUT_IDS: Final = {
+    "ties": {"values": "|".join(sorted(_TIES, key=lambda word: word != "expected"))}
+}
+
 #: changes for commands whose intervals are of means, which no test belongs to
 OF_MEANS: Final = {
     "interval": {

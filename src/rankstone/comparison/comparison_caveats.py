@@ -57,9 +57,9 @@ def judged_share_table(comparison: ComparedSystems, say: Say) -> Table | None:
 
 
 def _judged_shares(comparison: ComparedSystems) -> dict[str, float]:
-    return dict(
-        comparison.mean().select("system", "judged").unique(maintain_order=True).rows()
-    )
+    shares = comparison.mean().select("system", "judged")
+    of_systems = shares.unique(maintain_order=True)
+    return dict(of_systems.rows())
 
 
 def _pool_bias(
@@ -97,19 +97,14 @@ def caveats_of(comparison: ComparedSystems, say: Say, digits: int) -> Iterator[s
     for name, error in () if audit is None else audit.bad_runs.items():
         yield say("bad_run", system=printable(name, MAX_NAME), why=error.what)
     yield from _pool_bias(comparison, say, short)
-    for measure, left_out in (
-        comparison.table.select("measure", "left_out")
-        .unique(maintain_order=True)
-        .rows()
-    ):
+    left_out_rows = comparison.table.select("measure", "left_out")
+    for measure, left_out in left_out_rows.unique(maintain_order=True).rows():
         if left_out:
             yield say("left_out", measure=comparison.label(measure), n=f"{left_out:,}")
-    if comparison.table["units"][0] < min(FEW_CLUSTERS, comparison.table["n"][0]):
-        yield say(
-            "few_clusters",
-            units=f"{comparison.table['units'][0]:,}",
-            least=FEW_CLUSTERS,
-        )
+    units = comparison.table["units"][0]
+    n = comparison.table["n"][0]
+    if units < min(FEW_CLUSTERS, n):
+        yield say("few_clusters", units=f"{units:,}", least=FEW_CLUSTERS)
     yield from _rare_losses(comparison, say, short)
     correction = comparison.families[0].correction
     first = comparison.table.filter(role="primary")
@@ -152,7 +147,8 @@ def unguarded_loss(
         return None
     if matrix is None or matrix.replicates:
         return None
-    system, versus = (matrix.systems.index(row[name]) for name in ("system", "versus"))
+    system = matrix.systems.index(row["system"])
+    versus = matrix.systems.index(row["versus"])
     between = matrix.units.difference(system, versus)
     estimate = difference_estimate(between, matrix.span)
     low, high = estimate.interval(settings.confidence)

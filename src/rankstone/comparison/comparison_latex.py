@@ -87,9 +87,11 @@ def _daggers(comparison: ComparedSystems, measure: str) -> dict[str, str]:
     several = len(comparison.baselines) > 1
     for number, baseline in enumerate(comparison.baselines, 1):
         board = comparison.leaderboard(measure, baseline)
+        index = f"_{{{number}}}" if several else ""
         for system, word in board.select("system", "verdict").iter_rows():
             if word in CLEAR:
-                signs[system] += _DAGGERS[word] + f"_{{{number}}}" * several
+                signs[system] += _DAGGERS[word]
+                signs[system] += index
     return signs
 
 

@@ -206,7 +206,8 @@ class ComparedSystems(Result):
         for system, versus in pairs.select("system", "versus").iter_rows():
             row = place[system]
             column = place[versus]
-            different[row, column] = different[column, row] = True
+            different[row, column] = True
+            different[column, row] = True
         return dict(zip(systems, compact_letters(different), strict=True))
 
     def leaderboard(
@@ -517,17 +518,23 @@ class Comparison(ComparedSystems):
         Columns ``measure``, ``chi_square``, ``p_chi_square``, ``f`` and ``p`` (of Iman and Davenport),
         ``df``, ``df_error``.  No row for a measure of one query, or whose queries come in clusters.
         """
-        rows = [
-            (measure, test.chi_square, test.p_chi_square, test.f, test.p, *test.df)
-            for measure, matrix in self.matrices.items()
-            if len(matrix) > 1 and matrix.cluster is None
-            for test in (friedman(matrix.values),)
-        ]
+        rows = []
+        for measure, matrix in self.matrices.items():
+            if len(matrix) < 2 or matrix.cluster is not None:  # noqa: PLR2004 - queries
+                continue
+            test = friedman(matrix.values)
+            statistics = (test.chi_square, test.p_chi_square, test.f, test.p)
+            rows.append((measure, *statistics, *test.df))
+
         numbers = dict.fromkeys(("chi_square", "p_chi_square", "f", "p"), pl.Float64)
-        schema = {"measure": pl.String, **numbers, "df": pl.Int64, "df_error": pl.Int64}
+        schema = {
+            "measure": pl.String,
+            **numbers,
+            **dict.fromkeys(("df", "df_error"), pl.Int64),
+        }
         frame = pl.DataFrame(rows, schema, orient="row")
         return frame.with_columns(
-            pl.when(pl.col(n).is_finite()).then(n).alias(n) for n in numbers
+            pl.when(pl.col(name).is_finite()).then(name).alias(name) for name in numbers
         )
 
     @cached_property

@@ -227,11 +227,9 @@ class Config:
         )
         _check_choices(values.get("statistics", {}), values.get("options", {}))
         by = values.get("by", ())
-        values |= {
-            "rules": rules,
-            "guards": guards,
-            "by": (by,) if isinstance(by, str) else tuple(by),
-        }
+        if isinstance(by, str):
+            by = (by,)
+        values |= {"rules": rules, "guards": guards, "by": tuple(by)}
         return cls(**values)
 
     @property
@@ -267,29 +265,25 @@ def _check_choices(statistics: object, options: object) -> None:
     """Refuse invalid settings and options before anything is read."""
     chosen = dict(_table(statistics, "gate.statistics"))
     aligned = dict(_table(options, "gate.options"))
-    _refuse_unknown(
-        chosen,
-        [
-            declared.name
-            for declared in fields(ComparisonSettings)
-            if declared.name != "rope"
-        ],
-        "gate.statistics",
-    )
-    _check_kinds(
-        chosen,
-        {declared.name: str(declared.type) for declared in fields(ComparisonSettings)},
-        "gate.statistics",
-    )
+    kinds = {
+        declared.name: str(declared.type)
+        for declared in fields(ComparisonSettings)
+        if declared.name != "rope"
+    }
+    _refuse_unknown(chosen, list(kinds), "gate.statistics")
+    _check_kinds(chosen, kinds, "gate.statistics")
     ComparisonSettings(**chosen)
+
     # a test says nothing about losses that these queries do not show
     one_of("interval", chosen.get("interval", "auto"), tuple(METHODS))
+
     _refuse_unknown(aligned, [*_ALIGNMENT, *_FURTHER_OPTIONS, *_TABLES], "gate.options")
     _check_kinds(aligned, _FURTHER_OPTIONS, "gate.options")
     check_renames(aligned.get("columns", {}))
-    AlignmentOptions(
-        **{name: value for name, value in aligned.items() if name in _ALIGNMENT}
-    )
+    of_alignment = {
+        name: value for name, value in aligned.items() if name in _ALIGNMENT
+    }
+    AlignmentOptions(**of_alignment)
 
 
 def _rule(data: object) -> Rule:
@@ -330,14 +324,14 @@ def _built(kind: Any, data: Any, what: str) -> Any:  # noqa: ANN401 - a dataclas
     try:
         return kind(**values)
     except TypeError:
+        known = {declared.name: str(declared.type) for declared in fields(kind)}
         missing = [
-            f.name
-            for f in fields(kind)
-            if f.name not in values and "None" not in str(f.type)
+            name
+            for name, declared in known.items()
+            if name not in values and "None" not in declared
         ]
         raise UsageError(
-            f"[{what}] lacks {missing[0]}",
-            expected=", ".join(f.name for f in fields(kind)),
+            f"[{what}] lacks {missing[0]}", expected=", ".join(known)
         ) from None
 
 

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 from xml.etree import ElementTree as ET
 
 import polars as pl
 
 from rankstone.comparison.repeated_runs import repeated_sentences
 from rankstone.errors import printable
-from rankstone.tables.phrases import phrase
-from rankstone.tables.results import Result
-from rankstone.tables.sheet import Sheet, Table
+from rankstone.tables.results import Findings
+from rankstone.tables.sheet import Details, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Iterator, Mapping
 
     from rankstone.comparison.comparison_result import Comparison
     from rankstone.comparison.gate_rules import Check
@@ -54,7 +52,7 @@ class GateOutcome:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Gate(Result):
+class Gate(Findings):
     """Whether a candidate may replace the baseline.
 
     Attributes
@@ -77,21 +75,27 @@ class Gate(Result):
     ('pass', 0, '0.5704, minimum 0.45')
     """
 
-    section: ClassVar = "gate"
     checks: tuple[Check, ...]
     comparison: Comparison
     inconclusive: str = "fail"
 
+    section = "gate"
+    digits = 4
+
+    @property
+    def lang(self) -> str:  # type: ignore[override] # the comparison's
+        """The language of all sentences."""
+        return self.comparison.lang
+
     @property
     def outcomes(self) -> tuple[GateOutcome, ...]:
         """Outcomes of guards, then of rules, in the language of the comparison."""
-        lang = self.comparison.lang
         return tuple(
             GateOutcome(
                 check.kind,
-                check.text(lang, check.title),
+                check.text(self.lang, check.title),
                 check.verdict,
-                check.text(lang),
+                check.text(self.lang),
                 check.numbers,
             )
             for check in self.checks
@@ -120,14 +124,10 @@ class Gate(Result):
         ]
         if not names or self.inconclusive != "warn":
             return None
-        return self._say("warning", names=", ".join(names))
-
-    @property
-    def _say(self) -> Callable[..., str]:
-        return partial(phrase, self.section, lang=self.comparison.lang)
+        return self.say("warning", names=", ".join(names))
 
     def _word(self, verdict: str) -> str:
-        return self._say(f"word_{verdict.replace(' ', '_')}")
+        return self.say(f"word_{verdict.replace(' ', '_')}")
 
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts."""
@@ -144,10 +144,19 @@ class Gate(Result):
         rows = [[getattr(outcome, name) for name in names] for outcome in self.outcomes]
         return pl.DataFrame(rows, dict.fromkeys(names, pl.String), orient="row")
 
-    def sheet(self, digits: int = 4) -> Sheet:
+    def title(self) -> str:
+        """Return the verdict on the candidate."""
+        baseline, candidate = self.comparison.systems
+        return self.say(
+            "heading",
+            verdict=self._word(self.verdict),
+            candidate=printable(candidate, 40),
+            baseline=printable(baseline, 40),
+        )
+
+    def tables(self, digits: int, *, verbose: bool = False) -> list[Table]:
         """Return the outcomes as people read them; decimals are fixed."""
-        del digits
-        say = self._say
+        del digits, verbose
         rows = tuple(
             (
                 f"{_SIGNS[outcome.verdict]} {self._word(outcome.verdict)}",
@@ -156,30 +165,27 @@ class Gate(Result):
             )
             for outcome in self.outcomes
         )
-        head = ("", say("rule"), say("result"))
-        table = Table(say("checks"), head, rows, (False, False, False))
+        head = ("", self.say("rule"), self.say("result"))
+        return [Table(self.say("checks"), head, rows, (False, False, False))]
 
-        sentences = [*self.comparison.sentences(), *repeated_sentences(self.comparison)]
+    def findings(self, digits: int = 4) -> Iterator[str]:
+        """Yield what is inconclusive, and what the comparison says."""
+        del digits
         if self.warning is not None:
-            sentences.insert(0, self.warning)
+            yield self.warning
+        yield from self.comparison.sentences()
+        yield from repeated_sentences(self.comparison)
 
+    def _notes(self) -> Details:
         verdicts = [check.verdict for check in self.checks]
         counts = [
             f"{verdicts.count(word)} {self._word(word)}"
             for word in _ORDER
             if word in verdicts
         ]
-        totals = say("totals", n=len(verdicts), counts=say("comma").join(counts))
-
-        baseline, candidate = self.comparison.systems
-        title = say(
-            "heading",
-            verdict=self._word(self.verdict),
-            candidate=printable(candidate, 40),
-            baseline=printable(baseline, 40),
-        )
-        parts = (table, (say("comparison"), tuple(sentences)))
-        return Sheet(title, parts=parts, notes=(totals,))
+        comma = self.say("comma")
+        totals = self.say("totals", n=len(verdicts), counts=comma.join(counts))
+        return Details((totals,), (totals,))
 
     def junit(self) -> str:
         """Return it as JUnit XML: a test case for each rule and guard.

@@ -394,17 +394,23 @@ def _pairs(ideal: Ideal, lines: list[Threshold]) -> pl.DataFrame:
     """Count the pairs of documents with different grades, and those with the threshold between them."""
     judged = np.diff(ideal.offsets)
     fresh = np.ones(len(ideal.grade), bool)
-    fresh[1:] = (ideal.grade[1:] != ideal.grade[:-1]) | (
-        ideal.query[1:] != ideal.query[:-1]
-    )
-    sizes = np.diff(np.append(np.flatnonzero(fresh), len(fresh)))
-    pairs = int((judged * judged).sum() - (sizes * sizes).sum()) // 2
+    another_grade = ideal.grade[1:] != ideal.grade[:-1]
+    another_query = ideal.query[1:] != ideal.query[:-1]
+    fresh[1:] = another_grade | another_query
+    starts = np.flatnonzero(fresh)
+    sizes = np.diff(np.append(starts, len(fresh)))
+
+    # every pair of a query, but those of one grade
+    ordered = (judged * judged).sum()
+    equal = (sizes * sizes).sum()
+    pairs = int(ordered - equal) // 2
     rows = []
     for line in lines:
         above = ideal.count(line(ideal.grade))
         kept = int((above * (judged - above)).sum())
         lost = 1 - kept / pairs if pairs else None
-        rows.append((line.level, pairs, kept, lost, int((above == 0).sum())))
+        empty = int((above == 0).sum())
+        rows.append((line.level, pairs, kept, lost, empty))
     counts = dict.fromkeys(("pairs", "kept"), pl.Int64)
     schema = {"rel": pl.Float64, **counts, "loss": pl.Float64, "empty": pl.Int64}
     return pl.DataFrame(rows, schema, orient="row")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
@@ -22,10 +22,12 @@ _MANY = 100
 #: probabilities from here on are shown as 1.00
 _NEARLY_1 = 0.995
 
+_PAIR: Final = ("measure", "system", "versus")
+_VERDICTS: Final = ("worse", "equivalent", "better")
 _SCHEMA = {
-    **dict.fromkeys(("measure", "system", "versus"), pl.String),
+    **dict.fromkeys(_PAIR, pl.String),
     "n": pl.Int64,
-    **dict.fromkeys(("worse", "equivalent", "better"), pl.Float64),
+    **dict.fromkeys(_VERDICTS, pl.Float64),
 }
 
 
@@ -45,7 +47,7 @@ def practical_probability(comparison: Comparison) -> pl.DataFrame:
         matrix = comparison.matrices[row["measure"]]
         if rope is None or matrix.replicates:
             continue
-        names = [row[name] for name in ("measure", "system", "versus")]
+        names = [row[name] for name in _PAIR]
         columns = (matrix.systems.index(name) for name in names[1:])
         gains = matrix.sign * per_unit(matrix.units.difference(*columns))
         seed = comparison.settings.seed
@@ -60,12 +62,11 @@ def practical_table(comparison: Comparison, say: Say) -> Table:
     rows = []
     for row in practical_probability(comparison).iter_rows(named=True):
         names = names_in(comparison, row, short)
-        shares = [
-            _shown(row[name], row["n"]) for name in ("worse", "equivalent", "better")
-        ]
-        rows.append((names["measure"], names["system"], names["versus"], *shares))
-    words = [say(f"word_{name}") for name in ("worse", "equivalent", "better")]
-    head = (say("measure"), say("system"), say("versus"), *words)
+        pair = [names[name] for name in _PAIR]
+        shares = [_shown(row[verdict], row["n"]) for verdict in _VERDICTS]
+        rows.append((*pair, *shares))
+    words = [say(f"word_{verdict}") for verdict in _VERDICTS]
+    head = (*map(say, _PAIR), *words)
     title = say("practical", rope=f"{comparison.settings.rope:g}")
     kinds: tuple[Kind, ...] = ("text", "id", "id", *("number",) * 3)
     return Table(title, head, tuple(rows), kinds)

@@ -109,10 +109,11 @@ def _percentiles(
     """Return percentiles of costs and the ends of their intervals, ``None`` where these are not known."""
     row: dict[str, float | None] = {}
     for name, share in _SHARES.items():
-        low, high = quantile_interval(values, share, confidence)
         row[name] = float(np.quantile(values, share))
-        row[f"{name}_low"] = low if known and np.isfinite(low) else None
-        row[f"{name}_high"] = high if known and np.isfinite(high) else None
+        low, high = quantile_interval(values, share, confidence)
+        for end, limit in (("low", low), ("high", high)):
+            finite = known and np.isfinite(limit)
+            row[f"{name}_{end}"] = limit if finite else None
     return row
 
 

@@ -296,22 +296,21 @@ def _margins(config: Config) -> list[Margin]:
         config.qrels, options.get("columns"), options.get("format_in")
     )
     n = judged.collect()["query_id"].n_unique()
-    at_once = (
-        1
-        if config.statistics.get("correction") == "none"
-        else len({rule.measure for rule in rules})
-    )
+    at_once = len({rule.measure for rule in rules})
+    if config.statistics.get("correction") == "none":
+        at_once = 1
     alpha = (1 - config.statistics.get("confidence", 0.95)) / at_once / 2
     method = config.statistics.get("interval", "auto")
-    measures = [
-        (parse_measure(rule.measure), float(rule.margin or 0)) for rule in rules
-    ]
-    found = [
-        margin_plan(one, margin, n, alpha, method)
-        for one, margin in measures
-        if isinstance(one, Measure)
-    ]
-    return [margin for margin in found if margin is not None]
+
+    margins = []
+    for rule in rules:
+        measure = parse_measure(rule.measure)
+        if not isinstance(measure, Measure):
+            continue
+        margin = margin_plan(measure, float(rule.margin or 0), n, alpha, method)
+        if margin is not None:
+            margins.append(margin)
+    return margins
 
 
 def _same_lists(config: Config, found: Comparison, measure: str) -> bool:

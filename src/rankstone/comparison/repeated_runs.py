@@ -70,47 +70,50 @@ def repeated_runs(comparison: Comparison) -> pl.DataFrame:
 
 def _row(matrix: Matrix, system: str, versus: str, alpha: float) -> tuple[Any, ...]:
     """Return the numbers of a pair."""
-    at = matrix.systems.index(system)
-    other = matrix.systems.index(versus)
-    each = [
-        matrix.runs.get(name, matrix.values[:, [of]])
-        for name, of in ((system, at), (versus, other))
+    columns = [matrix.systems.index(name) for name in (system, versus)]
+    runs = [
+        matrix.runs.get(name, matrix.values[:, [column]])
+        for name, column in zip((system, versus), columns, strict=True)
     ]
-    counts = [part.shape[1] for part in each]
+    of_first, of_second = (scores.shape[1] for scores in runs)
     every = Units.of(
-        np.concatenate(each, axis=1), weight=matrix.weight, cluster=matrix.cluster
+        np.concatenate(runs, axis=1), weight=matrix.weight, cluster=matrix.cluster
     )
-    one, two = np.divmod(np.arange(counts[0] * counts[1]), counts[1])
-    single = [
-        found.interval(1 - alpha)
-        for found in estimates(every.difference(one, counts[0] + two))
-    ]
-    ends = np.sort(matrix.sign * np.array(single), axis=1)
+
+    # every run of the one with every run of the other
+    first, second = np.divmod(np.arange(of_first * of_second), of_second)
+    differences = every.difference(first, of_first + second)
+    intervals = [single.interval(1 - alpha) for single in estimates(differences)]
+    ends = np.sort(matrix.sign * np.array(intervals), axis=1)
     better = int((ends[:, 0] > 0).sum())
     worse = int((ends[:, 1] < 0).sum())
-    of_queries = float(matrix.units.difference(at, other).robust_error()[0][0])
-    means = np.split(every.mean, [counts[0]])
-    spread = sum(float(part.var(ddof=1)) for part in means if len(part) > 1)
-    squared = sum(
-        float(part.var(ddof=1)) / len(part) for part in means if len(part) > 1
-    )
-    total = of_queries**2 + squared
-    enough = (
-        math.ceil(spread * (1 / _SMALL - 1) / of_queries**2)
-        if of_queries > 0 and spread > 0
-        else None
-    )
-    verdicts = better, len(ends) - better - worse, worse
-    share = squared / total if total > 0 else 0.0
+
+    # the error of the difference: that of queries, and that of runs
+    error_queries = float(matrix.units.difference(*columns).robust_error()[0][0])
+    spread = 0.0
+    squared = 0.0
+    for means in np.split(every.mean, [of_first]):
+        if len(means) > 1:
+            variance = float(means.var(ddof=1))
+            spread += variance
+            squared += variance / len(means)
+    total = error_queries**2 + squared
+    enough = None
+    if error_queries > 0 and spread > 0:
+        enough = math.ceil(spread * (1 / _SMALL - 1) / error_queries**2)
+
     return (
         matrix.measure,
         system,
         versus,
-        *counts,
-        of_queries,
+        of_first,
+        of_second,
+        error_queries,
         math.sqrt(squared),
-        share,
-        *verdicts,
+        squared / total if total > 0 else 0.0,
+        better,
+        len(ends) - better - worse,
+        worse,
         enough,
     )
 
@@ -127,7 +130,10 @@ def repeated_sentences(comparison: Comparison) -> Iterator[str]:
         }
         text = say("repeated_share", share=f"{100 * row['share']:.2g} %", **names)
         text += say("repeated_verdicts", pairs=row["runs"] * row["runs_versus"], **row)
-        if row["enough"] and row["enough"] > max(row["runs"], row["runs_versus"]):
-            text += say("repeated_more", enough=row["enough"])
+        enough = row["enough"]
+        if enough and enough > max(row["runs"], row["runs_versus"]):
+            text += say("repeated_more", enough=enough)
         single = sum(row[name] > 0 for name in ("better", "inconclusive", "worse"))
-        yield text + (say("repeated_flips") if single > 1 else "")
+        if single > 1:
+            text += say("repeated_flips")
+        yield text

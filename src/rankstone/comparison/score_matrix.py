@@ -228,16 +228,17 @@ def _over_runs(values: Floats) -> Floats:
 
 def _clusters(ids: pl.Series, cluster: pl.DataFrame) -> tuple[Ints, pl.Series]:
     """Return the number of each query's cluster, and names; a query without a cluster is its own cluster."""
-    placed = ids.to_frame("query_id").join(
-        cluster, on="query_id", how="left", maintain_order="left"
-    )
+    queries = ids.to_frame("query_id")
+    placed = queries.join(cluster, on="query_id", how="left", maintain_order="left")
+
+    own = pl.col("cluster").cast(pl.String)
     alone = pl.lit(NO_CLUSTER) + pl.col("query_id").cast(pl.String)
-    names = placed.select(
-        pl.coalesce(pl.col("cluster").cast(pl.String), alone).alias("name")
-    )
+    names = placed.select(name=pl.coalesce(own, alone))
+
     numbered = names.unique(maintain_order=True).with_row_index("number")
     found = names.join(numbered, on="name", how="left", maintain_order="left")
-    return found["number"].to_numpy().astype(np.int64), numbered["name"]
+    numbers = found["number"].to_numpy()
+    return numbers.astype(np.int64), numbered["name"]
 
 
 def keys_of(names: pl.Series) -> NDArray[np.uint64]:
@@ -252,17 +253,20 @@ def systems_of(runs: Sequence[str]) -> dict[str, list[str]]:
     >>> systems_of(["bm25", "dense/seed1", "dense/seed2"])
     {'bm25': ['bm25'], 'dense': ['dense/seed1', 'dense/seed2']}
     """
-    parts = {run: run.split("/") for run in runs}
     shared: dict[str, list[str]] = {}
-    for run, names in parts.items():
-        if len(names) == 2 and all(names):  # noqa: PLR2004 - a system and a replicate
-            shared.setdefault(names[0], []).append(run)
+    for run in runs:
+        system, _, replicate = run.partition("/")
+        if system and replicate and "/" not in replicate:
+            shared.setdefault(system, []).append(run)
+
     systems: dict[str, list[str]] = {}
-    for run, names in parts.items():
-        together = len(shared.get(names[0], ())) > 1 and run in shared[names[0]]
-        systems.setdefault(names[0] if together else run, []).append(run)
+    for run in runs:
+        system = run.partition("/")[0]
+        replicates = shared.get(system, ())
+        together = len(replicates) > 1 and run in replicates
+        systems.setdefault(system if together else run, []).append(run)
+
+    # runs of a single system are compared with each other
     if len(systems) == 1 and len(runs) > 1:
-        return {
-            run: [run] for run in runs
-        }  # runs of a single system are compared with each other
+        return {run: [run] for run in runs}
     return systems

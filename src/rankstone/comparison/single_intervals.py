@@ -180,15 +180,15 @@ def _percentiles(scores: Scores, confidence: float) -> Iterator[tuple[Any, ...]]
     """Yield rows of percentiles, whose intervals need no distribution; null ends where n is too small."""
     for measure in scores.measures:
         share = percentile(measure.agg)
-        for run in scores.runs if share is not None else ():
-            values = (
-                scores.per_query.filter(run=run, measure=str(measure))["value"]
-                .drop_nulls()
-                .to_numpy()
-            )
-            low, high = quantile_interval(values, share, confidence)  # type: ignore[arg-type] # a number here
+        if share is None:
+            continue
+        for run in scores.runs:
+            rows = scores.per_query.filter(run=run, measure=str(measure))
+            values = rows["value"].drop_nulls().to_numpy()
+            low, high = quantile_interval(values, share, confidence)
             value = measure.aggregate(values, values, values, values)
-            yield run, str(measure), value, low, high, None, len(values), len(values)
+            n = len(values)
+            yield run, str(measure), value, low, high, None, n, n
 
 
 def _resampling_key(matrix: Matrix, interval: str) -> bytes:

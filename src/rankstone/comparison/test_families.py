@@ -292,15 +292,19 @@ def with_runs(found: Estimate, matrix: Matrix, one: int, other: int) -> Estimate
     one, other
         Columns of the two systems.
     """
-    means = [matrix.replicates.get(matrix.systems[at]) for at in (one, other)]
     parts = [(found.error**2, found.df)]
-    parts += [
-        (float(np.var(m, ddof=1)) / len(m), len(m) - 1) for m in means if m is not None
-    ]
+    for column in (one, other):
+        means = matrix.replicates.get(matrix.systems[column])
+        if means is None:
+            continue
+        variance = float(np.var(means, ddof=1))
+        parts.append((variance / len(means), len(means) - 1))
+
     square = sum(part for part, _ in parts)
     if len(parts) == 1 or not square > 0:
         return found
-    df = square**2 / sum(part**2 / freedom for part, freedom in parts)
+    uncertain = sum(part**2 / freedom for part, freedom in parts)
+    df = square**2 / uncertain
     return replace(found, error=math.sqrt(square), df=df)
 
 

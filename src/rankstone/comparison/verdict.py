@@ -143,16 +143,17 @@ class PairStatistics:
 
 def by_matrix(pairs: Sequence[Pair]) -> Iterator[tuple[Matrix, list[int], Ints, Ints]]:
     """Yield pairs of one score matrix, not too many at a time: matrix, positions, both columns."""
-    groups: dict[int, list[int]] = {}
-    for at, pair in enumerate(pairs):
-        groups.setdefault(id(pair.matrix), []).append(at)
-    for members in groups.values():
+    positions: dict[int, list[int]] = {}
+    for position, pair in enumerate(pairs):
+        positions.setdefault(id(pair.matrix), []).append(position)
+    for members in positions.values():
         matrix = pairs[members[0]].matrix
-        each = max(1, _BLOCK // len(matrix))
-        for begin in range(0, len(members), each):
-            places = members[begin : begin + each]
-            one, other = np.array([(pairs[at].one, pairs[at].other) for at in places]).T
-            yield matrix, places, one, other
+        at_once = max(1, _BLOCK // len(matrix))
+        for begin in range(0, len(members), at_once):
+            block = members[begin : begin + at_once]
+            one = np.array([pairs[position].one for position in block])
+            other = np.array([pairs[position].other for position in block])
+            yield matrix, block, one, other
 
 
 def pair_statistics(

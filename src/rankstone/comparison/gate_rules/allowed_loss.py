@@ -48,7 +48,8 @@ class AllowedLoss(GateRule):
         """Yield the outcome over all queries, then in each segment; the same lists lose nothing."""
         comparison = candidate.comparison
         parts = {"measure": comparison.label(matrix.measure)}
-        row = comparison.table.filter(measure=matrix.measure).row(0, named=True)
+        rows = comparison.table.filter(measure=matrix.measure)
+        row = rows.row(0, named=True)
         changed = matrix.differences(1, 0).any()
         if not changed and candidate.same_lists(matrix.measure):
             numbers = {"difference": 0.0, "margin": self.margin, "n": row["n"]}
@@ -59,10 +60,11 @@ class AllowedLoss(GateRule):
         if comparison.segments is None:
             return
         columns = comparison.segments.columns
-        by = columns[: columns.index("measure")]
-        segments = comparison.segments.filter(measure=matrix.measure)
-        for row in segments.iter_rows(named=True):
-            parts["segment"] = ", ".join(f"{name}={row[name]}" for name in by)
+        attributes = columns[: columns.index("measure")]
+        rows = comparison.segments.filter(measure=matrix.measure)
+        for row in rows.iter_rows(named=True):
+            segment = [f"{name}={row[name]}" for name in attributes]
+            parts["segment"] = ", ".join(segment)
             yield self._in_row(row, matrix, comparison, parts, "title_in_segment")
 
     def _in_row(
@@ -75,8 +77,10 @@ class AllowedLoss(GateRule):
     ) -> Check:
         """Compare the interval of a difference with the margin."""
         known = row["low"] is not None
-        ends = (row["low"], row["high"]) if known else (math.nan, math.nan)
-        low, high = sorted(matrix.sign * end for end in ends)
+        low = math.nan
+        high = math.nan
+        if known:
+            low, high = sorted(matrix.sign * row[end] for end in ("low", "high"))
         alpha = (1 - row["confidence"]) / 2
         most = matrix.span[1] - matrix.span[0]
         rare = unseen_share(row["units"], alpha)
@@ -102,8 +106,12 @@ class AllowedLoss(GateRule):
             verdict = "fail"
         elif queries is not None:
             sentences.append("enough")
-        level = percent(row["confidence"])
-        shown = {"level": level, "most": most, "share": 100 * rare, **parts}
+        shown = {
+            "level": percent(row["confidence"]),
+            "most": most,
+            "share": 100 * rare,
+            **parts,
+        }
         return Check(verdict, tuple(sentences), numbers, shown, title)
 
     def _queries_needed(

@@ -35,15 +35,17 @@ class Drops(GateRule):
         places = np.flatnonzero(loss > self.by + ROUNDING)
         worst = places[np.argsort(-loss[places], kind="stable")][:_NAMED]
 
+        count = len(places)
         sentences = ["drops"]
-        if len(places):
-            further = len(places) > len(worst)
-            sentences.append("worst_and_more" if further else "worst")
+        if count > len(worst):
+            sentences.append("worst_and_more")
+        elif count:
+            sentences.append("worst")
         yield self.outcome(
             matrix,
             candidate,
             *sentences,
-            passed=len(places) <= self.most,
-            numbers={"drops": len(places)},
+            passed=count <= self.most,
+            numbers={"drops": count},
             names=", ".join(str(matrix.queries[int(place)]) for place in worst),
         )
