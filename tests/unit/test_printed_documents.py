@@ -11,6 +11,7 @@ from docs.making.printed import Block, BrokenCommand, blocks, refreshed, run_pyt
 from tests.unit.test_documents import DOCUMENTS
 
 import rankstone
+from rankstone.comparison import GateRule
 from rankstone.measures import MEASURES
 from rankstone.measures.core.gains_and_discounts import CUSTOM_DISCOUNTS, CUSTOM_GAINS
 from rankstone.measures.walk_models import CUSTOM_WALKS
@@ -51,6 +52,7 @@ def given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str,
     run = {"301": {"d2": 9.1, "d1": 7.5, "d9": 2.2}, "302": {"d4": 4.0}}
     other = {"301": {"d1": 9.0, "d3": 7.0}, "302": {"d5": 4.0}}
     before = set(MEASURES)
+    rules = set(GateRule.known())
     yield {
         "rankstone": rankstone,
         "qrels": qrels,
@@ -65,6 +67,8 @@ def given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str,
     }
     for name in set(MEASURES) - before:
         MEASURES.remove(name)
+    for name in set(GateRule.known()) - rules:
+        del GateRule._known[name]  # noqa: SLF001 - nobody else takes one back
     for own in (CUSTOM_GAINS, CUSTOM_DISCOUNTS, CUSTOM_WALKS):
         own.clear()
 
