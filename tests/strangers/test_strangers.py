@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -39,16 +38,10 @@ RUNS: Final = {
     for name, run in zip(case.run_names(), case.runs, strict=True)
 }
 RECORD: Final = recorded()
-#: through a shell those whose fix is pasted; the others print the same in this process
-HERE: Final = [
-    name
-    for name in RUNS
-    if not os.environ.get("RANKSTONE_SHELL") or RECORD.get(name) == "fixed"
-]
 AGAIN: Final = "`python -m tests.strangers` writes the outcomes of today"
 
 
-@pytest.mark.parametrize("name", HERE)
+@pytest.mark.parametrize("name", RUNS)
 def test_outcome(name: str) -> None:
     """A run comes out as recorded: no worse, and what is better is recorded, too."""
     trail = followed(*RUNS[name])
