@@ -270,7 +270,7 @@ def test_batches_and_slices_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     runs = {"r0": run(cases, 0), "r1": run(cases, 1)}
     texts = ["nDCG@3", "AP", "RR", "P@2", "R@2", "Rprec", "Q", "ERR(max_grade=2)"]
     whole = rankstone.bounds(judgments(cases), runs, texts, difference=("r0", "r1"))
-    monkeypatch.setattr("rankstone.diagnostics.bound_search.slices.__defaults__", (7,))
+    monkeypatch.setattr("rankstone.diagnostics.filled_lists.slices.__defaults__", (7,))
     monkeypatch.setattr("rankstone.diagnostics.score_bounds._HOLES", 5)
     pieces = rankstone.bounds(judgments(cases), runs, texts, difference=("r0", "r1"))
 

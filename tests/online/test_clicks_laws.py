@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankstone.errors import BadValue
-from rankstone.online import shown_lists as cells
+from rankstone.online import click_cells as cells
 from rankstone.online import shown_lists as lists
 from rankstone.online.click_judgments import clicks
 

@@ -18,7 +18,7 @@ from rankstone.conventions.trec_eval.output_lines import (
     requested_measures,
 )
 from rankstone.conventions.trec_eval.program import TrecJudgments
-from rankstone.conventions.trec_eval.relevance_evaluator import Settings
+from rankstone.conventions.trec_eval.trec_settings import Settings
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ from tests.rankings.oracle import block, documents
 from tests.rankings.worlds import DOCS, groups, random_ranking, rankings, scores
 
 from rankstone import diff
-from rankstone.rankings.rank_similarity.rank_correlation import counts
+from rankstone.rankings.rank_similarity.pair_counts import counts
 
 if TYPE_CHECKING:
     from tests.rankings.oracle import Ranking

@@ -23,7 +23,7 @@ from rankstone.evaluation.shares import Trailer
 from rankstone.hits.alignment_options import AlignmentOptions
 from rankstone.spark.executor_task import NUMBERS, Task
 from rankstone.spark.in_place import CutLists, InPlace, PartitionReports, split_at_lists
-from rankstone.spark.spark_evaluation import ByQuery, SideRows
+from rankstone.spark.side_rows import ByQuery, SideRows
 from rankstone.testing.small_worlds import small_world
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import rankstone
 from rankstone.hits.tallies import ListCounts
 from rankstone.online.retention_audit import RegistrationsAudit, RetentionAudit
-from rankstone.rankings.rank_similarity.paired_lists import RankingAudit
+from rankstone.rankings.rank_similarity.lists_audit import RankingAudit
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -25,7 +25,7 @@ from rankstone.errors import (
 )
 from rankstone.hits.alignment_options import AlignmentOptions
 from rankstone.measures import Measure
-from rankstone.rankings.rank_similarity.run_similarity import ordering_options
+from rankstone.rankings.rank_similarity.list_ordering import ordering_options
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ from tests.rows import each
 
 import rankstone
 from rankstone import P
-from rankstone.diagnostics.cutoff_choice import Resampling
+from rankstone.diagnostics.curve_resampling import Resampling
 from rankstone.errors import BadOption, BadParameter, UsageError
 from rankstone.measures.at_cutoffs import AtK, parse_curves
 from rankstone.measures.core.definition import MOST_RANKS

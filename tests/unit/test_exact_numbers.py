@@ -17,7 +17,7 @@ from tests.postgres import a_server
 import rankstone
 from rankstone.errors import RankstoneError
 from rankstone.integrations import arrays as functional
-from rankstone.io.number_columns import inexact
+from rankstone.io.exact_numbers import inexact
 
 if TYPE_CHECKING:
     from collections.abc import Callable

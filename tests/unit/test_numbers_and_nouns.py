@@ -87,7 +87,7 @@ SEVERAL_IN_CODE: Final = {
     "ltr/model_selection.py candidates": "one is the best",
     "online/log_tables.py rows": "one has no double",
     "online/periods.py values": "too many",
-    "online/retention_audit.py values": "too many",
+    "online/event_survey.py values": "too many",
     "online/segments.py segments": "too many",
     "online/segments.py pairs": "too many",
     "rankings/recommendation/list_reading.py items": "one ties with none",

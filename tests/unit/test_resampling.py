@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-from rankstone.diagnostics.cutoff_choice import Resampling, resampled_means
+from rankstone.diagnostics.curve_resampling import Resampling, resampled_means
 
 
 def test_resampled_means_are_means_of_what_was_drawn() -> None:
@@ -48,7 +48,7 @@ def test_rows_and_columns_beside_change_nothing() -> None:
 
 CODE = """
 import numpy as np
-from rankstone.diagnostics.cutoff_choice import Resampling, resampled_means
+from rankstone.diagnostics.curve_resampling import Resampling, resampled_means
 values = np.random.Generator(np.random.Philox(2)).random((3000, 300))
 print(resampled_means(values, None, Resampling(resamples=64, seed=11)).tobytes().hex())
 """

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
 
-from rankstone._basics import some
+from rankstone._basics import Record, some
 from rankstone.boards.battle_tables import BattleTable, read_battles
 from rankstone.boards.ranked_systems import RankedSystems, places
 from rankstone.errors import (
@@ -65,8 +65,7 @@ _FEWEST, _ENOUGH = 200, 0.99
 _NO_MOVE: Final = 1e-9
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class PairedBoard(RankedSystems):
+class PairedBoard(RankedSystems, Record):
     """Systems ranked by paired comparisons.
 
     Attributes

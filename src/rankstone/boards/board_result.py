@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
 
-from rankstone._basics import some
+from rankstone._basics import Record, some
 from rankstone.boards.board_explanation import BoardExplanation, explain_place
 from rankstone.boards.cells import ESTIMATES, MISSING, RANKED
 from rankstone.boards.rank_tests import friedman_test, posthoc_test
@@ -39,8 +39,7 @@ _HALF: Final = 5
 _CARRIES: Final = 0.2
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Board(RankedSystems):
+class Board(RankedSystems, Record):
     """Systems ranked over data sets, and how sure the ranks are.
 
     Attributes

@@ -30,12 +30,12 @@ from rankstone.evaluation.prepared import Prepared
 from rankstone.evaluation.request import EvaluationKeywords, name_runs, of_rankings
 from rankstone.io.attributes import open_table
 from rankstone.io.columns import columns_in
-from rankstone.rankings.rank_similarity.list_pairs import load_run
-from rankstone.rankings.rank_similarity.run_similarity import (
+from rankstone.rankings.rank_similarity.list_ordering import (
     OPTIONS,
     options_for,
     ordering_options,
 )
+from rankstone.rankings.rank_similarity.list_pairs import load_run
 from rankstone.stats.automatic_intervals import difference_estimate, mean_estimates
 from rankstone.stats.order_agreement import order_agreement
 from rankstone.stats.random_streams import check_count

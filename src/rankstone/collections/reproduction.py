@@ -27,14 +27,13 @@ from rankstone.errors import (
 from rankstone.evaluation.prepared import Prepared
 from rankstone.evaluation.request import EvaluationKeywords, name_runs, of_rankings
 from rankstone.io.columns import columns_in
-from rankstone.rankings.rank_similarity.list_pairs import load_run
-from rankstone.rankings.rank_similarity.run_similarity import (
+from rankstone.rankings.rank_similarity.list_ordering import (
     OPTIONS,
-    diff,
-    open_runs,
     options_for,
     ordering_options,
 )
+from rankstone.rankings.rank_similarity.list_pairs import load_run
+from rankstone.rankings.rank_similarity.run_similarity import diff, open_runs
 from rankstone.stats.automatic_intervals import difference_estimate, mean_estimates
 from rankstone.stats.effect_ratios import (
     around,

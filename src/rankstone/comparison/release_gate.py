@@ -30,7 +30,8 @@ from rankstone.io.columns import Renames
 from rankstone.io.file_formats import stem
 from rankstone.measures.core.measure import Measure
 from rankstone.measures.core.syntax import parse_measure
-from rankstone.rankings.rank_similarity.run_similarity import OPTIONS, identical
+from rankstone.rankings.rank_similarity.list_ordering import OPTIONS
+from rankstone.rankings.rank_similarity.run_similarity import identical
 from rankstone.stats.automatic_intervals import difference_estimate
 from rankstone.stats.bounded_means import unseen_share
 from rankstone.stats.sampling_units import Units

@@ -9,11 +9,11 @@ from rankstone import lazy_names
 #: module → its public names, imported at first use; the stub is generated from this table
 PUBLIC = {
     "convention_files": ("compare", "convention", "conventions", "shared"),
-    "library_convention": ("Convention", "Entry", "Grades", "Reading"),
     "evaluation_by_convention": ("values_by",),
+    "library_convention": ("Convention", "Entry", "Grades", "Reading"),
     "trec_eval.output_lines": ("requested_measures",),
     "trec_eval.program": ("run_program",),
-    "trec_eval.relevance_evaluator": ("Settings",),
+    "trec_eval.trec_settings": ("Settings",),
 }
 __getattr__, _ = lazy_names(__name__, PUBLIC)
 #: what users need; the command line uses the other names

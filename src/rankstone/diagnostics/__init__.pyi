@@ -5,8 +5,8 @@ from rankstone.diagnostics.bounds_result import Bounds as Bounds
 from rankstone.diagnostics.chance_comparison import Baseline as Baseline
 from rankstone.diagnostics.chance_comparison import baseline as baseline
 from rankstone.diagnostics.curve_evaluation import curve as curve
+from rankstone.diagnostics.curve_resampling import Resampling as Resampling
 from rankstone.diagnostics.curve_result import Curves as Curves
-from rankstone.diagnostics.cutoff_choice import Resampling as Resampling
 from rankstone.diagnostics.expected_by_chance import Gain as Gain
 from rankstone.diagnostics.expected_by_chance import Gains as Gains
 from rankstone.diagnostics.expected_by_chance import gain as gain

@@ -21,7 +21,8 @@ from rankstone.diagnostics.bound_rules import (
     extremes,
     two_kinds,
 )
-from rankstone.diagnostics.bound_search import Search, scored, stepped, value_of_some
+from rankstone.diagnostics.bound_search import Search, stepped
+from rankstone.diagnostics.filled_lists import scored, value_of_some
 from rankstone.hits.list_arrays import list_numbers, ragged_range
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from rankstone._basics import Record
-from rankstone.diagnostics.bound_search import scored
+from rankstone.diagnostics.filled_lists import scored
 from rankstone.errors import BadOption, BadParameter
 from rankstone.hits.alignment_options import recorded_value
 from rankstone.hits.list_arrays import list_numbers, ragged_range

@@ -30,13 +30,8 @@ from rankstone.diagnostics.bound_questions import (
     less,
     rule_of,
 )
-from rankstone.diagnostics.bound_search import (
-    Search,
-    filled,
-    scored,
-    slices,
-    value_of_some,
-)
+from rankstone.diagnostics.bound_search import Search
+from rankstone.diagnostics.filled_lists import filled, scored, slices, value_of_some
 from rankstone.hits.list_arrays import list_numbers, ragged_range, running
 from rankstone.measures.core.definition import ANY_GAIN
 

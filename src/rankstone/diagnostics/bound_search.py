@@ -6,7 +6,7 @@ itself scores every assignment, and no formula is written twice.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import IntEnum
 from itertools import combinations_with_replacement
 from math import comb
@@ -14,186 +14,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankstone.diagnostics.lists_with_holes import chosen
-from rankstone.hits.list_arrays import (
-    Ideal,
-    descending_within,
-    list_numbers,
-    ragged_range,
-)
+from rankstone.diagnostics.filled_lists import slices
+from rankstone.hits.list_arrays import ragged_range
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from rankstone._basics import Floats, Ints
     from rankstone.diagnostics.bound_questions import Question
-    from rankstone.diagnostics.lists_with_holes import ListsWithHoles
-    from rankstone.hits.hits import Hits
-    from rankstone.measures.core.measure import Measure, Scored
-
-
-#: entries of filled lists per batch
-_SLICE = 1 << 20
-
-
-def filled(
-    lists: ListsWithHoles, query: Ints, grade: Floats, *, ideal: bool = True
-) -> Hits:
-    """Return the hits of copies of queries in which every hole has a grade.
-
-    Parameters
-    ----------
-    lists
-        The lists.
-    query
-        int64 ``[copies]``: the query of each copy; a query may have many copies.
-    grade
-        float64: grades of the holes of each copy, one copy after another.
-    ideal
-        Whether the grades enter the ideal lists, too.
-    """
-    lengths = np.diff(lists.offsets)[query]
-    holes = lists.holes[query]
-    at = ragged_range(lists.offsets[query], lengths)
-    hole = lists.hole[at]
-    value = lists.grade[at]
-    given = np.flatnonzero(hole >= 0)
-    begin = np.repeat(np.cumsum(holes) - holes, lengths)
-    value[given] = grade[begin[given] + hole[given]]
-    known = lists.hits.ideal.take(query)
-    if ideal:
-        known = _with(known, list_numbers(holes), grade)
-    return _shown(lists, query, at, lengths, value, known)
-
-
-def scored(
-    lists: ListsWithHoles, measure: Measure, query: Ints, grade: Floats
-) -> Scored:
-    """Score copies of queries in which every hole has a grade."""
-    used = lists.for_measure(measure)
-    sizes = np.diff(used.offsets) + np.diff(used.hits.ideal.offsets) + used.holes
-    ends = np.concatenate(([0], np.cumsum(used.holes[query])))
-    parts = [
-        measure.score(
-            filled(used, query[begin:end], grade[ends[begin] : ends[end]]), used.empty
-        )
-        for begin, end in slices(sizes[query])
-    ]
-    return parts[0].joined(parts, np.arange(len(query))) if len(parts) > 1 else parts[0]
-
-
-def value_of_some(
-    lists: ListsWithHoles,
-    measure: Measure,
-    query: Ints,
-    first: Ints,
-    count: Ints,
-    grade: float,
-) -> Floats:
-    """Return values if some neighbouring holes have one grade and the others stay unjudged.
-
-    Parameters
-    ----------
-    lists
-        The lists.
-    measure
-        A measure that treats unjudged documents like those judged not relevant.
-    query, first, count
-        int64 ``[copies]``: the query of each copy, and which of its holes are given the grade.
-    grade
-        The grade.
-
-    Returns
-    -------
-    numpy.ndarray
-        float64 ``[copies]``.
-    """
-    used = lists.for_measure(measure)
-    judged = np.diff(used.hits.offsets)[query]
-    values = [
-        measure.score(
-            _some_filled(
-                used, query[begin:end], first[begin:end], count[begin:end], grade
-            ),
-            used.empty,
-        ).value
-        for begin, end in slices(judged + count)
-    ]
-    return np.concatenate(values)
-
-
-def slices(sizes: Ints, most: int = _SLICE) -> Iterator[tuple[int, int]]:
-    """Cut copies into slices of bounded size, of one copy at least; always one slice."""
-    ends = np.cumsum(sizes)
-    begin = 0
-    while begin < len(sizes) or begin == 0:
-        before = int(ends[begin - 1]) if begin else 0
-        end = max(int(np.searchsorted(ends, before + most, side="right")), begin + 1)
-        yield begin, min(end, len(sizes))
-        begin = end
-
-
-def _some_filled(
-    lists: ListsWithHoles, query: Ints, first: Ints, count: Ints, grade: float
-) -> Hits:
-    known = np.flatnonzero(lists.hole < 0)
-    holes = np.flatnonzero(lists.hole >= 0)
-    copies = np.arange(len(query))
-    judged = np.diff(lists.hits.offsets)[query]
-    begin = np.searchsorted(holes, lists.offsets)
-    here = np.clip(np.diff(begin)[query] - first, 0, count)
-    at = np.concatenate(
-        (
-            known[ragged_range(lists.hits.offsets[query], judged)],
-            holes[ragged_range(begin[query] + first, here)],
-        )
-    )
-    copy = np.concatenate((np.repeat(copies, judged), np.repeat(copies, here)))
-    at = at[
-        np.argsort(copy * len(lists.rank) + at, kind="stable")
-    ]  # two sorted runs: a merge
-    value = np.where(lists.hole[at] < 0, lists.grade[at], grade)
-    added = np.repeat(copies, count)
-    ideal = _with(lists.hits.ideal.take(query), added, np.full(len(added), grade))
-    return _shown(lists, query, at, judged + here, value, ideal)
-
-
-def _shown(
-    lists: ListsWithHoles,
-    query: Ints,
-    at: Ints,
-    lengths: Ints,
-    grade: Floats,
-    ideal: Ideal,
-) -> Hits:
-    """Return the hits of copies of queries with some of their entries."""
-    return replace(
-        chosen(lists.hits, query, ideal=ideal),
-        offsets=np.concatenate(([0], np.cumsum(lengths))),
-        rank=lists.rank[at],
-        grade=grade,
-        first=lists.first[at],
-        last=lists.last[at],
-        judged=np.ones(len(at), bool),
-    )
-
-
-def _with(ideal: Ideal, query: Ints, grade: Floats) -> Ideal:
-    """Return ideal lists with further grades sorted in; ``query`` ascends."""
-    judged = np.diff(ideal.offsets)
-    added = np.bincount(query, minlength=len(judged))
-    offsets = np.concatenate(([0], np.cumsum(judged + added)))
-    together = np.empty(int(offsets[-1]))
-    together[ragged_range(offsets[:-1], judged)] = ideal.grade
-    together[ragged_range(offsets[:-1] + judged, added)] = grade
-    rises = together[1:] > together[:-1]
-    rises[offsets[1:-1][(offsets[1:-1] > 0) & (offsets[1:-1] < len(together))] - 1] = (
-        False
-    )
-    if not rises.any():
-        return Ideal(offsets, together)
-    group = list_numbers(judged + added)
-    return Ideal(offsets, descending_within(group, together))
+    from rankstone.measures.core.measure import Measure
 
 
 class Certificate(IntEnum):

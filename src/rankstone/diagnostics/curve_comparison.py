@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rankstone._basics import Floats, Ints
-    from rankstone.diagnostics.cutoff_choice import Resampling
+    from rankstone.diagnostics.curve_resampling import Resampling
     from rankstone.diagnostics.mean_curves import RunCurves
     from rankstone.measures.core.curve import Curve
 

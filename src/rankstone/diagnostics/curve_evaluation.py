@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
+from rankstone.diagnostics.curve_resampling import Resampling
 from rankstone.diagnostics.curve_result import Curves
-from rankstone.diagnostics.cutoff_choice import Resampling
 from rankstone.diagnostics.mean_curves import RunCurves
 from rankstone.evaluation.labelled_table import Given
 from rankstone.measures.at_cutoffs import AtK, parse_curves

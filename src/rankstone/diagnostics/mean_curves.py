@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from rankstone._basics import Record
-from rankstone.diagnostics.cutoff_choice import Resampling, resampled_means
+from rankstone.diagnostics.curve_resampling import Resampling, resampled_means
 from rankstone.hits.list_arrays import list_numbers
 from rankstone.measures.at_cutoffs import AtK
 from rankstone.measures.core.measure import Status

@@ -12,8 +12,8 @@ from rankstone.diagnostics.bound_differences import difference as differ
 from rankstone.diagnostics.bound_differences import together
 from rankstone.diagnostics.bound_questions import check_measure, check_options
 from rankstone.diagnostics.bound_rules import extremes
-from rankstone.diagnostics.bound_search import slices
 from rankstone.diagnostics.bounds_result import Bounds, Found
+from rankstone.diagnostics.filled_lists import slices
 from rankstone.diagnostics.lists_with_holes import ListsWithHoles
 from rankstone.errors import BadOption, UsageError, printable
 from rankstone.evaluation.pipeline import ScoredPart, query_order

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Self, cast
@@ -117,8 +117,7 @@ class RunMeans(HasMeans):
         return any(self.share_of(run, status) for run in self.audit.runs)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Scores(RunMeans):
+class Scores(RunMeans, Record):
     """Scores of one or more runs.
 
     Attributes

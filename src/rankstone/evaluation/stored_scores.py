@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import numpy as np
 import polars as pl
 
-from rankstone._basics import queries
+from rankstone._basics import Record, queries
 from rankstone.errors import EmptyInput, NotComparable
 from rankstone.evaluation.outside_means import outside_means
 from rankstone.evaluation.pipeline import cutoffs_of, deepest_of, score_warnings
@@ -65,8 +65,7 @@ class Origin:
     failed: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class SummedScores(RunMeans):
+class SummedScores(RunMeans, Record):
     """Means computed from shares; the scores of queries are elsewhere, and :meth:`collect` fetches them.
 
     Attributes
@@ -297,7 +296,6 @@ class Store:
         return path
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class StoredScores(SummedScores):
     """Scores of one or more runs; those of queries are in files that are removed with this object.
 

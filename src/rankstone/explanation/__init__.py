@@ -9,7 +9,8 @@ from rankstone import lazy_names
 #: module → its public names, imported at first use; the stub is generated from this table
 PUBLIC = {
     "explain_scores": ("Explainer", "QUERY", "explain", "explain_queries", "typed_in"),
-    "explanation_result": ("Explanation", "Row"),
+    "explanation_result": ("Explanation",),
+    "explanation_rows": ("Row",),
     "score_difference": ("ExplainedDifference",),
 }
 __getattr__, __all__ = lazy_names(__name__, PUBLIC)

@@ -6,7 +6,7 @@ from rankstone.explanation.explain_scores import explain as explain
 from rankstone.explanation.explain_scores import explain_queries as explain_queries
 from rankstone.explanation.explain_scores import typed_in as typed_in
 from rankstone.explanation.explanation_result import Explanation as Explanation
-from rankstone.explanation.explanation_result import Row as Row
+from rankstone.explanation.explanation_rows import Row as Row
 from rankstone.explanation.score_difference import ExplainedDifference as ExplainedDifference
 
 __all__ = [

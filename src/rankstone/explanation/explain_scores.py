@@ -15,7 +15,8 @@ from rankstone.errors import BadOption, BadParameter, EmptyInput, UsageError
 from rankstone.evaluation.pipeline import Pipeline
 from rankstone.evaluation.prepared import Prepared
 from rankstone.evaluation.request import choices, name_runs
-from rankstone.explanation.explanation_result import Change, Explanation, Missed
+from rankstone.explanation.explanation_result import Explanation
+from rankstone.explanation.explanation_rows import Change, Missed
 from rankstone.explanation.footnotes import footnotes
 from rankstone.explanation.traced_list import (
     QueryTrace,

@@ -13,7 +13,8 @@ from rankstone.tables.sheet import number as decimal
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from rankstone.explanation.explanation_result import Explanation, Row
+    from rankstone.explanation.explanation_result import Explanation
+    from rankstone.explanation.explanation_rows import Row
     from rankstone.explanation.score_difference import ExplainedDifference, Share
 
     #: a number → as it is shown

@@ -11,7 +11,7 @@ import polars as pl
 
 from rankstone._basics import Record, exact
 from rankstone.errors import NotComparable, did_you_mean, printable
-from rankstone.explanation.explanation_result import IdealRow, Intent, Row
+from rankstone.explanation.explanation_rows import IdealRow, Intent, Row
 from rankstone.hits.list_arrays import list_numbers
 from rankstone.hits.text_spans import overlapping
 from rankstone.hits.trace import Trace

@@ -26,7 +26,8 @@ from rankstone.hits.list_arrays import (
     running,
     sums,
 )
-from rankstone.hits.trace import Remembering, Traced
+from rankstone.hits.remembering import Remembering
+from rankstone.hits.trace import Traced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankstone._basics import Record
-from rankstone.hits.trace import Remembering
+from rankstone.hits.remembering import Remembering
 
 if TYPE_CHECKING:
     from collections.abc import Callable

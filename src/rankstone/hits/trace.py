@@ -82,19 +82,6 @@ class Trace:
         return next((table for table in self.tables if table.title == title), None)
 
 
-class Remembering:
-    """A mixin for frozen values that keep what was computed from them."""
-
-    _memo: dict[Any, Any]
-
-    def remember(self, key: object, make: Callable[[], Value]) -> Value:
-        """Return ``make()``, computed once; measures share what they have in common."""
-        if key not in self._memo:
-            self._memo[key] = make()
-        value: Value = self._memo[key]
-        return value
-
-
 class Traced:
     """A mixin for lists that can record what a measure computes with.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankstone.integrations.xgboost import scored
+from rankstone.integrations.xgboost_groups import scored
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

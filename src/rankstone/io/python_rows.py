@@ -23,8 +23,8 @@ from polars import selectors
 from rankstone.errors import BadValue, EmptyInput, InputError, MixedIds, printable
 from rankstone.io.column_suggestions import looks_like_columns
 from rankstone.io.columns import CANONICAL, FURTHER
+from rankstone.io.exact_numbers import LARGEST, refuse_inexact
 from rankstone.io.input_table import reading
-from rankstone.io.number_columns import LARGEST, refuse_inexact
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -23,9 +23,9 @@ from rankstone.errors import BadLine, InputError, printable
 from rankstone.io.advice import Advice
 from rankstone.io.columns import is_text
 from rankstone.io.damaged_files import PACKED, refuse_endless
+from rankstone.io.exact_numbers import LARGEST, inexact, too_long
 from rankstone.io.foreign_text import foreign
 from rankstone.io.input_table import ROWS, Table, reading
-from rankstone.io.number_columns import LARGEST, inexact, too_long
 from rankstone.io.sources import as_utf8
 from rankstone.io.suffixes import GZIP
 

@@ -17,7 +17,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from rankstone._basics import Bools, Floats, Ints
-    from rankstone.measures.ideal_agreement import OrderComparison
+    from rankstone.measures.order_comparison import OrderComparison
 
     Classes = list[tuple[int, int]]
 

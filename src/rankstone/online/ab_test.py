@@ -35,6 +35,7 @@ from rankstone.online.ab_metrics import (
     metric_ratios,
     repeated_metrics,
 )
+from rankstone.online.event_survey import as_date, as_day
 from rankstone.online.local_times import DAY, Clock, read_times
 from rankstone.online.log_tables import (
     Log,
@@ -49,7 +50,6 @@ from rankstone.online.log_tables import (
     refuse_duplicates,
     rows_to_frame,
 )
-from rankstone.online.retention_audit import as_date, as_day
 from rankstone.stats.proportions import sample_ratio
 from rankstone.stats.sequential import TUNED_TO, always_valid_ratio
 

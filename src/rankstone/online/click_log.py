@@ -10,9 +10,9 @@ import polars as pl
 from rankstone._basics import Record, counted
 from rankstone.errors import BadValue, EmptyInput
 from rankstone.io.events import read_events
+from rankstone.online.event_survey import Span
 from rankstone.online.local_times import DROP, Clock, read_times
 from rankstone.online.log_tables import FROM_0, number, row_text
-from rankstone.online.retention_audit import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -20,6 +20,14 @@ from rankstone.errors import (
 )
 from rankstone.io.columns import with_csv
 from rankstone.online.cohort_counts import CohortCounts, ObservedPeriods, count
+from rankstone.online.event_survey import (
+    EventSurvey,
+    Span,
+    as_date,
+    as_day,
+    segment_values,
+    survey_events,
+)
 from rankstone.online.local_times import Clock, TimeReading, read_times
 from rankstone.online.periods import Calendar, Windows
 from rankstone.online.registrations import (
@@ -28,15 +36,7 @@ from rankstone.online.registrations import (
     open_tables,
     read_registrations,
 )
-from rankstone.online.retention_audit import (
-    EventSurvey,
-    Span,
-    as_date,
-    as_day,
-    make_audit,
-    segment_values,
-    survey_events,
-)
+from rankstone.online.retention_audit import make_audit
 from rankstone.online.retention_result import Retention
 from rankstone.online.segments import Segments
 from rankstone.online.user_activity import ActivityPlan, People, Policies, user_shares

@@ -29,24 +29,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from rankstone._basics import Floats, Ints
-    from rankstone.online.click_judgments import ClickOptions
-    from rankstone.online.position_based_model import PositionCounts
-    from rankstone.online.shown_lists import Cells
+    from rankstone.online.click_cells import Cells, Clicked
+    from rankstone.online.click_options import ClickOptions
+    from rankstone.online.position_counts import PositionCounts
 
 
 #: limits on the change of a log examination in one iteration, and on its absolute value
-_MAX_STEP, _MAX_LOG = 2.0, 50.0
+_MAX_STEP = 2.0
+_MAX_LOG = 50.0
 #: logarithms, and pivots relative to the diagonal, below this are rounding
 _EQUAL = 1e-12
-
-
-class Clicked(Record):
-    """Clicks, single or aggregated: their pair, position, value, and session, each numbered from 0."""
-
-    pair: Ints
-    place: Ints
-    value: Floats
-    session: Ints
 
 
 class Examinations(Record):

@@ -24,11 +24,11 @@ from rankstone.io import read_run
 from rankstone.io.events import Events, read_events
 from rankstone.io.number_columns import truths
 from rankstone.online.local_times import DROP
-from rankstone.rankings.rank_similarity.list_pairs import load_run
-from rankstone.rankings.rank_similarity.run_similarity import (
+from rankstone.rankings.rank_similarity.list_ordering import (
     options_for,
     ordering_options,
 )
+from rankstone.rankings.rank_similarity.list_pairs import load_run
 from rankstone.tables.results import Result, given
 from rankstone.tables.sheet import Sheet, Table
 

@@ -16,8 +16,8 @@ from rankstone.errors import (
     printable,
 )
 from rankstone.io.events import Events, read_events
+from rankstone.online.event_survey import EventSurvey, Span, survey_events
 from rankstone.online.local_times import Clock, TimeReading, read_times
-from rankstone.online.retention_audit import EventSurvey, Span, survey_events
 from rankstone.online.user_activity import segment_codes
 
 if TYPE_CHECKING:

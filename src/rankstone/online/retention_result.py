@@ -9,7 +9,7 @@ import polars as pl
 
 from rankstone._basics import Record
 from rankstone.errors import UsageError, printable
-from rankstone.online import cohort_counts as counting
+from rankstone.online import cohort_tables as counting
 from rankstone.online.segments import differences
 from rankstone.tables.drawing import Drawing, Line
 from rankstone.tables.results import Result, data_notes, given

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from rankstone._basics import Bools, Ints
     from rankstone.io.events import Events
+    from rankstone.online.event_survey import Span
     from rankstone.online.local_times import TimeReading
     from rankstone.online.periods import Calendar
-    from rankstone.online.retention_audit import Span
 
 
 BITS: Final = 64

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from rankstone.spark.executor_task import Task
-    from rankstone.spark.spark_evaluation import SideRows
+    from rankstone.spark.side_rows import SideRows
 
 #: rows that are scored at a time
 _ROWS: Final = 1 << 20

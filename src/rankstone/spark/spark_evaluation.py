@@ -5,15 +5,12 @@ Judgments and pairs to exclude are broadcast, grouped by query; means come from 
 
 from __future__ import annotations
 
-import io
 import json
 import os
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Unpack
 
-import numpy as np
 import polars as pl
 
 from rankstone._basics import is_path
@@ -31,14 +28,13 @@ from rankstone.evaluation.stored_scores import check_trailer
 from rankstone.evaluation.units_and_costs import units_of
 from rankstone.hits.budgets import STEPS
 from rankstone.hits.judgments import lowest_under
-from rankstone.hits.list_arrays import list_numbers, ragged_range
-from rankstone.hits.pair_index import QueryIndex
 from rankstone.io.columns import Renames, with_csv
-from rankstone.spark.executor_task import NUMBERS, Shipped, Task, result_columns
+from rankstone.spark.executor_task import NUMBERS, Task, result_columns
 from rankstone.spark.in_place import CutLists, InPlace, PartitionReports
 from rankstone.spark.parquet_files import ParquetFiles
+from rankstone.spark.side_rows import ByQuery, SideRows
 from rankstone.spark.spark_frames import Rows, SparkInputs, opened, session
-from rankstone.spark.spark_scores import SparkScores, spark_errors
+from rankstone.spark.spark_scores import Computed, SparkScores, spark_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -46,94 +42,6 @@ if TYPE_CHECKING:
     from rankstone.evaluation.request import MeasuresLike
     from rankstone.hits.alignment_options import AlignmentKeywords, AlignmentOptions
     from rankstone.measures.core.measure import Measure
-
-
-class ByQuery:
-    """Rows of a table grouped by query, in their order within a query.
-
-    Pickled as Arrow bytes, and opened once by each process that looks up rows.
-
-    Parameters
-    ----------
-    rows
-        A table with ``query_id``.
-
-    Examples
-    --------
-    >>> rows = pl.DataFrame({"query_id": ["a", "b", "a"], "doc_id": ["x", "y", "z"]})
-    >>> ByQuery(rows).of(pl.Series(["c", "a"])).rows()
-    [('a', 'x'), ('a', 'z')]
-    """
-
-    def __init__(self, rows: pl.DataFrame) -> None:
-        runs = rows["query_id"].rle().struct.unnest()
-        self.queries = QueryIndex(runs["value"].unique(maintain_order=True))
-        codes = np.repeat(self.queries.codes(runs["value"]), runs["len"].to_numpy())
-        ordered = bool((codes[1:] >= codes[:-1]).all())
-        self._rows = rows if ordered else rows[np.argsort(codes, kind="stable")]
-        self._offsets = np.concatenate(
-            ([0], np.cumsum(np.bincount(codes, minlength=len(self.queries))))
-        )
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the state for pickling."""
-        packed = io.BytesIO()
-        self._rows.drop("query_id").write_ipc(
-            packed, compat_level=pl.CompatLevel.oldest()
-        )
-        return {
-            "names": self.queries.names,
-            "offsets": self._offsets,
-            "rows": packed.getvalue(),
-        }
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore the state of :meth:`__getstate__`."""
-        self.queries = QueryIndex(state["names"])
-        self._offsets = state["offsets"]
-        lengths = np.diff(self._offsets)
-        ids = self.queries.names.gather(list_numbers(lengths))
-        self._rows = pl.read_ipc(io.BytesIO(state["rows"])).insert_column(
-            0, ids.alias("query_id")
-        )
-
-    def none(self) -> pl.DataFrame:
-        """Return a table without rows."""
-        return self._rows.clear()
-
-    def of(self, names: pl.Series) -> pl.DataFrame:
-        """Return the rows of distinct queries."""
-        codes = self.queries.codes(names)
-        codes = codes[codes >= 0]
-        begins = self._offsets[codes]
-        if len(codes) and bool((np.diff(codes) == 1).all()):
-            return self._rows[int(begins[0]) : int(self._offsets[codes[-1] + 1])]
-        return self._rows[ragged_range(begins, self._offsets[codes + 1] - begins)]
-
-
-@dataclass(frozen=True, eq=False)
-class SideRows(Shipped):
-    """The judgments and excluded pairs of all queries, as sent to executors.
-
-    Attributes
-    ----------
-    judged, excluded
-        Judgments, and pairs to leave out.
-    """
-
-    judged: ByQuery
-    excluded: ByQuery | None
-
-    @cached_property
-    def empty_list(self) -> pl.DataFrame:
-        """An empty list with ids of the judgments' types."""
-        return self.judged.none().select("query_id", "doc_id", "number")
-
-    def of(self, names: pl.Series) -> tuple[pl.DataFrame, pl.DataFrame | None]:
-        """Return the judgments and excluded pairs of distinct queries."""
-        return self.judged.of(
-            names
-        ), None if self.excluded is None else self.excluded.of(names)
 
 
 #: the default limit on broadcast judgments
@@ -146,32 +54,6 @@ _SIZED: Final = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "131072",
 }
 _SCORES: Final = ("query_id", "judged", *NUMBERS, "status")
-
-
-class Computed(NamedTuple):
-    """One run as computed by Spark.
-
-    Attributes
-    ----------
-    frame
-        Spark's DataFrame with one row per query.
-    totals
-        The sums and counts of all tasks.
-    persisted
-        The DataFrames that Spark keeps for it.
-    in_place
-        True if lists were scored in place, without a shuffle.
-    """
-
-    frame: Any
-    totals: Trailer
-    persisted: tuple[Any, ...]
-    in_place: bool
-
-    def unpersist(self) -> None:
-        """Release the DataFrames that Spark keeps."""
-        for frame in self.persisted:
-            frame.unpersist()
 
 
 def check_broadcast(most: object) -> int:

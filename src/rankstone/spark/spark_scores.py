@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,7 +14,7 @@ import polars as pl
 from rankstone.errors import InputError, MissingExtra, RankstoneError, printable
 from rankstone.evaluation.scores import RunScores, Scores
 from rankstone.evaluation.stored_scores import Origin, SummedScores
-from rankstone.io.number_columns import DIGITS, LARGEST, too_long
+from rankstone.io.exact_numbers import DIGITS, LARGEST, too_long
 from rankstone.measures.core.measure import Scored, Status
 from rankstone.spark.executor_task import NUMBERS, version
 
@@ -23,14 +22,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from rankstone.errors import BadValue
+    from rankstone.evaluation.shares import Trailer
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.judged_pool import QueryTable
     from rankstone.hits.units import RetrievalUnits
     from rankstone.measures.core.measure import Measure
-    from rankstone.spark.spark_evaluation import Computed
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from rankstone.hits.alignment_options import AlignmentOptions
+    from rankstone.measures.core.measure import Measure
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class SparkScores(SummedScores):
     """Scores of one or more runs, with the scores of queries on the cluster.
 
@@ -287,3 +292,29 @@ def _last_of_traceback(text: str) -> str:
     """
     stack = text[text.rindex("Traceback (most recent call last)") :].splitlines()[1:]
     return next((line for line in stack if line and not line[0].isspace()), "")
+
+
+class Computed(NamedTuple):
+    """One run as computed by Spark.
+
+    Attributes
+    ----------
+    frame
+        Spark's DataFrame with one row per query.
+    totals
+        The sums and counts of all tasks.
+    persisted
+        The DataFrames that Spark keeps for it.
+    in_place
+        True if lists were scored in place, without a shuffle.
+    """
+
+    frame: Any
+    totals: Trailer
+    persisted: tuple[Any, ...]
+    in_place: bool
+
+    def unpersist(self) -> None:
+        """Release the DataFrames that Spark keeps."""
+        for frame in self.persisted:
+            frame.unpersist()

@@ -16,7 +16,7 @@ from tests.rows import each
 import rankstone
 from rankstone.rankings.recommendation import beyond_accuracy
 from rankstone.rankings.recommendation.list_frame import Codes
-from rankstone.rankings.recommendation.recommendation_tables import Opener
+from rankstone.rankings.recommendation.opened_tables import Opener
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -174,7 +174,7 @@ def test_chunks_change_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = draw(7)
     whole = drawn.beyond(list(PER_USER))
     monkeypatch.setattr("rankstone.rankings.recommendation.list_frame._ROWS", 2)
-    monkeypatch.setattr("rankstone.rankings.recommendation.item_diversity._CELLS", 4)
+    monkeypatch.setattr("rankstone.rankings.recommendation.list_distances._CELLS", 4)
 
     assert per_user(drawn.beyond(list(PER_USER))) == per_user(whole)
 
@@ -193,8 +193,8 @@ def test_many_categories_are_like_few(seed: int) -> None:
     wanted = per_user(drawn.beyond(texts))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rankstone.rankings.recommendation.calibration._CELLS", 0)
-        patch.setattr("rankstone.rankings.recommendation.item_diversity._CELLS", 0)
-        patch.setattr("rankstone.rankings.recommendation.item_diversity._WORD", 2)
+        patch.setattr("rankstone.rankings.recommendation.list_distances._CELLS", 0)
+        patch.setattr("rankstone.rankings.recommendation.list_distances._WORD", 2)
         found = per_user(drawn.beyond(texts))
     for key, value in wanted.items():
         both = (None if v is None else float.fromhex(v) for v in (value, found[key]))

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from rankstone._basics import Record
-from rankstone.conventions.identification.reported_number import roundings
+from rankstone.conventions.identification.rounding import roundings
 from rankstone.errors import RankstoneError
 from rankstone.evaluation.prepared import options_for
 from rankstone.evaluation.request import check, require_columns
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rankstone._basics import Bools
-    from rankstone.conventions.identification.reported_number import Rounding
+    from rankstone.conventions.identification.rounding import Rounding
     from rankstone.evaluation.prepared import Prepared
     from rankstone.hits.alignment_audit import JudgmentsAudit, RunAudit
     from rankstone.hits.hits import Hits

@@ -25,7 +25,8 @@ from rankstone.measures.core.definition import parameter
 from rankstone.measures.core.measure import Contributions, Status
 from rankstone.measures.core.relevance import BinaryMeasure
 from rankstone.measures.dcg import DCG
-from rankstone.measures.ideal_agreement import RC, OrderComparison
+from rankstone.measures.ideal_agreement import RC
+from rankstone.measures.order_comparison import OrderComparison
 
 if TYPE_CHECKING:
     from rankstone._basics import Bools, Floats, Ints

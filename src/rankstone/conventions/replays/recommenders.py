@@ -23,7 +23,7 @@ from rankstone.measures.core.definition import parameter
 from rankstone.measures.core.measure import Contributions, Status
 from rankstone.measures.core.relevance import BinaryMeasure
 from rankstone.measures.dcg import nDCG
-from rankstone.rankings.recommendation import item_diversity as distances
+from rankstone.rankings.recommendation import list_distances as distances
 from rankstone.rankings.recommendation.items import Sets
 from rankstone.rankings.recommendation.recommendation_measure import ANY, PerListMeasure
 

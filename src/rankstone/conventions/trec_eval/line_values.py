@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from rankstone._basics import Bools, Floats
     from rankstone.conventions.trec_eval.output_lines import TrecLine, ZScores
-    from rankstone.conventions.trec_eval.relevance_evaluator import Settings
+    from rankstone.conventions.trec_eval.trec_settings import Settings
     from rankstone.evaluation.request import QrelsLike
     from rankstone.evaluation.scores import RunScores
 

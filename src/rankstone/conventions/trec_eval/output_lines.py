@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rankstone._basics import Floats, Ints
-    from rankstone.conventions.trec_eval.relevance_evaluator import Settings
+    from rankstone.conventions.trec_eval.trec_settings import Settings
     from rankstone.hits.hits import Hits
 
 

@@ -16,7 +16,7 @@ from rankstone.conventions.trec_eval.output_lines import (
     lines_of,
     requested_measures,
 )
-from rankstone.conventions.trec_eval.relevance_evaluator import FORMATS, VERSIONS
+from rankstone.conventions.trec_eval.trec_settings import FORMATS, VERSIONS
 from rankstone.errors import DuplicateRows, UsageError, printable
 from rankstone.io import read_judgments, read_run
 from rankstone.io.damaged_files import refuse_endless
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from rankstone.conventions.trec_eval.line_values import Results
     from rankstone.conventions.trec_eval.output_lines import Requested, TrecLine
-    from rankstone.conventions.trec_eval.relevance_evaluator import Settings
+    from rankstone.conventions.trec_eval.trec_settings import Settings
 
 
 #: ids are escaped but never shortened

@@ -12,7 +12,7 @@ from rankstone.errors import BadValue
 from rankstone.hits.alignment_options import LARGEST_GRADE
 from rankstone.hits.judgments import bad_grade
 from rankstone.integrations.arrays.device_arrays import DeviceArray
-from rankstone.io.number_columns import refuse_inexact
+from rankstone.io.exact_numbers import refuse_inexact
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,8 +11,8 @@ from rankstone._basics import counted, first_true
 from rankstone.errors import BadLine, EmptyInput, printable
 from rankstone.io.columns import is_text
 from rankstone.io.damaged_files import refuse_endless
+from rankstone.io.exact_numbers import refuse_inexact
 from rankstone.io.input_table import Table, reading
-from rankstone.io.number_columns import refuse_inexact
 from rankstone.io.python_rows import ids_of, numbers_of
 from rankstone.io.shapes.json_pattern import NUMBERS, JsonPattern, Misfit, refused
 from rankstone.io.sources import as_utf8

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 import polars as pl
@@ -26,12 +26,13 @@ from rankstone.rankings.rank_similarity.list_measure import (
     ListMeasure,
     PairStatus,
 )
-from rankstone.rankings.rank_similarity.paired_lists import (
+from rankstone.rankings.rank_similarity.lists_audit import (
     ListsAudit,
-    PairedLists,
-    Ranked,
+    PairTally,
     RankingAudit,
 )
+from rankstone.rankings.rank_similarity.paired_lists import PairedLists
+from rankstone.rankings.rank_similarity.ranked_lists import Ranked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -46,20 +47,6 @@ Result = TypeVar("Result")
 
 #: batches worked on at the same time
 _THREADS: Final = 2
-
-
-class PairTally(NamedTuple):
-    """Counts over some lists: rows read, rows in tie blocks, lists that have any, duplicate rows."""
-
-    rows: int
-    tied: int
-    tied_queries: int
-    duplicates: int
-
-    @classmethod
-    def total(cls, parts: Iterable[PairTally]) -> PairTally:
-        """Return the sums over parts."""
-        return cls(*map(sum, zip(*parts, strict=True)))
 
 
 class LoadedRun(Record):

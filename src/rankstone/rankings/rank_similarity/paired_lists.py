@@ -2,98 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankstone._basics import (
-    InLines,
-    counted,
-    line,
-    noted,
-    queries,
-    read_as,
-    sentences,
-    some,
-    spread,
-)
-from rankstone.errors import printable
-from rankstone.hits.list_arrays import list_numbers
-from rankstone.hits.trace import Remembering, Traced
-from rankstone.rankings.rank_similarity.overlap import Depths
-from rankstone.rankings.rank_similarity.rank_correlation import (
-    Counts,
-    counts,
-    whole_sums,
-)
+from rankstone.hits.remembering import Remembering
+from rankstone.hits.trace import Traced
+from rankstone.rankings.rank_similarity.pair_counts import Counts, counts, whole_sums
+from rankstone.rankings.rank_similarity.ranked_lists import Ranked, _ByQuery
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rankstone._basics import Bools, Ints
+    from rankstone._basics import Bools, Floats, Ints
     from rankstone.hits.trace import Column, Trace
-    from rankstone.rankings.rank_similarity.list_pairs import PairTally
+from typing import TYPE_CHECKING
+
+from rankstone._basics import Record
+from rankstone.hits.list_arrays import list_numbers
 
 
-class _ByQuery:
-    """Documents of several queries, one query after another."""
-
-    offsets: Ints
-
-    @cached_property
-    def n(self) -> Ints:
-        """Documents of each query, int64 ``[queries]``."""
-        return np.diff(self.offsets)
-
-    @cached_property
-    def query(self) -> Ints:
-        """The query of each document, int64 ``[documents]``."""
-        return list_numbers(self.n)
-
-
-@dataclass(frozen=True, eq=False)
-class Ranked(_ByQuery):
-    """The lists of one run, best first, one query after another.
-
-    Attributes
-    ----------
-    offsets
-        int64 ``[queries + 1]``.
-    first, last
-        int64 ``[rows]``: first and last rank of the tie block of each document; both are its rank
-        where nothing ties.
-    """
-
-    offsets: Ints
-    first: Ints
-    last: Ints
-
-    @cached_property
-    def rank(self) -> Ints:
-        """The rank of each row, from 1, ties broken, int64 ``[rows]``."""
-        return np.arange(1, len(self.first) + 1) - self.offsets[self.query]
-
-    def down_to(self, k: int) -> tuple[Ranked, Bools]:
-        """Return the first ``k`` of every list, and which rows those are."""
-        kept = self.rank <= k
-        offsets = np.concatenate(([0], np.cumsum(np.minimum(self.n, k))))
-        return Ranked(offsets, self.first[kept], np.minimum(self.last[kept], k)), kept
-
-    def part(self, begin: int, end: int) -> Ranked:
-        """Return the lists of some queries that follow one another."""
-        rows = slice(int(self.offsets[begin]), int(self.offsets[end]))
-        offsets = self.offsets[begin : end + 1] - self.offsets[begin]
-        return Ranked(offsets, self.first[rows], self.last[rows])
-
-    def without_ties(self) -> Ranked:
-        """Return the lists without ties, every document at its rank."""
-        return Ranked(self.offsets, self.rank, self.rank)
-
-
-@dataclass(frozen=True, eq=False)
-class PairedLists(Remembering, Traced):
+class PairedLists(Remembering, Traced, Record):
     """The lists of two runs for the same queries.
 
     Attributes
@@ -251,8 +182,7 @@ def _ranks_or_below(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class CommonRanks(_ByQuery):
+class CommonRanks(_ByQuery, Record):
     """The same documents in two rankings x and y, as ranks with ties.
 
     Attributes
@@ -292,126 +222,188 @@ class CommonRanks(_ByQuery):
         return whole_sums(values, self.offsets)
 
 
-@dataclass(frozen=True)
-class RankingAudit:
-    """The audit of one run.
+class Side(Record):
+    """One list at every depth; arrays ``[depths]``.
 
     Attributes
     ----------
-    source
-        Its source.
-    rows, queries, documents
-        Rows read; lists; documents in them without duplicates and below the depth.
-    tied, tied_queries
-        Rows in tie blocks, and queries that have any.
-    duplicates
-        Rows with a duplicate document.
-    comments
-        Comment lines skipped.
-    read_as
-        What was guessed about the format of a file.
-    shortest, median_length, longest
-        Lengths of lists.
+    part
+        float64: the part of the open block that counts, above 0 up to 1; 1 below the end of the list.
+    reached
+        int64: documents at or above the depth if tied ones have their first rank.
+    squares
+        float64: sum of the squares of the parts of documents.
     """
 
-    source: str
-    rows: int
-    queries: int
-    documents: int
-    tied: int = field(metadata={"says": "{tied:tied row} in {tied_queries:query}"})
-    tied_queries: int
-    duplicates: int = field(metadata={"says": "{duplicates:duplicate row}"})
-    comments: int = field(metadata={"says": "{comments:comment line}"})
-    shortest: int
-    median_length: float
-    longest: int
-    read_as: tuple[str, ...] = ()
+    part: Floats
+    reached: Ints
+    squares: Floats
 
     @classmethod
-    def of(
-        cls,
-        source: str,
-        n: Ints,
-        tally: PairTally,
-        comments: int,
-        read_as: tuple[str, ...] = (),
-    ) -> Self:
-        """Return the audit from the lengths of lists and counts."""
-        return cls(
-            source=source,
-            queries=len(n),
-            documents=int(n.sum()),
-            comments=comments,
-            shortest=int(n.min()),
-            median_length=float(np.median(n)),
-            longest=int(n.max()),
-            read_as=read_as,
-            **tally._asdict(),
-        )
-
-    def line(self) -> str:
-        """Return the audit as one sentence."""
-        lengths = spread(self.shortest, self.longest, "document", self.median_length)
-        return line(
-            f"{queries(self.queries)} × {lengths}",
-            sentences(self),
-            read_as(self.read_as),
-        )
+    def of(cls, ranked: Ranked, query: Ints, depth: Ints) -> Side:
+        """Return lists at some depths; below their end unknown documents follow, one per rank."""
+        inside = depth <= ranked.n[query]
+        row = np.where(inside, ranked.offsets[query] + depth - 1, 0)
+        first = np.where(inside, ranked.first[row], depth)
+        last = np.where(inside, ranked.last[row], depth)
+        size = last - first + 1
+        part = (depth - first + 1) / size
+        return cls(part, last, first - 1 + size * part * part)
 
 
-@dataclass(frozen=True, repr=False)
-class ListsAudit(InLines):
-    """The audit of both runs.
+class Depths(Record):
+    """All depths of all queries, down to the end of the longer list of each.
 
     Attributes
     ----------
-    names
-        The names of the runs.
-    a, b
-        The audits of either run.
-    common_queries
-        The number of common queries.
-    only_a, only_b
-        Queries of one run only.
-    common_documents, documents_a, documents_b
-        Documents in both lists, and in either, over the common queries.
+    lists
+        The lists of either run.
+    shared
+        The rows of documents in both lists.
+    overlap_at_end
+        int64 ``[queries]``: documents in both lists.
+    offsets
+        int64 ``[queries + 1]``: depths of query ``q`` are ``offsets[q]:offsets[q + 1]``.
+    query, depth
+        int64 ``[depths]``.
+    shorter, longer
+        int64 ``[queries]``: the lengths of the lists.
     """
 
-    names: tuple[str, str]
-    a: RankingAudit
-    b: RankingAudit
-    common_queries: int
-    only_a: tuple[str, ...]
-    only_b: tuple[str, ...]
-    common_documents: int
-    documents_a: int
-    documents_b: int
+    lists: tuple[Ranked, Ranked]
+    shared: tuple[Ints, Ints]
+    overlap_at_end: Ints
+    offsets: Ints
+    query: Ints
+    depth: Ints
+    shorter: Ints
+    longer: Ints
 
-    def lines(self) -> list[str]:
-        """Return a line for each run and one for both."""
-        names = [printable(name) for name in self.names]
-        width = max(len(name) for name in (*names, "both"))
-        alone = zip(names, (self.only_a, self.only_b), strict=True)
-        shares = [
-            f"{self.common_documents / whole:.1%} of {name}'s"
-            for name, whole in zip(
-                names, (self.documents_a, self.documents_b), strict=True
-            )
-        ]
-        both = line(
-            f"{queries(self.common_queries)} in common",
-            (
-                noted(
-                    len(only),
-                    "query",
-                    f"only in {name} ({some(only)}), without a value",
-                )
-                for name, only in alone
-            ),
-            f"{counted(self.common_documents, 'document')} in common ({', '.join(shares)})",
+    @classmethod
+    def of(cls, paired: PairedLists) -> Depths:
+        """Return the depths of pairs of lists.
+
+        The pairs are not kept: they refer to their depths, and two objects that refer to each other stay in
+        memory until the garbage collector runs.
+        """
+        shorter = np.minimum(paired.a.n, paired.b.n)
+        longer = np.maximum(paired.a.n, paired.b.n)
+        offsets = np.concatenate(([0], np.cumsum(longer)))
+        query = list_numbers(longer)
+        return cls(
+            lists=(paired.a, paired.b),
+            shared=paired.shared,
+            overlap_at_end=paired.n_common,
+            offsets=offsets,
+            query=query,
+            depth=np.arange(1, len(query) + 1) - offsets[query],
+            shorter=shorter,
+            longer=longer,
         )
-        return [
-            f"{names[0]:<{width}}  {self.a.line()}",
-            f"{names[1]:<{width}}  {self.b.line()}",
-            f"{'both':<{width}}  {both}",
-        ]
+
+    @cached_property
+    def a(self) -> Side:
+        """The first list."""
+        return Side.of(self.lists[0], self.query, self.depth)
+
+    @cached_property
+    def b(self) -> Side:
+        """The second list."""
+        return Side.of(self.lists[1], self.query, self.depth)
+
+    def spread(self, per_query: Floats) -> Floats:
+        """Give every depth the value of its query."""
+        return per_query[self.query]
+
+    def overlap(self, ties: str) -> Floats:
+        """Return X, float64 ``[depths]``; ``ties="w"`` counts a document from the start of its block."""
+        both, in_a, in_b, neither = self._shared_counts
+        if ties == "w":
+            return (both + in_a + in_b + neither).astype(np.float64)
+        a = self.a.part
+        b = self.b.part
+        overlap: Floats = both + a * in_a + b * in_b + a * b * neither
+        return overlap
+
+    @cached_property
+    def _shared_counts(self) -> tuple[Ints, Ints, Ints, Ints]:
+        """Count shared documents: complete in both lists, in the open block of a, of b, of both."""
+        (a, b), (in_a, in_b) = self.lists, self.shared
+        query = a.query[in_a]
+        (a_first, a_last), (b_first, b_last) = (
+            (a.first[in_a], a.last[in_a]),
+            (b.first[in_b], b.last[in_b]),
+        )
+        return (
+            self._between(query, np.maximum(a_last, b_last) + 1, self.longer[query]),
+            self._between(query, np.maximum(a_first, b_last + 1), a_last),
+            self._between(query, np.maximum(b_first, a_last + 1), b_last),
+            self._between(
+                query, np.maximum(a_first, b_first), np.minimum(a_last, b_last)
+            ),
+        )
+
+    def _between(self, query: Ints, start: Ints, stop: Ints) -> Ints:
+        """Count the intervals ``start … stop`` that contain each depth, int64 ``[depths]``."""
+        some = start <= stop
+        before = self.offsets[query[some]] - 1
+        rows = len(self.depth) + 1
+        begun = np.bincount(before + start[some], minlength=rows)
+        ended = np.bincount(before + stop[some] + 1, minlength=rows)
+        counted: Ints = np.cumsum(begun - ended)[:-1]
+        return counted
+
+    # -- below the end of the shorter list ----------------------------------------------------------
+    @property
+    def _below_shorter(self) -> Ints:
+        """The distance of each depth below the end of the shorter list, int64 ``[depths]``."""
+        below: Ints = np.maximum(self.depth - self.shorter[self.query], 0)
+        return below
+
+    @cached_property
+    def _longer_only(self) -> tuple[Ints, Ints, Floats]:
+        """Documents of the longer list only: complete ones, those in the open block, and their part."""
+        (a, b), (in_a, in_b) = self.lists, self.shared
+        longer_is_a: Bools = (a.n > b.n)[self.query]
+        complete = []
+        started = []
+        for side, rows in ((a, in_a), (b, in_b)):
+            query = side.query[rows]
+            inside = self._between(query, side.first[rows], side.last[rows])
+            done = self._between(query, side.last[rows] + 1, self.longer[query])
+            listed = self.depth <= side.n[self.query]
+            row = np.where(listed, side.offsets[self.query] + self.depth - 1, 0)
+            first = np.where(listed, side.first[row], 1)
+            last = np.where(listed, side.last[row], 0)
+            complete.append(first - 1 - done)
+            started.append(last - first + 1 - inside)
+        return (
+            np.where(longer_is_a, complete[0], complete[1]),
+            np.where(longer_is_a, started[0], started[1]),
+            np.where(longer_is_a, self.a.part, self.b.part),
+        )
+
+    def unseen(self, ties: str) -> Floats:
+        """Return the expected parts of the documents below the end of the shorter list.
+
+        Unseen documents are assumed to be any of those of the longer list only, with their mean part.
+        """
+        if ties == "w":
+            return self._below_shorter.astype(np.float64)
+        complete, started, part = self._longer_only
+        count = complete + started
+        mean = np.divide(
+            complete + part * started, count, out=np.zeros(len(part)), where=count > 0
+        )
+        parts: Floats = self._below_shorter * mean
+        return parts
+
+    def most_unseen(self, ties: str) -> Floats:
+        """Return the most that unseen documents of the shorter list can add to the overlap."""
+        if ties == "w":
+            return self._below_shorter.astype(np.float64)
+        complete, started, part = self._longer_only
+        most: Floats = np.minimum(self._below_shorter, complete) + part * np.clip(
+            self._below_shorter - complete, 0, started
+        )
+        return most

@@ -16,8 +16,7 @@ from rankstone.rankings.rank_similarity.list_measure import ListMeasure
 
 if TYPE_CHECKING:
     from rankstone._basics import Floats, Ints
-    from rankstone.rankings.rank_similarity.overlap import Depths
-    from rankstone.rankings.rank_similarity.paired_lists import PairedLists
+    from rankstone.rankings.rank_similarity.paired_lists import Depths, PairedLists
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 import polars as pl
 
 from rankstone._basics import counted, is_path, some
-from rankstone.errors import (
-    BadOption,
-    InputError,
-    NotComparable,
-    did_you_mean,
-    printable,
-)
-from rankstone.hits.alignment_options import (
-    ORDERINGS,
-    AlignmentOptions,
-    OrderingKeywords,
-)
+from rankstone.errors import BadOption, InputError, NotComparable, printable
 from rankstone.hits.tie_rules import TIES
 from rankstone.io import read_run
 from rankstone.io.columns import with_csv
@@ -30,6 +18,11 @@ from rankstone.io.file_formats import stem
 from rankstone.io.sources import display_name
 from rankstone.measures.core.syntax import parse_measure, parse_only
 from rankstone.rankings.rank_similarity.list_measure import ListMeasure
+from rankstone.rankings.rank_similarity.list_ordering import (
+    OPTIONS,
+    options_for,
+    ordering_options,
+)
 from rankstone.rankings.rank_similarity.list_pairs import (
     JoinedParts,
     both_lists,
@@ -44,55 +37,10 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from rankstone._basics import Progress
-    from rankstone.hits.alignment_options import Order
+    from rankstone.hits.alignment_options import AlignmentOptions, OrderingKeywords
     from rankstone.io.input_table import Table
     from rankstone.measures.core.definition import Named
     from rankstone.rankings.rank_similarity.list_pairs import LoadedRun
-
-#: the options of alignment that order a run; all others are about judgments
-OPTIONS: Final = tuple(OrderingKeywords.__annotations__)
-
-
-def ordering_options(options: Mapping[str, Any]) -> AlignmentOptions:
-    """Check the options of ordering.
-
-    Raises
-    ------
-    BadOption
-        For an option that needs judgments, or a value that does.
-    """
-    options_of_alignment = AlignmentOptions().as_dict()
-    for name in options:
-        if name not in OPTIONS:
-            raise BadOption(
-                f"{name} has no effect where rankings are compared without judgments"
-                if name in options_of_alignment
-                else f"there is no option {name!r}",
-                expected=", ".join(OPTIONS),
-                fix=None
-                if name in options_of_alignment
-                else did_you_mean(name, OPTIONS, repr),
-            )
-    checked = AlignmentOptions(**options)
-    *words, last = ORDERINGS["ties"]
-    if checked.tie_rule.needs_grades:
-        raise BadOption(
-            f"ties={checked.ties!r} needs judgments",
-            expected=f"{', '.join(words)} or {last}",
-            fix="tied documents are ties for measures with a rule for ties: tau_b, RBO(p=0.9, ties=a), …; "
-            "this option only decides which of them a cutoff leaves out",
-        )
-    if checked.duplicates not in ORDERINGS["duplicates"]:
-        raise BadOption(
-            f"duplicates={checked.duplicates!r}: a ranking has each document once",
-            expected="error, first_drop or last_drop",
-        )
-    return checked
-
-
-def options_for(table: Table, options: AlignmentOptions) -> AlignmentOptions:
-    """Return the options for a table; lists of documents, and ranks without scores, have only one order."""
-    return replace(options, order=cast("Order", table.ordered_by(options.order)))
 
 
 def open_runs(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from rankstone.rankings.derivation import Derivation
-    from rankstone.rankings.rank_similarity.paired_lists import ListsAudit
+    from rankstone.rankings.rank_similarity.lists_audit import ListsAudit
     from rankstone.tables.sheet import Details, Kind
 
 _STATUS = pl.Enum([status.name for status in PairStatus])

@@ -17,14 +17,13 @@ from rankstone.hits.alignment_options import AlignmentOptions
 from rankstone.io.attributes import read_attributes
 from rankstone.io.sources import can_be_read_again
 from rankstone.measures.core.syntax import parse_only
-from rankstone.rankings.rank_similarity.run_similarity import (
-    ordering_options,
-    settings_of,
-)
+from rankstone.rankings.rank_similarity.list_ordering import ordering_options
+from rankstone.rankings.rank_similarity.run_similarity import settings_of
 from rankstone.rankings.recommendation.beyond_scores import BeyondScores
 from rankstone.rankings.recommendation.items import Pairs
 from rankstone.rankings.recommendation.list_frame import Codes, ListFrame
 from rankstone.rankings.recommendation.list_reading import measure_lists
+from rankstone.rankings.recommendation.opened_tables import Opener
 from rankstone.rankings.recommendation.recommendation_audit import (
     BeyondAudit,
     audit_run,
@@ -34,7 +33,7 @@ from rankstone.rankings.recommendation.recommendation_measure import (
     PerListMeasure,
     WholeRunMeasure,
 )
-from rankstone.rankings.recommendation.recommendation_tables import Opener, Tables
+from rankstone.rankings.recommendation.recommendation_tables import Tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

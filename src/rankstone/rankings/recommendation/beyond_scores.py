@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, cast
 
@@ -114,7 +114,6 @@ def _with_users(
     return replace(scores, runs=runs, _means={})
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class BeyondScores(Scores):
     """Values of runs beyond accuracy.
 

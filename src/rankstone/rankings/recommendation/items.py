@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,7 +19,7 @@ from rankstone.errors import (
     printable,
 )
 from rankstone.hits.list_arrays import list_numbers, ragged_range, sums
-from rankstone.hits.trace import Remembering
+from rankstone.hits.remembering import Remembering
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -135,8 +135,7 @@ class Vectors(Record):
     known: Bools
 
 
-@dataclass(frozen=True, eq=False)
-class ItemTable(Remembering):
+class ItemTable(Remembering, Record):
     """The table of items, whose rows are found by the numbers of items.
 
     Attributes

@@ -6,7 +6,7 @@ The lists of users (or queries) follow one another; rows ``offsets[u]`` … ``of
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
+from rankstone._basics import Record
 from rankstone.hits.list_arrays import list_numbers, ragged_range, sums
-from rankstone.hits.trace import Remembering, Traced
+from rankstone.hits.remembering import Remembering
+from rankstone.hits.trace import Traced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -109,8 +111,7 @@ class Codes:
 _ROWS: Final = 1 << 17
 
 
-@dataclass(frozen=True, eq=False)
-class ListFrame(Remembering, Traced):
+class ListFrame(Remembering, Traced, Record):
     """The lists of one run.
 
     Attributes

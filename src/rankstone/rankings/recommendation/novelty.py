@@ -10,7 +10,7 @@ import numpy as np
 from rankstone.hits.list_arrays import list_numbers
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions
-from rankstone.rankings.recommendation import item_diversity as distances
+from rankstone.rankings.recommendation import list_distances as distances
 from rankstone.rankings.recommendation.recommendation_measure import (
     ANY,
     DISCOUNTS,

@@ -10,14 +10,13 @@ exact one.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import polars as pl
 
-from rankstone._basics import counted
+from rankstone._basics import Record, counted
 from rankstone.errors import BadOption, BadParameter, BadValue, did_you_mean
 from rankstone.measures.core.measure import Measure
 from rankstone.measures.core.syntax import parse_measures
@@ -42,8 +41,7 @@ METHODS: Final = ("bv", "cls", "rank", "naive")
 _RANKS: Final = 1 << 14
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class SampledScores:
+class SampledScores(Record):
     """Corrected values of sampled rankings.
 
     Attributes
