@@ -115,6 +115,44 @@ def imports(
     return tuple(inner), dict(outer)
 
 
+def file_edges(package: Path = PACKAGE) -> set[tuple[str, str]]:
+    """Return which file uses which, whether it imports at once, later, or for type checkers.
+
+    A name that a package only gives on is used from the file that defines it; what gives it on uses nothing.
+    """
+    ours = modules(package)
+    origins = {name: _given_on(name, path) for name, path in ours.items()}
+    edges = set()
+    for importer, path in ours.items():
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            for target in _targets(node, ours):
+                names = [alias.name for alias in getattr(node, "names", [])]
+                homes = {origins.get(target, {}).get(name, target) for name in names}
+                edges |= {(importer, home) for home in homes or {target}}
+    return {
+        (importer, home)
+        for importer, home in edges
+        if home in ours and importer != home and not home.startswith(f"{importer}.")
+    }
+
+
+def _given_on(name: str, path: Path) -> dict[str, str]:
+    """Return the names that a package takes from its modules, at once or when they are first used."""
+    if path.name != "__init__.py":
+        return {}
+    homes: dict[str, str] = {}
+    for node in ast.parse(path.read_text("utf-8")).body:
+        if isinstance(node, ast.ImportFrom) and node.module:
+            homes |= {alias.name: node.module for alias in node.names}
+        elif (
+            isinstance(node, ast.Assign)
+            and getattr(node.targets[0], "id", "") == "PUBLIC"
+        ):
+            for module, names in ast.literal_eval(node.value).items():
+                homes |= dict.fromkeys(names, f"{name}.{module}")
+    return homes
+
+
 def _targets(node: ast.AST, ours: dict[str, Path]) -> list[str]:
     """Return the modules that a node imports."""
     if isinstance(node, ast.Import):

@@ -17,7 +17,7 @@ import rankstone
 from rankstone import InputError, demo
 from rankstone.errors import NotEnoughMemory
 from rankstone.io import input_table, read_run
-from rankstone.io.input_table import reading
+from rankstone.io.unreadable_files import reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,7 +15,7 @@ import rankstone
 from rankstone import AlignmentOptions, demo
 from rankstone.cli.declaring import declare
 from rankstone.cli.options import ALIGNMENT, ORDERING, WITHOUT_JUDGMENTS
-from rankstone.comparison.compare_systems import ComparisonSettings, SettingsKeywords
+from rankstone.comparison.settings import ComparisonSettings, SettingsKeywords
 from rankstone.evaluation import EvaluationKeywords
 from rankstone.hits.alignment_options import (
     CHOICES,

@@ -15,9 +15,9 @@ from rankstone._basics import Record, is_path
 from rankstone.errors import BadLine, BadValue, MissingColumn, printable
 from rankstone.io.file_formats import format_of, format_of_stream
 from rankstone.io.file_roles import note_input
-from rankstone.io.input_table import reading
 from rankstone.io.json_objects import read_text
 from rankstone.io.sources import is_stream, read_stream
+from rankstone.io.unreadable_files import reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -23,8 +23,8 @@ from rankstone.errors import (
 from rankstone.io.attributes import open_table
 from rankstone.io.column_suggestions import rename_fix
 from rankstone.io.csv_dialect import refuse_copies
-from rankstone.io.input_table import reading
 from rankstone.io.number_columns import truths
+from rankstone.io.unreadable_files import reading
 from rankstone.stats.paired_comparisons import LEFT, RIGHT, TIE, Battles
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from rankstone.tables.results import Result
 from rankstone.tables.sheet import Sheet, Table
 
 if TYPE_CHECKING:
-    from rankstone.boards.board_result import Board
+    from rankstone.boards.placed_systems import PlacedSystems
 
 
 class BoardExplanation(Result, Record):
@@ -146,7 +146,7 @@ class BoardExplanation(Result, Record):
         return self.table.filter(pl.col("places") * sign > 0)
 
 
-def explain_place(board: Board, one: int, other: int) -> BoardExplanation:
+def explain_place(board: PlacedSystems, one: int, other: int) -> BoardExplanation:
     """Return what each data set contributes to the difference of two systems.
 
     Parameters

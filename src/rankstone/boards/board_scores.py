@@ -33,8 +33,8 @@ from rankstone.io.attributes import open_table
 from rankstone.io.column_suggestions import rename_fix
 from rankstone.io.csv_dialect import refuse_copies
 from rankstone.io.file_formats import stem
-from rankstone.io.input_table import reading
 from rankstone.io.sources import display_name
+from rankstone.io.unreadable_files import reading
 
 if TYPE_CHECKING:
     from rankstone._basics import Floats, Ints

@@ -26,13 +26,13 @@ from rankstone.stats.multiple_testing import adjusted
 
 if TYPE_CHECKING:
     from rankstone._basics import Floats
-    from rankstone.boards.board_result import Board
+    from rankstone.boards.placed_systems import PlacedSystems
 
 
 _TESTS: Final = {"nemenyi": nemenyi, "conover": conover, "holm": rank_z}
 
 
-def friedman_test(board: Board) -> pl.DataFrame:
+def friedman_test(board: PlacedSystems) -> pl.DataFrame:
     """Test whether systems have the same ranks within data sets (Friedman 1937; Iman and Davenport 1980).
 
     Returns
@@ -62,7 +62,7 @@ def friedman_test(board: Board) -> pl.DataFrame:
     return pl.DataFrame([(items, n, *numbers, reach)], names, orient="row")
 
 
-def posthoc_test(board: Board, test: str = "nemenyi") -> pl.DataFrame:
+def posthoc_test(board: PlacedSystems, test: str = "nemenyi") -> pl.DataFrame:
     """Compare the mean ranks of every pair of systems with all scores.
 
     Parameters
@@ -99,7 +99,7 @@ def posthoc_test(board: Board, test: str = "nemenyi") -> pl.DataFrame:
     )
 
 
-def mean_ranks(board: Board) -> tuple[list[str], Floats]:
+def mean_ranks(board: PlacedSystems) -> tuple[list[str], Floats]:
     """Return the systems with all scores by their mean ranks, the best first, and these ranks."""
     found = _better_ranks(board)
     order = np.argsort(-found, kind="stable")
@@ -108,7 +108,7 @@ def mean_ranks(board: Board) -> tuple[list[str], Floats]:
     return names, mean
 
 
-def groups(board: Board) -> list[tuple[int, int]]:
+def groups(board: PlacedSystems) -> list[tuple[int, int]]:
     """Return the bars of a critical-difference diagram: first and last place of each among mean ranks."""
     return cliques(
         mean_ranks(board)[1].tolist(),
@@ -116,13 +116,13 @@ def groups(board: Board) -> list[tuple[int, int]]:
     )
 
 
-def _better_ranks(board: Board) -> Floats:
+def _better_ranks(board: PlacedSystems) -> Floats:
     """Return the mean rank of each system with all scores; the highest is the best."""
     found: Floats = ranks(_better(board)).mean(axis=0)
     return found
 
 
-def _better(board: Board) -> Floats:
+def _better(board: PlacedSystems) -> Floats:
     """Return the scores of systems with all of them, higher is better, float64 ``[datasets, systems]``."""
     if len(board.complete) < 2 or len(board.has) < 2:  # noqa: PLR2004 - of pairs, within data sets
         raise NotComparable(

@@ -23,9 +23,9 @@ from rankstone.conventions.evaluation_by_convention import scores_by
 from rankstone.errors import UsageError, printable
 from rankstone.evaluation.request import EvaluationKeywords, name_runs
 from rankstone.io.file_roles import note_input
-from rankstone.io.input_table import reading
 from rankstone.io.sources import is_database
 from rankstone.io.suffixes import GZIP
+from rankstone.io.unreadable_files import reading
 from rankstone.measures.core.measure import Measure
 from rankstone.tables.phrases import check_language, phrase
 from rankstone.tables.results import Result

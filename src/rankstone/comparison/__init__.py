@@ -8,7 +8,7 @@ from rankstone import lazy_names
 
 #: module → its public names, imported at first use; the stub is generated from this table
 PUBLIC = {
-    "compare_systems": ("ComparisonSettings", "compare", "compare_scores"),
+    "compare_systems": ("compare", "compare_scores"),
     "comparison_result": ("Comparison",),
     "gate_config": ("Config", "Guards", "Rule"),
     "gate_result": ("Gate", "GateOutcome"),
@@ -19,6 +19,7 @@ PUBLIC = {
     "grade_thresholds": ("Thresholds", "thresholds"),
     "query_planning": ("Plan", "power"),
     "release_gate": ("Margin", "gate", "plan"),
+    "settings": ("ComparisonSettings",),
     "single_intervals": ("intervals",),
 }
 __getattr__, __all__ = lazy_names(__name__, PUBLIC)

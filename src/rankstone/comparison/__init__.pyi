@@ -1,6 +1,5 @@
 # Written by `make pages`: where each public name is defined.
 
-from rankstone.comparison.compare_systems import ComparisonSettings as ComparisonSettings
 from rankstone.comparison.compare_systems import compare as compare
 from rankstone.comparison.compare_systems import compare_scores as compare_scores
 from rankstone.comparison.comparison_result import Comparison as Comparison
@@ -21,6 +20,7 @@ from rankstone.comparison.query_planning import power as power
 from rankstone.comparison.release_gate import Margin as Margin
 from rankstone.comparison.release_gate import gate as gate
 from rankstone.comparison.release_gate import plan as plan
+from rankstone.comparison.settings import ComparisonSettings as ComparisonSettings
 from rankstone.comparison.single_intervals import intervals as intervals
 
 __all__ = [

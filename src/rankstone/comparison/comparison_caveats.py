@@ -15,8 +15,8 @@ from rankstone.comparison.comparison_words import (
     short_names,
     signed,
 )
+from rankstone.comparison.families import FLIPPED, PROCEDURES
 from rankstone.comparison.score_sources import fact_of
-from rankstone.comparison.test_families import FLIPPED, PROCEDURES
 from rankstone.comparison.verdict import CLEAR, JUDGED, disagrees, judged_share_counts
 from rankstone.errors import printable
 from rankstone.hits.tie_rules import TIES
@@ -28,7 +28,7 @@ from rankstone.tables.sheet import Table
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from rankstone.comparison.comparison_result import ComparedSystems
+    from rankstone.comparison.compared_systems import ComparedSystems
     from rankstone.comparison.comparison_words import Say
 
 #: pairs with different shares of judged documents that get a sentence each; more of them get a table

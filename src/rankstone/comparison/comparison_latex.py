@@ -11,7 +11,7 @@ from rankstone.tables.markup import escaped_latex
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rankstone.comparison.comparison_result import ComparedSystems
+    from rankstone.comparison.compared_systems import ComparedSystems
 
 #: marks of systems against a baseline in LaTeX
 _DAGGERS: Final = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from rankstone.comparison.compared_systems import ComparedRuns
 from rankstone.comparison.comparison_caveats import (
     caveats_of,
     judged_share_table,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from rankstone.comparison.comparison_result import ComparedSystems
+    from rankstone.comparison.compared_systems import ComparedSystems
     from rankstone.comparison.comparison_words import Say
     from rankstone.tables.sheet import Kind
 
@@ -48,8 +49,6 @@ def sheet(
     comparison: ComparedSystems, digits: int = 4, *, verbose: bool = False
 ) -> Sheet:
     """Return the comparison for people to read; of more than 12 systems every pair only if ``verbose``."""
-    from rankstone.comparison.comparison_result import Comparison
-
     say = phrases_of(comparison)
     short = short_names(comparison)
     names = [short[system] for system in comparison.systems]
@@ -76,13 +75,13 @@ def sheet(
             ]
         ),
     ]
-    if isinstance(comparison, Comparison) and costs_of(
+    if isinstance(comparison, ComparedRuns) and costs_of(
         comparison.measures, comparison.primary[0]
     ):
         parts += tradeoff_tables(comparison, say, digits)
-    if isinstance(comparison, Comparison) and comparison.settings.rope is not None:
+    if isinstance(comparison, ComparedRuns) and comparison.settings.rope is not None:
         parts.append(practical_table(comparison, say))
-    if isinstance(comparison, Comparison) and (
+    if isinstance(comparison, ComparedRuns) and (
         repeated := list(repeated_sentences(comparison))
     ):
         parts.append((say("repeated"), tuple(first_sentences(repeated, say))))

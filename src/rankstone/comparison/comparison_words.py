@@ -11,7 +11,7 @@ from rankstone.tables.phrases import phrase
 from rankstone.tables.sheet import shortened
 
 if TYPE_CHECKING:
-    from rankstone.comparison.comparison_result import ComparedSystems
+    from rankstone.comparison.compared_systems import ComparedSystems
 
 Say = Callable[..., str]
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from rankstone.comparison.compare_systems import ComparisonSettings
 from rankstone.comparison.gate_rules import GateRule
 from rankstone.comparison.gate_rules.allowed_loss import AllowedLoss
+from rankstone.comparison.settings import ComparisonSettings
 from rankstone.errors import UsageError, did_you_mean, one_of, printable
 from rankstone.hits.alignment_options import AlignmentOptions
 from rankstone.io.columns import check_renames

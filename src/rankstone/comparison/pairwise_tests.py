@@ -12,18 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from rankstone.comparison.comparison_result import Comparison, comparison_frame
+from rankstone.comparison.comparison_result import Comparison
+from rankstone.comparison.comparison_rows import comparison_frame
+from rankstone.comparison.families import ALL_PAIRS, DRAWN, FLIPPED, PROCEDURES, Family
 from rankstone.comparison.score_matrix import Matrix, systems_of
 from rankstone.comparison.score_sources import Source, requested_measures
-from rankstone.comparison.test_families import (
-    ALL_PAIRS,
-    DRAWN,
-    FLIPPED,
-    PROCEDURES,
-    Family,
-    analyse_families,
-)
-from rankstone.comparison.verdict import Pair, p_or_one
+from rankstone.comparison.test_families import analyse_families
+from rankstone.comparison.verdict import Pair
 from rankstone.errors import (
     BadOption,
     NotComparable,
@@ -32,13 +27,11 @@ from rankstone.errors import (
     printable,
 )
 from rankstone.evaluation.scores import grouped
-from rankstone.stats.paired_tests import PAIRED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from rankstone.comparison.compare_systems import ComparisonSettings
-    from rankstone.stats.sampling_units import Units
+    from rankstone.comparison.settings import ComparisonSettings
 
     Baselines = str | Sequence[str] | None
     Progress = Callable[[int], None]
@@ -307,41 +300,3 @@ def _segments(
         part = matrix.some(at)
         tested += [Pair(part, *pair, segment) for pair in pairs]
     return tested
-
-
-def by_test(comparison: Comparison) -> pl.DataFrame:
-    """Return p of every test, for each comparison of primary measures."""
-    tests = [name for name in PAIRED if name != comparison.settings.test]
-    rows: list[dict[str, Any]] = []
-    for row in comparison.table.filter(role="primary").iter_rows(named=True):
-        matrix = comparison.matrices[row["measure"]]
-        if matrix.replicates or comparison.families[0].correction == "nemenyi":
-            continue
-        one, other = (matrix.systems.index(row[name]) for name in ("system", "versus"))
-        units = Pair(matrix, one, other).units
-        names = {name: row[name] for name in ("measure", "system", "versus")}
-        p = {
-            comparison.settings.test: row["p"],
-            **{name: _p(name, units) for name in tests},
-        }
-        known = [
-            one < comparison.settings.alpha for one in p.values() if one is not None
-        ]
-        rows.append({**names, **p, "agree": len(set(known)) == 1})
-    texts = dict.fromkeys(("measure", "system", "versus"), pl.String)
-    return pl.DataFrame(
-        rows,
-        {
-            **texts,
-            **dict.fromkeys((comparison.settings.test, *tests), pl.Float64),
-            "agree": pl.Boolean,
-        },
-    )
-
-
-def _p(test: str, units: Units) -> float | None:
-    """Return p; ``None`` where the test does not apply."""
-    try:
-        return p_or_one(PAIRED[test](units))
-    except BadOption:
-        return None

@@ -12,7 +12,7 @@ from rankstone.stats.paired_tests import per_unit
 from rankstone.tables.sheet import Table
 
 if TYPE_CHECKING:
-    from rankstone.comparison.comparison_result import Comparison
+    from rankstone.comparison.compared_systems import ComparedRuns
     from rankstone.comparison.comparison_words import Say
     from rankstone.tables.sheet import Kind
 
@@ -31,7 +31,7 @@ _SCHEMA = {
 }
 
 
-def practical_probability(comparison: Comparison) -> pl.DataFrame:
+def practical_probability(comparison: ComparedRuns) -> pl.DataFrame:
     """Return a row for each primary pair; none without ``rope`` in the settings.
 
     Returns
@@ -56,7 +56,7 @@ def practical_probability(comparison: Comparison) -> pl.DataFrame:
     return pl.DataFrame(rows, _SCHEMA, orient="row")
 
 
-def practical_table(comparison: Comparison, say: Say) -> Table:
+def practical_table(comparison: ComparedRuns, say: Say) -> Table:
     """Return the table that people read."""
     short = short_names(comparison)
     rows = []

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from rankstone._basics import Floats
-    from rankstone.comparison.comparison_result import Comparison
+    from rankstone.comparison.compared_systems import ComparedRuns
 
 
 _SHARES: Final = {"p50": 0.5, "p95": 0.95}
@@ -29,7 +29,7 @@ def costs_of(measures: tuple[str, ...], primary: str) -> list[str]:
     return [one for one in measures if one.startswith("Cost(")]
 
 
-def quality_and_cost(found: Comparison) -> pl.DataFrame:
+def quality_and_cost(found: ComparedRuns) -> pl.DataFrame:
     """Return the first primary measure of each system and its costs, the best system first.
 
     Returns
@@ -118,7 +118,7 @@ def _percentiles(
 
 
 def tradeoff_tables(
-    found: Comparison, say: Callable[..., str], digits: int
+    found: ComparedRuns, say: Callable[..., str], digits: int
 ) -> list[Table]:
     """Return a table of quality and cost for each measure of cost, for people to read."""
     tables = []

@@ -17,7 +17,7 @@ from rankstone.tables.phrases import phrase
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rankstone.comparison.comparison_result import Comparison
+    from rankstone.comparison.compared_systems import ComparedRuns
     from rankstone.comparison.score_matrix import Matrix
 
 _SCHEMA: Final[dict[str, Any]] = {
@@ -40,7 +40,7 @@ _SMALL: Final = 0.1
 _NAME: Final = 30
 
 
-def repeated_runs(comparison: Comparison) -> pl.DataFrame:
+def repeated_runs(comparison: ComparedRuns) -> pl.DataFrame:
     """Return what repeated runs say about each pair of systems of which one has several.
 
     Parameters
@@ -118,10 +118,10 @@ def _row(matrix: Matrix, system: str, versus: str, alpha: float) -> tuple[Any, .
     )
 
 
-def repeated_sentences(comparison: Comparison) -> Iterator[str]:
+def repeated_sentences(comparison: ComparedRuns) -> Iterator[str]:
     """Yield what repeated runs say about each pair by the primary measures."""
     say = partial(phrase, "comparison", lang=comparison.lang)
-    for row in comparison.repeated_runs().iter_rows(named=True):
+    for row in repeated_runs(comparison).iter_rows(named=True):
         if row["measure"] not in comparison.primary:
             continue
         names = {

@@ -32,10 +32,10 @@ from rankstone.io.attributes import open_table
 from rankstone.io.csv_dialect import refuse_copies
 from rankstone.io.exact_numbers import numbers_in
 from rankstone.io.file_formats import stem
-from rankstone.io.input_table import reading
 from rankstone.io.json_objects import read_text
 from rankstone.io.sources import display_name, is_database
 from rankstone.io.suffixes import named_format
+from rankstone.io.unreadable_files import reading
 from rankstone.measures.core.definition import Named
 from rankstone.measures.core.syntax import parse_measure, parse_measures
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone.comparison.compare_systems import ComparisonSettings, cluster_of
+from rankstone.comparison.compare_systems import cluster_of
 from rankstone.comparison.score_matrix import Matrix
 from rankstone.comparison.score_sources import MEANS, Source
+from rankstone.comparison.settings import ComparisonSettings
 from rankstone.errors import one_of
 from rankstone.io.attributes import read_attributes
 from rankstone.measures.core.aggregation import percentile

@@ -14,11 +14,12 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankstone._basics import Record
+from rankstone.comparison.families import DRAWN, FLIPPED, PROCEDURES, Family
 from rankstone.comparison.verdict import (
     Pair,
     PairStatistics,
@@ -38,7 +39,7 @@ from rankstone.stats.anova_and_friedman import (
 from rankstone.stats.automatic_intervals import difference_estimates
 from rankstone.stats.inverted_tests import inverted
 from rankstone.stats.mean_intervals import RESAMPLED, Estimate, estimates
-from rankstone.stats.multiple_testing import SIMULTANEOUS, adjusted, family_level
+from rankstone.stats.multiple_testing import adjusted, family_level
 from rankstone.stats.paired_tests import PAIRED
 from rankstone.stats.randomisation_test import sign_flips
 from rankstone.stats.simultaneous_tests import (
@@ -51,19 +52,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from rankstone._basics import Floats, Ints, Progress
-    from rankstone.comparison.compare_systems import ComparisonSettings
     from rankstone.comparison.score_matrix import Matrix
+    from rankstone.comparison.settings import ComparisonSettings
     from rankstone.stats.simultaneous_tests import RandomisedTukey
-
-
-#: the largest t by sign flips, of the pairs that are compared: with one pair, its own test
-FLIPPED: Final = "flipped_max_t"
-#: procedures with intervals of their own; what each assumes is a phrase of the locales
-PROCEDURES: Final = (FLIPPED, "robust_tukey", "tukey", "max_t", "hsd", "nemenyi")
-#: those that compare every pair
-ALL_PAIRS: Final = PROCEDURES[1:]
-#: those that draw at random, for all primary measures together
-DRAWN: Final = PROCEDURES[:4]
 
 
 class AllPairs(Record):
@@ -306,42 +297,6 @@ def with_runs(found: Estimate, matrix: Matrix, one: int, other: int) -> Estimate
     uncertain = sum(part**2 / freedom for part, freedom in parts)
     df = square**2 / uncertain
     return replace(found, error=math.sqrt(square), df=df)
-
-
-class Family(Record):
-    """A family of comparisons: its size, correction and level.
-
-    Attributes
-    ----------
-    name
-        ``primary``, the exploratory measure, or ``segments``.
-    size
-        How many comparisons.
-    correction
-        The correction for several comparisons.
-    test
-        The test of one pair.
-    alpha
-        The error rate of the family as a whole.
-    level
-        ``1 - level`` is the confidence of each interval; NaN for procedures for all pairs.
-    permutations
-        How many were drawn; 0 for exact tests.
-    """
-
-    name: str
-    size: int
-    correction: str
-    test: str
-    alpha: float
-    level: float
-    permutations: int
-
-    @property
-    def interval_kind(self) -> str:
-        """``simultaneous`` if all intervals hold together with their confidence, otherwise ``pointwise``."""
-        together = self.correction in (*SIMULTANEOUS, *PROCEDURES)
-        return "simultaneous" if together and self.size > 1 else "pointwise"
 
 
 def analyse_families(

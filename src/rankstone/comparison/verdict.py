@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     import polars as pl
 
     from rankstone._basics import Floats, Ints
-    from rankstone.comparison.compare_systems import ComparisonSettings
+    from rankstone.comparison.families import Family
     from rankstone.comparison.score_matrix import Matrix
-    from rankstone.comparison.test_families import Family
+    from rankstone.comparison.settings import ComparisonSettings
     from rankstone.evaluation.prepared import Prepared
     from rankstone.measures.core.measure import Measure
 

@@ -132,7 +132,7 @@ def _against(
 ) -> str | None:
     """Return what is wrong with a ranking compared with another one; ``None`` if all is well."""
     from rankstone.comparison import gate
-    from rankstone.comparison.compare_systems import SettingsKeywords
+    from rankstone.comparison.settings import SettingsKeywords
 
     settings = {
         name: options.pop(name)

@@ -7,13 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankstone.errors import BadOption
-
-if TYPE_CHECKING:
-    from rankstone.integrations.trainer_scores import Scoring
-
-    Results = list[tuple[str, float]]
-from typing import TYPE_CHECKING
-
 from rankstone.integrations.trainer_scores import Scoring, without_blanks
 
 if TYPE_CHECKING:

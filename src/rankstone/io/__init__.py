@@ -37,7 +37,7 @@ from rankstone.io.file_formats import (
 from rankstone.io.file_parts import files_of, judgments_in
 from rankstone.io.file_roles import note_input, refuse_inputs, separate_files
 from rankstone.io.implausible_columns import rated, refuse_implausible
-from rankstone.io.input_table import Table, unreadable
+from rankstone.io.input_table import Table
 from rankstone.io.json_objects import holds_json, json_value, read_json, tabular
 from rankstone.io.list_columns import Unfolding
 from rankstone.io.objects import read_object
@@ -74,6 +74,7 @@ from rankstone.io.trec_text import (
     Ranks,
 )
 from rankstone.io.tried_advice import advise_on_others, advised, heads, is_read
+from rankstone.io.unreadable_files import unreadable
 from rankstone.io.unused_lists import possible_grades
 
 if TYPE_CHECKING:

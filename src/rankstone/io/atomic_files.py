@@ -15,7 +15,7 @@ import polars as pl
 
 from rankstone.errors import InputError, printable
 from rankstone.io.file_roles import refuse_inputs
-from rankstone.io.input_table import number_of
+from rankstone.io.unreadable_files import number_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

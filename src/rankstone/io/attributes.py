@@ -19,12 +19,12 @@ from rankstone.io.columns import CANONICAL, hidden, renames, require
 from rankstone.io.databases import open_database
 from rankstone.io.exact_numbers import numbers_in
 from rankstone.io.file_formats import place_in, scan_files
-from rankstone.io.input_table import reading
 from rankstone.io.json_objects import holds_json, read_json
 from rankstone.io.objects import not_a_table
 from rankstone.io.python_rows import frame_of_library, is_column
 from rankstone.io.sources import display_name, is_database, is_stream
 from rankstone.io.tried_advice import advised
+from rankstone.io.unreadable_files import reading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -29,10 +29,11 @@ from rankstone.io.csv_dialect import (
 )
 from rankstone.io.damaged_files import broken_row
 from rankstone.io.exact_numbers import refuse_inexact
-from rankstone.io.input_table import ROWS, Table, reading
+from rankstone.io.input_table import ROWS, Table
 from rankstone.io.list_columns import Unfolding, unfolded
 from rankstone.io.listed_cells import ListedCells, listed_cells
 from rankstone.io.number_columns import Decimals, decimal_text, truths, with_fractions
+from rankstone.io.unreadable_files import reading
 from rankstone.io.workbook_limits import check_workbook
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ import polars as pl
 
 from rankstone._basics import counted
 from rankstone.errors import BadLine, InputError, printable
-from rankstone.io.input_table import as_utf8, reading, refuse_binary
+from rankstone.io.unreadable_files import as_utf8, reading, refuse_binary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -22,13 +22,13 @@ from rankstone.io.arrow_batches import batches_of_relation, is_relation
 from rankstone.io.columns import by_alias, hidden, renames, require
 from rankstone.io.databases import open_database
 from rankstone.io.file_formats import Scanned, scan_parts
-from rankstone.io.input_table import reading
 from rankstone.io.list_columns import field_of, leaves
 from rankstone.io.objects import not_a_table
 from rankstone.io.python_rows import frame_of_library
 from rankstone.io.sources import display_name, is_database
 from rankstone.io.tried_advice import advised
 from rankstone.io.typed_tables import id_type
+from rankstone.io.unreadable_files import reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

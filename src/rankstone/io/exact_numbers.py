@@ -1,4 +1,4 @@
-"""Numbers that a float64 cannot hold: they would tie with others, so their row is named."""
+"""Numbers in cells: which texts are some, and which a float64 cannot hold, so that they would tie."""
 
 from __future__ import annotations
 
@@ -8,10 +8,6 @@ import polars as pl
 
 from rankstone._basics import first_true
 from rankstone.errors import BadValue, printable
-
-if TYPE_CHECKING:
-    from rankstone._basics import Locate
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rankstone._basics import Locate
@@ -165,3 +161,12 @@ def numbers_in(column: pl.Series, place: Locate) -> pl.Series:
             expected="a number",
         )
     return numbers.fill_nan(None)
+
+
+def is_number(value: object) -> bool:
+    """Return True for a number, also as text."""
+    try:
+        float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True

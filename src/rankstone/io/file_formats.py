@@ -38,7 +38,6 @@ from rankstone.io.damaged_files import (
     refuse_repeated_keys,
 )
 from rankstone.io.file_parts import parts_of
-from rankstone.io.input_table import Table, reading
 from rankstone.io.json_in_text import json_format
 from rankstone.io.shapes import plain_format
 from rankstone.io.shapes.headerless_text import is_trec, shaped_text
@@ -71,11 +70,13 @@ from rankstone.io.trec_text import (
     words_of,
 )
 from rankstone.io.typed_tables import TablePart, of_parts
+from rankstone.io.unreadable_files import reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from rankstone._basics import StrPath
+    from rankstone.io.input_table import Table
     from rankstone.io.shapes import Candidates
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 from rankstone._basics import is_path, quoted
 from rankstone.errors import EmptyInput, InputError, did_you_mean, printable
 from rankstone.io.file_roles import note_input
-from rankstone.io.input_table import reading
 from rankstone.io.sources import is_database, is_stream
+from rankstone.io.unreadable_files import reading
 
 if TYPE_CHECKING:
     from rankstone._basics import StrPath

@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-import errno
-import re
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
 from rankstone._basics import Record, first_true
-from rankstone.errors import (
-    BadValue,
-    InputError,
-    MixedIds,
-    NotEnoughMemory,
-    RankstoneError,
-    UnknownFormat,
-    memory_limit,
-    printable,
-)
+from rankstone.errors import BadValue, InputError, MixedIds
 from rankstone.io.columns import require
+from rankstone.io.unreadable_files import reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -438,135 +427,3 @@ def roots_of(columns: Sequence[pl.Expr]) -> dict[str, None]:
     for expression in columns:
         roots |= dict.fromkeys(expression.meta.root_names())
     return roots
-
-
-#: error of the system → what is wrong with a file, and what was expected
-_UNREADABLE: Final[dict[int, tuple[str, str]]] = {
-    errno.ENOENT: ("there is no such file", "a file"),
-    errno.EISDIR: ("this is a folder", "a file"),
-    errno.ELOOP: ("the link leads back to itself", "a link to a file"),
-    errno.EACCES: ("the file may not be read", "a file that you may read"),
-}
-#: what Polars says where no thread can be started or nothing be allocated
-_MEMORY: Final = re.compile(
-    r"ThreadPoolBuildError|failed to spawn thread|memory allocation|os error 1[12]\b"
-)
-
-
-def number_of(error: BaseException) -> int:
-    """Return the number of an error of the system, which in one of Polars only its message has."""
-    number = getattr(error, "errno", None)
-    if number:
-        return int(number)
-    code = re.search(r"\(os error (\d+)\)", str(error))
-    if code:
-        return int(code[1])
-    return 0
-
-
-def unreadable(error: OSError, source: str, expected: str | None = None) -> InputError:
-    """Return the error for a file that the system does not let us read."""
-    number = number_of(error)
-    said = error.strerror or printable(error)
-    what, usual = _UNREADABLE.get(number, (said, "a whole file"))
-    fix = "let its owner allow you to read it" if number == errno.EACCES else None
-    return InputError(what, where=source, expected=expected or usual, fix=fix)
-
-
-def damaged(
-    how: str, source: str | None = None, kind: type[InputError] = InputError
-) -> InputError:
-    """Return the error for a damaged file; where memory is limited, that may be the reason instead."""
-    fix = "copy or write it again"
-    if (limit := memory_limit()) is not None:
-        fix += f", or allow more memory than {limit >> 20:,} MiB (ulimit -v)"
-    return kind(f"the file is damaged: {how}", where=source, fix=fix)
-
-
-def _is_short_of_memory(error: BaseException) -> bool:
-    if isinstance(error, (pl.exceptions.PolarsError, pl.exceptions.PanicException)):
-        return _MEMORY.search(str(error)) is not None
-    no_memory = isinstance(error, OSError) and number_of(error) == errno.ENOMEM
-    return no_memory or isinstance(error, MemoryError)
-
-
-class reading:  # noqa: N801 - reads as a word: with reading(path)
-    """Turn errors of Polars and of the system while reading into an :class:`InputError`."""
-
-    def __init__(self, source: str, expected: str | None = None) -> None:
-        self._source = source
-        self._expected = expected
-
-    def __enter__(self) -> None:
-        """Nothing to set up."""
-
-    def __exit__(
-        self, kind: object, error: BaseException | None, trace: object
-    ) -> None:
-        """Translate the error; our own errors pass."""
-        if error is None or isinstance(error, RankstoneError):
-            return
-        if _is_short_of_memory(error):
-            raise NotEnoughMemory(where=self._source) from error
-        if isinstance(error, OSError):
-            raise unreadable(error, self._source, self._expected) from error
-        if isinstance(error, (pl.exceptions.PolarsError, pl.exceptions.PanicException)):
-            if isinstance(error, pl.exceptions.PanicException):
-                # a message about Polars' code
-                raise damaged("it cannot be read", self._source) from error
-            message = printable(str(error).strip().splitlines()[0])
-            fix = "is it complete, and in the format of its suffix?"
-            if re.search("^(?!parquet).*utf-?8", message, re.IGNORECASE):
-                block = _head(self._source)
-                refuse_binary(block, self._source)
-                fix = as_utf8(block)
-            raise InputError(
-                "the file cannot be read",
-                where=self._source,
-                given=message,
-                expected=_READABLE,
-                fix=fix,
-            ) from error
-
-
-#: formats that are read
-_READABLE: Final = "text in UTF-8, Parquet, Arrow or .xlsx"
-#: characters that no text has
-_CONTROL: Final = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")
-#: signatures of files that another program unpacks, and that program
-_UNPACKED_BY: Final = {b"\x04\x22\x4d\x18": "lz4", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
-
-
-def _head(name: str) -> bytes:
-    """Return the first bytes of a file; none of a stream."""
-    with suppress(OSError), Path(name).open("rb") as file:
-        return file.read(1 << 12)
-    return b""
-
-
-def as_utf8(block: bytes) -> str:
-    """Return how text in another encoding, perhaps that of Windows, is read."""
-    try:
-        block.decode("cp1252")
-    except UnicodeDecodeError:
-        return "save it as UTF-8 in an editor"
-    return "save it as UTF-8: in Excel, an editor, or with iconv -f windows-1252 -t utf-8 FILE > NEW"
-
-
-def refuse_binary(block: bytes, where: str) -> None:
-    """Refuse bytes that are no text in another encoding, but a binary format."""
-    for signature, program in _UNPACKED_BY.items():
-        if block.startswith(signature):
-            raise UnknownFormat(
-                f"the file is packed with {program}",
-                where=where,
-                expected=f"{_READABLE}; text may be packed with gzip or zstd",
-                fix=f"unpack it first: {program} -d FILE",
-            )
-    if _CONTROL.search(block):
-        raise UnknownFormat(
-            "the file is binary, in a format that is not read",
-            where=where,
-            expected=_READABLE,
-            fix="write its records as Parquet or as JSON lines",
-        )

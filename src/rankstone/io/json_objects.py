@@ -24,12 +24,12 @@ from rankstone.io.advice import Advice
 from rankstone.io.damaged_files import LONGEST, refuse_endless
 from rankstone.io.file_formats import format_of, format_of_stream
 from rankstone.io.file_parts import parts_of
-from rankstone.io.input_table import reading
 from rankstone.io.python_rows import frame_of_records
 from rankstone.io.shapes import plain_format
 from rankstone.io.sources import is_database, is_stream, read_stream, stream_title
 from rankstone.io.suffixes import FORMATS
 from rankstone.io.traces import is_trace, trace_frame
+from rankstone.io.unreadable_files import reading
 
 if TYPE_CHECKING:
     from rankstone._basics import StrPath

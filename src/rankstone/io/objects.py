@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 import polars as pl
 
 from rankstone.errors import BadValue, EmptyInput, InputError, printable
 from rankstone.io.arrow_batches import batches_of_relation, is_relation
-from rankstone.io.input_table import Table, reading
+from rankstone.io.exact_numbers import is_number
 from rankstone.io.python_rows import (
     frame_of_columns,
     frame_of_pandas,
@@ -23,11 +23,14 @@ from rankstone.io.python_rows import (
     holds_columns,
     ids_of,
     ids_of_documents,
-    is_number,
     is_pandas,
     numbers_of,
 )
 from rankstone.io.typed_tables import of_frame
+from rankstone.io.unreadable_files import reading
+
+if TYPE_CHECKING:
+    from rankstone.io.input_table import Table
 
 
 def read_object(

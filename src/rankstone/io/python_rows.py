@@ -23,8 +23,8 @@ from polars import selectors
 from rankstone.errors import BadValue, EmptyInput, InputError, MixedIds, printable
 from rankstone.io.column_suggestions import looks_like_columns
 from rankstone.io.columns import CANONICAL, FURTHER
-from rankstone.io.exact_numbers import LARGEST, refuse_inexact
-from rankstone.io.input_table import reading
+from rankstone.io.exact_numbers import LARGEST, is_number, refuse_inexact
+from rankstone.io.unreadable_files import reading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -166,15 +166,6 @@ def numbers_of(numbers: Any, name: str, source: str) -> pl.Series:  # noqa: ANN4
         digits = pl.Series(exact, dtype=pl.String)
         refuse_inexact(digits, name, lambda _row: source)
     return pl.Series(read)
-
-
-def is_number(value: object) -> bool:
-    """Return True for a number, also as text."""
-    try:
-        float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        return False
-    return True
 
 
 def lists_of(values: Sequence[Any], name: str, source: str) -> pl.Series:

@@ -14,8 +14,8 @@ from rankstone._basics import first_true, quoted, some
 from rankstone.errors import BadValue, EmptyInput, InputError, printable
 from rankstone.io.damaged_files import refuse_endless
 from rankstone.io.file_formats import format_of
-from rankstone.io.input_table import reading
 from rankstone.io.typed_tables import of_frame
+from rankstone.io.unreadable_files import reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

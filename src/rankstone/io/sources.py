@@ -28,7 +28,7 @@ from rankstone.errors import (
 )
 from rankstone.io.damaged_files import LONGEST, PACKED, drained
 from rankstone.io.file_roles import note_input
-from rankstone.io.input_table import reading
+from rankstone.io.unreadable_files import reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -25,9 +25,10 @@ from rankstone.io.columns import is_text
 from rankstone.io.damaged_files import PACKED, refuse_endless
 from rankstone.io.exact_numbers import LARGEST, inexact, too_long
 from rankstone.io.foreign_text import foreign
-from rankstone.io.input_table import ROWS, Table, reading
+from rankstone.io.input_table import ROWS, Table
 from rankstone.io.sources import as_utf8
 from rankstone.io.suffixes import GZIP
+from rankstone.io.unreadable_files import reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -21,8 +21,9 @@ from rankstone.io.columns import (
     renames,
 )
 from rankstone.io.exact_numbers import refuse_inexact, wide
-from rankstone.io.input_table import ROWS, Table, damaged, reading, roots_of
+from rankstone.io.input_table import ROWS, Table, roots_of
 from rankstone.io.list_columns import LISTS, field_of, fields_of_items, leaves, unfolded
+from rankstone.io.unreadable_files import damaged, reading
 from rankstone.io.unused_lists import numbers_beside
 
 if TYPE_CHECKING:

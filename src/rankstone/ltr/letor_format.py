@@ -17,10 +17,10 @@ from rankstone._basics import Record, counted, first_true, there_are
 from rankstone.errors import BadLine, BadValue, EmptyInput, InputError, printable
 from rankstone.hits.list_arrays import list_numbers
 from rankstone.io.damaged_files import refuse_endless
-from rankstone.io.input_table import reading
 from rankstone.io.json_objects import read_text
 from rankstone.io.sources import is_stream, read_stream
 from rankstone.io.suffixes import unpacked_name
+from rankstone.io.unreadable_files import reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

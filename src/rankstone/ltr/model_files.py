@@ -24,8 +24,8 @@ from rankstone.errors import (
 )
 from rankstone.io.atomic_files import atomic
 from rankstone.io.file_roles import note_input
-from rankstone.io.input_table import reading
 from rankstone.io.sources import is_stream, read_stream
+from rankstone.io.unreadable_files import reading
 from rankstone.ltr.estimator_inputs import (
     checked_features,
     in_order,

@@ -33,9 +33,9 @@ from rankstone.hits.list_arrays import (
 from rankstone.io.atomic_files import atomic
 from rankstone.io.csv_files import without_formulas
 from rankstone.io.file_formats import scan_parts
-from rankstone.io.input_table import reading
 from rankstone.io.json_objects import read_text
 from rankstone.io.suffixes import RUN_SUFFIXES, written_format
+from rankstone.io.unreadable_files import reading
 from rankstone.ltr.model_files import is_model, load
 from rankstone.ltr.training_data import table_format
 from rankstone.measures.core.measure import Measure

@@ -25,9 +25,9 @@ from rankstone.hits.list_arrays import offsets_of
 from rankstone.io.columns import hidden, renames, require, with_csv
 from rankstone.io.file_formats import scan_parts
 from rankstone.io.file_parts import parts_of
-from rankstone.io.input_table import reading
 from rankstone.io.sources import is_stream
 from rankstone.io.suffixes import named_format, unpacked_name
+from rankstone.io.unreadable_files import reading
 from rankstone.ltr.estimator_inputs import checked_labels, listed
 from rankstone.ltr.letor_format import docids, group_sizes, read_letor, sizes_beside
 

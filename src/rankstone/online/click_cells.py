@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rankstone._basics import Floats, Ints
     from rankstone.online.click_log import ClickLog, ClickSurvey
     from rankstone.online.shown_lists import ShownLists
-from typing import TYPE_CHECKING
+
 
 _PAIR: Final = ["query_id", "doc_id"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
@@ -12,8 +13,7 @@ from rankstone.online.click_log import hash_partitions
 
 if TYPE_CHECKING:
     from rankstone.online.click_log import ClickLog, ClickSurvey
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
 
 _KEYS: Final = ["session", "query_id"]
 #: rows per batch of lists

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
-
-from rankstone.spark.executor_task import Shipped
-
-if TYPE_CHECKING:
-    import polars as pl
-import io
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from rankstone.hits.list_arrays import list_numbers, ragged_range
 from rankstone.hits.pair_index import QueryIndex
+from rankstone.spark.executor_task import Shipped
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,19 +6,21 @@ The rows of pairs are on the driver, the scores of queries stay on the cluster.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
 from rankstone._basics import Record
-from rankstone.comparison.compare_systems import ComparisonSettings
-from rankstone.comparison.comparison_result import ComparedSystems, comparison_frame
+from rankstone.comparison.comparison_result import WrittenComparison
+from rankstone.comparison.comparison_rows import comparison_frame
+from rankstone.comparison.families import ALL_PAIRS
 from rankstone.comparison.pairwise_tests import ComparisonLayout
 from rankstone.comparison.score_matrix import NO_CLUSTER, systems_of
 from rankstone.comparison.score_sources import check_means
-from rankstone.comparison.test_families import ALL_PAIRS, family_results
+from rankstone.comparison.settings import ComparisonSettings
+from rankstone.comparison.test_families import family_results
 from rankstone.comparison.verdict import PairStatistics, margins, p_or_one
 from rankstone.errors import BadOption, NotComparable, UsageError, printable
 from rankstone.evaluation.request import of_rankings
@@ -49,8 +51,7 @@ if TYPE_CHECKING:
     from rankstone.spark.spark_scores import SparkScores
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class SparkComparison(ComparedSystems):
+class SparkComparison(WrittenComparison, kw_only=True):
     """Which systems are better, with intervals and tests; scores of queries are on the cluster.
 
     Attributes
@@ -148,7 +149,7 @@ def compare(
     test, interval
         ``t``; and ``poisson`` or ``t``: others need the scores of all queries at once.
     correction, confidence, margin, power, resamples, seed
-        As for :class:`rankstone.comparison.compare_systems.ComparisonSettings`.
+        As for :class:`rankstone.comparison.settings.ComparisonSettings`.
 
     Returns
     -------

@@ -6,7 +6,7 @@ import re
 import sys
 from contextlib import contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -26,13 +26,6 @@ if TYPE_CHECKING:
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.judged_pool import QueryTable
     from rankstone.hits.units import RetrievalUnits
-    from rankstone.measures.core.measure import Measure
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.measures.core.measure import Measure
 
 

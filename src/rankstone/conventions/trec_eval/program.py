@@ -21,10 +21,10 @@ from rankstone.errors import DuplicateRows, UsageError, printable
 from rankstone.io import read_judgments, read_run
 from rankstone.io.damaged_files import refuse_endless
 from rankstone.io.file_formats import stem
-from rankstone.io.input_table import Table, reading
 from rankstone.io.sources import is_database, is_stream, read_stream, stream_title
 from rankstone.io.suffixes import is_packed, suffixes_of
 from rankstone.io.trec_text import ANY_TAG, trec
+from rankstone.io.unreadable_files import reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from rankstone.conventions.trec_eval.line_values import Results
     from rankstone.conventions.trec_eval.output_lines import Requested, TrecLine
     from rankstone.conventions.trec_eval.trec_settings import Settings
+    from rankstone.io.input_table import Table
 
 
 #: ids are escaped but never shortened

@@ -11,13 +11,13 @@ from rankstone.io.column_suggestions import is_common_name
 from rankstone.io.columns import CANONICAL, CsvOptions, Renames, is_known
 from rankstone.io.csv_dialect import SEPARATORS
 from rankstone.io.damaged_files import refuse_endless
+from rankstone.io.exact_numbers import is_number
 from rankstone.io.foreign_text import foreign
-from rankstone.io.input_table import reading
-from rankstone.io.python_rows import is_number
 from rankstone.io.shapes.line_template import are_grades
 from rankstone.io.shapes.reading import read_lines
 from rankstone.io.shapes.recognition import is_row
 from rankstone.io.trec_text import first_lines, title_of, trec, words_of
+from rankstone.io.unreadable_files import reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

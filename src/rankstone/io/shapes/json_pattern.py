@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rankstone._basics import Record
 from rankstone.errors import InputError, printable
-from rankstone.io.python_rows import is_number
+from rankstone.io.exact_numbers import is_number
 from rankstone.io.shapes.shape import placeholder
 
 if TYPE_CHECKING:

@@ -12,12 +12,13 @@ from rankstone.errors import BadLine, EmptyInput, printable
 from rankstone.io.columns import is_text
 from rankstone.io.damaged_files import refuse_endless
 from rankstone.io.exact_numbers import refuse_inexact
-from rankstone.io.input_table import Table, reading
+from rankstone.io.input_table import Table
 from rankstone.io.python_rows import ids_of, numbers_of
 from rankstone.io.shapes.json_pattern import NUMBERS, JsonPattern, Misfit, refused
 from rankstone.io.sources import as_utf8
 from rankstone.io.trec_text import numbered_lines, title_of
 from rankstone.io.typed_tables import of_frame
+from rankstone.io.unreadable_files import reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

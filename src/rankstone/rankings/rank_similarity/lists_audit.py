@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
@@ -19,10 +19,6 @@ from rankstone._basics import (
     spread,
 )
 from rankstone.errors import printable
-
-if TYPE_CHECKING:
-    from rankstone._basics import Ints
-from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankstone._basics import Record
+from rankstone.hits.list_arrays import list_numbers
 from rankstone.hits.remembering import Remembering
 from rankstone.hits.trace import Traced
 from rankstone.rankings.rank_similarity.pair_counts import Counts, counts, whole_sums
@@ -18,10 +20,6 @@ if TYPE_CHECKING:
 
     from rankstone._basics import Bools, Floats, Ints
     from rankstone.hits.trace import Column, Trace
-from typing import TYPE_CHECKING
-
-from rankstone._basics import Record
-from rankstone.hits.list_arrays import list_numbers
 
 
 class PairedLists(Remembering, Traced, Record):
