@@ -15,8 +15,8 @@ question,answer,faithfulness
 what,it,0.5
 """,
     "apart.jsonl": """\
-{"run_id": "a", "qid": "q1", "query": "what", "nuggets": [{"text": "it", "assignment": "support"}]}
-{"run_id": "b", "qid": "q1", "query": "what", "nuggets": [{"text": "it", "assignment": "support"}]}
+{"run_id":"a","qid":"q1","query":"w","nuggets":[{"text":"it", "importance": "vital", "assignment": "support"}]}
+{"run_id":"b","qid":"q1","query":"w","nuggets":[{"text":"it", "importance": "vital", "assignment": "support"}]}
 """,
     "big.csv": """\
 query_id,doc_id,relevance

@@ -201,9 +201,10 @@ def never_falls(gain: str | GainTable) -> bool:
 def check_persistence(measure: Named, name: str, p: float | None) -> None:
     """Refuse a geometric weight or discount without its persistence ``p``, and ``p`` without it."""
     if (getattr(measure, name) == "geometric") != (p is not None):
+        changes: dict[str, Any] = {name: "geometric", "p": p or 0.8}
         raise BadParameter(
             f"{measure.name}: {name}=geometric and p go together",
-            fix=f"write {replace(measure, **{name: 'geometric'}, p=p or 0.8)}",
+            fix=f"write {replace(measure, **changes)}",
         )
 
 
