@@ -15,6 +15,8 @@ from tests.rows import each
 
 import rankstone
 from rankstone import InputError, Measure, UsageError
+from rankstone.hits.extras.list_costs import ListCosts
+from rankstone.hits.extras.pool_members import JudgmentGroups, PoolMembers
 from rankstone.integrations import arrays as functional
 from rankstone.integrations.arrays import Evaluator, evaluate
 from rankstone.measures import MEASURES, Status
@@ -27,7 +29,7 @@ TEXTS = [
     and not (
         kind.judgment_columns
         or kind.query_columns
-        or kind.brings & {"pool", "groups", "costs"}
+        or kind.requires & {PoolMembers, JudgmentGroups, ListCosts}
     )
     for text in dict.fromkeys(
         kind.examples or (name, f"{name}@3" if kind.takes_cutoff else name)

@@ -22,6 +22,7 @@ from tests.laws.table import EVERY, measure
 
 from rankstone import Measure, UsageError
 from rankstone.errors import InputError
+from rankstone.hits.extras.pool_members import JudgmentGroups
 from rankstone.testing.laws import LAWS, Law
 from rankstone.testing.small_worlds import World, small_world
 
@@ -100,7 +101,7 @@ def unchecked() -> Iterator[None]:
 # -- the search ------------------------------------------------------------------------------------------
 def candidates(law: Law, kind: Measure) -> Iterator[World]:
     """Yield worlds of many queries: random lists, cut ones, few grades, grades below zero, short lists."""
-    plain = not ("groups" in kind.brings or kind.query_columns)
+    plain = not (JudgmentGroups in kind.requires or kind.query_columns)
     for seed, queries in ((0, 100), (1, 1000)):
         world = small_world(kind, queries, seed, ties=law.ties)
         yield from (world, world.under(depth=2), world.under(depth=3))
@@ -228,7 +229,7 @@ def _fits(pair: Pair, world: World) -> bool:
     kind, columns = measure(pair[1]), set(world.judgments.columns)
     wanted = {
         *kind.judgment_columns,
-        *(["subtopic"] if "groups" in kind.brings else []),
+        *(["subtopic"] if JudgmentGroups in kind.requires else []),
     }
     return columns == {"query_id", "doc_id", "relevance"} | wanted
 

@@ -23,6 +23,9 @@ from rankstone.errors import (
 )
 from rankstone.evaluation.out_of_core import MemoryBudget, evaluate_out_of_core
 from rankstone.hits import Budget
+from rankstone.hits.extras.abstained_lists import AbstainedLists
+from rankstone.hits.extras.list_costs import ListCosts
+from rankstone.hits.extras.text_spans import TextSpans
 from rankstone.integrations import arrays
 from rankstone.measures import MEASURES
 from rankstone.measures.core.claims import Claims
@@ -59,10 +62,10 @@ def world(
 def whole_lists() -> Iterator[Measure]:
     """Yield the measures that a budget can cut, without a cutoff."""
     for name, kind in MEASURES.items():
-        if not issubclass(kind, Measure) or kind.brings & {
-            "spans",
-            "abstained",
-            "costs",
+        if not issubclass(kind, Measure) or kind.requires & {
+            TextSpans,
+            AbstainedLists,
+            ListCosts,
         }:
             continue  # they have worlds of their own
         if kind.takes_cutoff and kind.takes_budget:

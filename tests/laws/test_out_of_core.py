@@ -30,6 +30,9 @@ from rankstone.evaluation.out_of_core import (
     parse_size,
     ranges,
 )
+from rankstone.hits.extras.abstained_lists import AbstainedLists
+from rankstone.hits.extras.list_costs import ListCosts
+from rankstone.hits.extras.pool_members import JudgmentGroups
 from rankstone.testing.small_worlds import small_world
 
 if TYPE_CHECKING:
@@ -41,9 +44,9 @@ KINDS: dict[tuple[Any, ...], list[str]] = {}
 for text in TEXTS:
     kind = parse_measure(text)
     assert isinstance(kind, Measure)
-    tables = 2 if "abstained" in kind.brings else int(bool(kind.query_columns))
-    tables = 3 if "costs" in kind.brings else tables
-    wanted = ("groups" in kind.brings, tuple(kind.judgment_columns), tables)
+    tables = 2 if AbstainedLists in kind.requires else int(bool(kind.query_columns))
+    tables = 3 if ListCosts in kind.requires else tables
+    wanted = (JudgmentGroups in kind.requires, tuple(kind.judgment_columns), tables)
     KINDS.setdefault(wanted, []).append(text)
 
 

@@ -13,6 +13,7 @@ from tests.oracle.oracle import Id, Row, Score, align, read_measure, scores
 from tests.oracle.pairs import CANDIDATES
 
 import rankstone
+from rankstone.hits.extras.pool_members import JudgmentGroups
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -62,7 +63,7 @@ class World:
         """Return the judgments as a frame, with subtopics and propensities where measures read them."""
         kinds = [parsed(text) for text in measures]
         table = frame(self.qrels, "relevance")
-        if any("groups" in getattr(kind, "brings", ()) for kind in kinds):
+        if any(JudgmentGroups in getattr(kind, "requires", ()) for kind in kinds):
             rows = [
                 (query, doc, grade)
                 for query, _, doc, grade in diversity.split(self.qrels)

@@ -26,6 +26,10 @@ from rankstone.errors import (
     RankstoneError,
     UsageError,
 )
+from rankstone.hits.extras.abstained_lists import AbstainedLists
+from rankstone.hits.extras.list_costs import ListCosts
+from rankstone.hits.extras.pool_members import JudgmentGroups
+from rankstone.hits.extras.text_spans import TextSpans
 from rankstone.testing.small_worlds import small_world
 
 if TYPE_CHECKING:
@@ -38,9 +42,9 @@ KINDS: dict[tuple[Any, ...], list[str]] = {}
 for text in TEXTS:
     kind = parse_measure(text)
     assert isinstance(kind, Measure)
-    tables = 2 if "abstained" in kind.brings else int(bool(kind.query_columns))
-    wanted = ("groups" in kind.brings, tuple(kind.judgment_columns), tables)
-    if not kind.brings & {"spans", "costs"}:  # refused on a cluster
+    tables = 2 if AbstainedLists in kind.requires else int(bool(kind.query_columns))
+    wanted = (JudgmentGroups in kind.requires, tuple(kind.judgment_columns), tables)
+    if not kind.requires & {TextSpans, ListCosts}:  # refused on a cluster
         KINDS.setdefault(wanted, []).append(text)
 
 

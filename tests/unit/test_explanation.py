@@ -18,6 +18,10 @@ import rankstone
 from rankstone import Explanation, RankstoneError, explain
 from rankstone.explanation.explain_scores import typed_in
 from rankstone.explanation.score_difference import ExplainedDifference
+from rankstone.hits.extras.abstained_lists import AbstainedLists
+from rankstone.hits.extras.hit_scores import HitScores
+from rankstone.hits.extras.list_costs import ListCosts
+from rankstone.hits.extras.pool_members import JudgmentGroups
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -234,7 +238,7 @@ def test_every_kind_of_measure_explains_itself(name: str) -> None:
         qrels: Any = {"q": {"a": 1, "b": 0}}
         if (
             kind.judgment_columns
-            or kind.brings & {"groups", "abstained", "costs", "scores"}
+            or kind.requires & {JudgmentGroups, AbstainedLists, ListCosts, HitScores}
             or kind.query_columns
         ):
             return  # needs further tables: the laws give it these

@@ -259,7 +259,7 @@ def check_measure(measure: Measure) -> None:
             fix=f"use a cutoff by rank: {str(measure).rpartition('@')[0]}@10",
         )
     if (
-        measure.brings & {"pool", "groups"}
+        any(extra.reads_pool for extra in measure.requires)
         or measure.judgment_columns
         or measure.query_columns
     ):

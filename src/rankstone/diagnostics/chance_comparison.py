@@ -113,7 +113,8 @@ def baseline(
     ready = Prepared(qrels, measures, **options)
     _refuse_options(ready.options)
     for measure in ready.measures:
-        if measure.budget is not None or "spans" in measure.brings:
+        of_spans = any(extra.shares_judgments for extra in measure.requires)
+        if measure.budget is not None or of_spans:
             raise BadParameter(
                 f"{measure}: another order would cost something else at each rank",
                 fix=f"use a cutoff by rank: {str(measure).rpartition('@')[0]}@10",

@@ -30,9 +30,9 @@ from rankstone.evaluation.request import name_runs, of_rankings
 from rankstone.evaluation.span_judgments import with_span_ids
 from rankstone.hits.alignment_options import LARGEST_GRADE
 from rankstone.hits.budgets import STEPS
+from rankstone.hits.extras.text_spans import OFFSETS
 from rankstone.hits.judgments import GradeCounts
 from rankstone.hits.list_arrays import Ideal, offsets_of
-from rankstone.hits.text_spans import OFFSETS
 from rankstone.io import advise_on_others, read_interactions, read_judgments, read_run
 from rankstone.io.columns import with_csv
 from rankstone.io.sources import display_name

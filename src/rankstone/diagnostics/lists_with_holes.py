@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from rankstone._basics import Record
-from rankstone.hits.alignment import taken
-from rankstone.hits.judged_pool import Places
-from rankstone.hits.list_arrays import Ideal, list_numbers, ragged_range
+from rankstone.hits.alignment import joined, taken
+from rankstone.hits.extras.row_numbers import RowNumbers
+from rankstone.hits.extras.unjudged_places import Holes, Places, PooledHoles
+from rankstone.hits.list_arrays import end_to_end, list_numbers, ragged_range
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from rankstone._basics import Bools, Floats, Ints
+    from rankstone.hits.extras.extra_values import Key
     from rankstone.hits.hits import Hits
+    from rankstone.hits.list_arrays import Ideal
     from rankstone.measures.core.measure import Measure
 
 #: columns with a value per entry of a list
@@ -62,8 +65,7 @@ class ListsWithHoles(Record):
     @classmethod
     def of(cls, hits: Hits, empty: str = "zero") -> ListsWithHoles:
         """Merge hits and the holes that alignment provides."""
-        holes = hits.holes
-        assert holes is not None  # noqa: S101 - the request needs holes
+        holes = hits.added(Holes)
         query = np.concatenate((hits.query, holes.query))
         rank = np.concatenate((hits.rank, holes.rank))
         order = np.lexsort((rank, query))
@@ -94,7 +96,7 @@ class ListsWithHoles(Record):
 
         return cls(
             hits=_joined([part.hits for part in parts]),
-            offsets=_end_to_end([part.offsets for part in parts]),
+            offsets=end_to_end([part.offsets for part in parts]),
             **{name: column(name) for name in (*_ENTRY, "listed", "holes")},
             empty=parts[0].empty,
         )
@@ -163,53 +165,19 @@ class ListsWithHoles(Record):
         return tied
 
 
-def _end_to_end(offsets: Sequence[Ints]) -> Ints:
-    return np.concatenate(
-        ([0], np.cumsum(np.concatenate([np.diff(part) for part in offsets])))
-    )
-
-
 def _joined(parts: Sequence[Hits]) -> Hits:
-    """Return the hits of several parts as one, without row numbers, pools and holes."""
-
-    def column(name: str) -> Any:  # noqa: ANN401 - an array
-        return np.concatenate([getattr(part, name) for part in parts])
-
-    per_hit = ("rank", "grade", "first", "last", "judged")
-    per_query = (
-        "n",
-        "length",
-        "found",
-        *(("candidates",) if parts[0].candidates is not None else ()),
-    )
-    ideals = [part.ideal for part in parts]
-    return replace(
-        parts[0],
-        offsets=_end_to_end([part.offsets for part in parts]),
-        **{name: column(name) for name in (*per_hit, *per_query)},
-        ideal=Ideal(
-            _end_to_end([ideal.offsets for ideal in ideals]),
-            np.concatenate([ideal.grade for ideal in ideals]),
-        ),
-        about={
-            name: np.concatenate([part.about[name] for part in parts])
-            for name in parts[0].about
-        },
-        run_row=None,
-        judgment_row=None,
-        member=None,
-        pool=None,
-        pooled=None,
-        holes=None,
-        _memo={},
-    )
+    """Return the hits of several parts as one, without row numbers and holes."""
+    return _with(joined(parts), {})
 
 
 def chosen(hits: Hits, queries: Ints, ideal: Ideal | None = None) -> Hits:
     """Return the hits of some queries; with an ``ideal`` given, without the hits themselves."""
-    nowhere = np.empty(0, np.int64)
-    none = Places(
-        np.zeros(len(queries) + 1, np.int64), nowhere, nowhere, nowhere, nowhere
-    )
-    found = taken(hits, queries, ideal)
-    return replace(found, run_row=None, judgment_row=None, pooled=none, holes=none)
+    none = Places.none(len(queries))
+    return _with(taken(hits, queries, ideal), {Holes: none, PooledHoles: none})
+
+
+def _with(hits: Hits, places: Mapping[type[Key[Any]], Places]) -> Hits:
+    """Return the hits with other places, and without row numbers."""
+    bare = {RowNumbers, Holes, PooledHoles}
+    extras = {kind: value for kind, value in hits.extras.items() if kind not in bare}
+    return replace(hits, extras={**extras, **places}, _memo={})

@@ -18,6 +18,7 @@ import numpy as np
 from rankstone._basics import Record, counted
 from rankstone.errors import BadParameter
 from rankstone.evaluation.scores import uncounted
+from rankstone.hits.extras.candidate_counts import CandidateCounts, Candidates
 from rankstone.hits.hits import Hits
 from rankstone.hits.list_arrays import (
     Ideal,
@@ -211,6 +212,7 @@ class RandomLists(Record):
     ) -> Hits:
         """Return lists of judged documents; places are ranks, first and last ranks of tie blocks."""
         rank, first, last = places
+        candidates = np.full(len(depth), self.candidates)
         return made(
             offsets=offsets_of(size),
             rank=rank,
@@ -224,7 +226,7 @@ class RandomLists(Record):
             found=depth > 0,
             expected=first is not rank,
             lowest_grade=self.lowest_grade,
-            candidates=np.full(len(depth), self.candidates),
+            extras={CandidateCounts: Candidates(count=candidates)},
         )
 
 

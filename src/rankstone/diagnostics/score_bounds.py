@@ -20,6 +20,7 @@ from rankstone.evaluation.pipeline import ScoredPart, query_order
 from rankstone.evaluation.prepared import Prepared
 from rankstone.evaluation.request import name_runs, of_rankings
 from rankstone.hits.alignment_options import LARGEST_GRADE
+from rankstone.hits.extras.unjudged_places import Holes
 from rankstone.hits.list_arrays import ragged_range
 from rankstone.measures.core.measure import Status
 
@@ -36,10 +37,10 @@ if TYPE_CHECKING:
     )
     from rankstone.evaluation.scores import RunScores
     from rankstone.hits.alignment_audit import RunAudit
+    from rankstone.hits.extras.units import RetrievalUnits
     from rankstone.hits.hits import Hits
     from rankstone.hits.judgments import Judgments
     from rankstone.hits.matching import Chunk
-    from rankstone.hits.units import RetrievalUnits
     from rankstone.io.input_table import Table
     from rankstone.measures.core.measure import Measure
 
@@ -217,12 +218,12 @@ class _Bounder:
                         lists.holes,
                     )
                 )
-            rows = hits.holes.run_row if keeps and hits.holes is not None else None
+            rows = hits.added(Holes).run_row if keeps else None
             return _Part(
                 **vars(part), found=found, lists=lists if keeps else None, rows=rows
             )
 
-        parts, audit = pipeline.map_chunks(table, each, frozenset({"holes"}))
+        parts, audit = pipeline.map_chunks(table, each, frozenset({Holes}))
         scores = pipeline.assemble(parts)
         order = query_order(parts)
         for at, (measure, scored) in enumerate(scores.by_measure.items()):
@@ -299,7 +300,7 @@ def _side(parts: Sequence[_Part], table: Table, units: RetrievalUnits | None) ->
     docs = pl.concat(
         list(
             table.tables(
-                [doc if units is None else doc.map_batches(units.of, pl.String)]
+                [doc if units is None else doc.map_batches(units.units, pl.String)]
             )
         )
     )

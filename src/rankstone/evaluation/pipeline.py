@@ -16,9 +16,12 @@ from rankstone.evaluation.request import check_queries
 from rankstone.evaluation.scores import RunScores
 from rankstone.hits.alignment import Aligner, joined, no_overlap, taken
 from rankstone.hits.alignment_audit import Audit, RunAudit
-from rankstone.hits.exclusion import LeftOut, rows_in
+from rankstone.hits.extras.exclusion import Exclusion, LeftOut, rows_in
+from rankstone.hits.extras.text_spans import TextSpans
+from rankstone.hits.extras.unanswerable_queries import UnanswerableQueries
 from rankstone.hits.grouped_judgments import grouped_judgments
 from rankstone.hits.judgments import Judgments, SelfLabelled, judged_queries
+from rankstone.hits.requested_extras import requested_extras
 from rankstone.measures.core.definition import ANY_GAIN
 from rankstone.measures.core.measure import Status
 
@@ -28,14 +31,13 @@ if TYPE_CHECKING:
     from rankstone._basics import Floats, Ints, Locate
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.budgets import Budget
-    from rankstone.hits.exclusion import Exclusion
+    from rankstone.hits.extras.extra import Extra
     from rankstone.hits.grouped_judgments import Intents
     from rankstone.hits.hits import Hits
     from rankstone.hits.judged_pool import QueryTable
     from rankstone.hits.matching import Chunk
     from rankstone.hits.query_lists import Lists
     from rankstone.hits.tallies import Tally
-    from rankstone.hits.units import RetrievalUnits
     from rankstone.io.input_table import Table
     from rankstone.measures.core.measure import Measure, Scored
 
@@ -55,8 +57,6 @@ class Pipeline(Record):
         The alignment options.
     measures
         The measures to compute.
-    exclude, units
-        As for :class:`~rankstone.hits.alignment.Aligner`.
     queries
         The query table.
     regroups
@@ -68,8 +68,6 @@ class Pipeline(Record):
     judgments: Judgments | SelfLabelled
     options: AlignmentOptions
     measures: tuple[Measure, ...]
-    exclude: Exclusion | None = None
-    units: RetrievalUnits | None = None
     queries: QueryTable | None = None
     regroups: bool = True
     audited: bool = True
@@ -102,7 +100,7 @@ class Pipeline(Record):
         self,
         table: Table,
         each: Callable[[Chunk, Hits], Piece],
-        brings: frozenset[str] = frozenset(),
+        further: frozenset[type[Extra[Any]]] = frozenset(),
     ) -> tuple[list[Piece], RunAudit]:
         """Align the run, call ``each`` for every chunk of hits, and audit the run.
 
@@ -112,10 +110,10 @@ class Pipeline(Record):
             The run.
         each
             Called with each chunk and its hits; results are in the order of the stream.
-        brings
-            What alignment adds to the hits, besides what the measures need.
+        further
+            Extras that are wanted besides those of the measures.
         """
-        parts, lists = self.align(table, each, brings)
+        parts, lists = self.align(table, each, further)
         self._check_answered(parts, lists, table)
         return parts, self._audit(parts, lists, table)
 
@@ -123,26 +121,20 @@ class Pipeline(Record):
         self,
         table: Table,
         each: Callable[[Chunk, Hits], Result],
-        brings: frozenset[str] = frozenset(),
+        further: frozenset[type[Extra[Any]]] = frozenset(),
     ) -> tuple[list[Result], Lists]:
         """Do the same for a run that may answer no query, without an audit."""
-        brings = brings.union(*(measure.brings for measure in self.measures))
-        cutoffs = cutoffs_of(self.measures) if self.audited else None
-        aligner = Aligner(
+        extras = requested_extras(
             self.judgments,
             self.options,
-            self.exclude,
-            self.units,
-            cutoffs,
-            brings,
-            self.regroups,
-            budgets=budgets_of(self.measures),
-            costs=costs_of(self.measures),
-            best_within=budgets_of(
-                [measure for measure in self.measures if measure.ideal_has_costs]
-            ),
+            self.measures,
+            table.columns,
+            self.queries,
+            further,
         )
-        return aligner.run(table, lambda chunk: each(chunk, self._with_columns(chunk)))
+        cutoffs = cutoffs_of(self.measures) if self.audited else None
+        aligner = Aligner(self.judgments, self.options, extras, cutoffs, self.regroups)
+        return aligner.run(table, lambda chunk: each(chunk, chunk.hits))
 
     def hits(self, table: Table, query: object = None) -> Hits:
         """Return the hits of one query, or of all in the order of the judgments."""
@@ -172,20 +164,6 @@ class Pipeline(Record):
         return ScoredPart(
             chunk.names, chunk.codes, chunk.first_rows, scored, chunk.tally
         )
-
-    def _with_columns(self, chunk: Chunk) -> Hits:
-        """Return the hits with the columns of the query table that measures read."""
-        wanted = {
-            name
-            for measure in self.measures
-            for name in getattr(measure, "query_columns", ())
-        }
-        if self.queries is None or not wanted:
-            return chunk.hits
-        about = {name: self.queries.values(name, chunk.names) for name in wanted}
-        return replace(
-            chunk.hits, about=about, _memo={}
-        )  # remembered values do not have these columns
 
     def _are_judged(self, empty: pl.Series | None) -> bool:
         """Return whether any of the queries with an empty list is judged."""
@@ -239,9 +217,7 @@ class Pipeline(Record):
             cutoffs=cutoffs_of(self.measures),
             deepest=deepest_of(self.measures),
             order=self.options.order,
-            left_out=None
-            if self.exclude is None
-            else LeftOut.of(self.exclude, tallies),
+            left_out=excluded_rows(self.judgments, tallies),
             read_as=table.read_as(),
             failed=Counter(table.failed.values()),
             unanswerable=self._unanswerable,
@@ -367,6 +343,16 @@ def score_warnings(bounded: Mapping[Measure, int], several: int | None) -> list[
     return sentences
 
 
+def excluded_rows(
+    judgments: Judgments | SelfLabelled, tallies: Sequence[Tally]
+) -> LeftOut | None:
+    """Return what exclusion removed from a run, ``None`` where nothing is excluded."""
+    if isinstance(judgments, SelfLabelled):
+        return None
+    exclude = judgments.find_extra(Exclusion)
+    return None if exclude is None else LeftOut.of(exclude, tallies)
+
+
 def _query_mismatch(
     what: str, names: pl.Series, table: Table, fix: str
 ) -> NotComparable:
@@ -398,18 +384,20 @@ def with_unanswerable(
             where=source,
             expected="answerable = false only for queries without a relevant document",
         )
-    return replace(judgments, unanswerable=known)
+    return judgments.with_extras(UnanswerableQueries(known))
 
 
 def judgment_counts(judgments: Judgments, empty: str) -> dict[str, int]:
     """Return the counts of the judgments' audit, by name; ``empty`` is the option of that name."""
     none = judgments.ideal.relevant_count(ANY_GAIN) == 0
-    unanswerable = none if empty == "unanswerable" else judgments.unanswerable
+    spans = judgments.find_extra(TextSpans)
+    declared = judgments.find_extra(UnanswerableQueries)
+    unanswerable = none
+    if empty != "unanswerable":
+        unanswerable = None if declared is None else declared.declared
     return {
         "queries": len(judgments.queries),
-        "judgments": len(
-            judgments.grade if judgments.spans is None else judgments.spans.grade
-        ),
+        "judgments": len(judgments.grade if spans is None else spans.judged.grade),
         "relevant": int((judgments.grade > 0).sum()),
         "negative": judgments.negative,
         "duplicates": judgments.duplicates,

@@ -56,8 +56,8 @@ from rankstone.hits.alignment_audit import (
     SideTableAudit,
 )
 from rankstone.hits.budgets import REPEATED, STEPS
-from rankstone.hits.exclusion import Exclusion, pairs_of
-from rankstone.hits.text_spans import OFFSETS
+from rankstone.hits.extras.exclusion import Exclusion, pairs_of
+from rankstone.hits.extras.text_spans import OFFSETS
 from rankstone.io import read_attributes, read_judgments, read_run
 from rankstone.io.columns import with_csv
 from rankstone.io.input_table import Table
@@ -203,7 +203,7 @@ class Prepared:
             )
         self._share: pl.Expr | None = None
         self._lowest: float | None = None
-        self._kept: dict[tuple[str, ...], tuple[Judgments, Exclusion | None]] = {}
+        self._kept: dict[tuple[str, ...], Judgments] = {}
 
     # -- runs in, scores or hits out -------------------------------------------------------------------
     def evaluate(
@@ -322,16 +322,8 @@ class Prepared:
             run = run.pairs_in_one_list(
                 self._judged_in(run) if self.options.extra == "drop" else None
             )
-        judgments, exclude = self._prepare(texts)
-        pipeline = Pipeline(
-            judgments,
-            options,
-            self.measures,
-            exclude,
-            self.units,
-            self.queries,
-            regroups,
-        )
+        judgments = self._prepare(texts)
+        pipeline = Pipeline(judgments, options, self.measures, self.queries, regroups)
         return pipeline, run
 
     def texts(self, run: Table) -> tuple[str, ...]:
@@ -348,8 +340,8 @@ class Prepared:
             .cast(run.schema["query_id"])
         )
 
-    def _prepare(self, texts: tuple[str, ...]) -> tuple[Judgments, Exclusion | None]:
-        """Prepare judgments and exclusions, once for each choice of id columns written as text."""
+    def _prepare(self, texts: tuple[str, ...]) -> Judgments:
+        """Prepare judgments with their extras, once for each choice of id columns written as text."""
         if texts not in self._kept:
             table = self.judged.with_text_ids(*texts)
             table = table.pairs_in_one_list() if self.one_group else table
@@ -379,7 +371,7 @@ class Prepared:
                     )
                     judgments = prepare_judgments(
                         frame, options, table.locate, self._intents, declared, pairs
-                    )
+                    ).with_extras(self.units)
             judgments = with_unanswerable(
                 judgments, unanswerable_queries(table, self.queries), table.source
             )
@@ -387,10 +379,10 @@ class Prepared:
                 judgments = replace(judgments, lowest_grade=self._lowest)
             if self._share is None and self.queries is not None:
                 check_queries(self.queries, self.measures, judgments.queries.names)
-            exclude = (
-                None if pairs is None else Exclusion.of(pairs, frame, self.options)
-            )
-            self._kept[texts] = judgments, exclude
+            if pairs is not None:
+                excluded = Exclusion.of_pairs(pairs, frame, self.options)
+                judgments = judgments.with_extras(excluded)
+            self._kept[texts] = judgments
         return self._kept[texts]
 
     def _excluded(self, kinds: Mapping[str, pl.DataType]) -> pl.DataFrame | None:
@@ -411,7 +403,7 @@ class Prepared:
     # -- the judgments, and the same under other choices -----------------------------------------------
     def judgments(self) -> Judgments:
         """Return the prepared judgments, with ids as they were given."""
-        return self._prepare(())[0]
+        return self._prepare(())
 
     def given_grades(self) -> pl.Series:
         """Return the grades as they were given, before the options change or drop any."""
@@ -485,7 +477,7 @@ class Prepared:
     # -- audits ----------------------------------------------------------------------------------------
     def _side_table_audits(self) -> tuple[SideTableAudit | None, SideTableAudit | None]:
         """Return the audits of the query table and of the intents."""
-        judgments = next(iter(self._kept.values()))[0]
+        judgments = next(iter(self._kept.values()))
         about = None
         if self.queries is not None:
             about = check_queries(self.queries, self.measures, judgments.queries.names)
@@ -504,7 +496,7 @@ class Prepared:
 
     def judgments_audit(self) -> JudgmentsAudit:
         """Return the audit of the judgments."""
-        judgments = next(iter(self._kept.values()))[0]
+        judgments = next(iter(self._kept.values()))
         return JudgmentsAudit(
             source=self.judged.source,
             **judgment_counts(judgments, self.options.empty),

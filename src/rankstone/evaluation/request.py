@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rankstone._basics import StrPath
-    from rankstone.hits.units import RetrievalUnits
+    from rankstone.hits.extras.units import RetrievalUnits
     from rankstone.io.input_table import Table
 
 
@@ -95,16 +95,20 @@ def of_rankings(measures: MeasuresLike) -> tuple[Measure, ...]:
 
 def columns_read(measures: Sequence[Measure]) -> tuple[str, ...]:
     """Return the columns of the judgments that measures read besides the grade."""
+    extras = {extra for measure in measures for extra in measure.requires}
     columns = [name for measure in measures for name in measure.judgment_columns]
-    if any("groups" in measure.brings for measure in measures):
-        columns.append("subtopic")
+    columns += [name for extra in extras for name in extra.judgment_columns]
     return tuple(dict.fromkeys(columns))
+
+
+def _reads_pool(measure: Measure) -> bool:
+    return any(extra.reads_pool for extra in measure.requires)
 
 
 def refuse_further_columns(measures: Sequence[Measure]) -> None:
     """Refuse measures that read more of the judgments than the grade."""
     for measure in measures:
-        if columns_read([measure]) or "pool" in measure.brings:
+        if columns_read([measure]) or _reads_pool(measure):
             raise BadParameter(
                 f"{measure} needs a separate table of judgments",
                 fix="use evaluate(qrels, run, …)",
@@ -127,7 +131,7 @@ def check(alignment: AlignmentOptions, measures: Sequence[Measure]) -> None:
     for measure in measures:
         measure.check(alignment.ties, alignment.depth, alignment.negative)
         measure.check_needs(alignment)
-        if alignment.pool == "list" and measure.brings & {"pool", "groups"}:
+        if alignment.pool == "list" and _reads_pool(measure):
             raise BadOption(
                 f"{measure} reads all judged documents, but pool=list hides those outside the list",
                 fix="remove pool or the measure",
@@ -136,11 +140,15 @@ def check(alignment: AlignmentOptions, measures: Sequence[Measure]) -> None:
 
 def _check_spans(alignment: AlignmentOptions, measures: Sequence[Measure]) -> None:
     """Refuse what has no meaning for judgments of spans, where every chunk is judged by its text."""
-    of_spans = [measure for measure in measures if "spans" in measure.brings]
+    of_spans = [
+        measure
+        for measure in measures
+        if any(extra.shares_judgments for extra in measure.requires)
+    ]
     for measure in measures if of_spans else ():
         if measure not in of_spans and (
             measure.claims.deeper_grades_matter
-            or measure.brings - {"abstained", "costs"}
+            or not all(extra.counts_unanswerable for extra in measure.requires)
         ):
             raise BadParameter(
                 f"{measure} needs judgments of documents, and {of_spans[0]} those of spans of text",

@@ -10,11 +10,11 @@ import numpy as np
 
 from rankstone import errors
 from rankstone.errors import BadOption, RankstoneError, printable
-from rankstone.evaluation.pipeline import judgment_counts, query_order
+from rankstone.evaluation.pipeline import excluded_rows, judgment_counts, query_order
 from rankstone.evaluation.request import check_queries
 from rankstone.evaluation.scores import uncounted, weights
 from rankstone.hits.alignment_options import IMPUTATIONS
-from rankstone.hits.exclusion import SHOWN, LeftOut
+from rankstone.hits.extras.exclusion import SHOWN, LeftOut
 from rankstone.hits.tallies import Tally
 from rankstone.measures.core.aggregation import ExactSum
 from rankstone.measures.core.measure import Measure, Status
@@ -356,6 +356,6 @@ def scored_share(pipeline: Pipeline, table: Table) -> ShareResult:
         },
         asdict(judgments.given),
         query_table,
-        None if pipeline.exclude is None else LeftOut.of(pipeline.exclude, tallies),
+        excluded_rows(judgments, tallies),
     )
     return ShareResult(scores, codes >= 0, trailer)

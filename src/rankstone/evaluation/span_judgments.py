@@ -10,16 +10,21 @@ import polars as pl
 
 from rankstone.errors import DuplicateRows, MissingColumn
 from rankstone.evaluation.pipeline import prepare_judgments
+from rankstone.hits.extras.text_spans import (
+    OFFSETS,
+    JudgedSpans,
+    TextSpans,
+    check_offsets,
+)
 from rankstone.hits.judgments import check_grades
-from rankstone.hits.text_spans import OFFSETS, JudgedSpans, check_offsets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rankstone._basics import Locate
     from rankstone.hits.alignment_options import AlignmentOptions
+    from rankstone.hits.extras.units import RetrievalUnits
     from rankstone.hits.judgments import Judgments
-    from rankstone.hits.units import RetrievalUnits
     from rankstone.io.attributes import Attributes
     from rankstone.io.input_table import Table
     from rankstone.measures.core.measure import Measure
@@ -30,7 +35,9 @@ _TABLE: Final = "(--documents FILE) with doc_id, document, start and end"
 
 def reads_spans(measures: Sequence[Measure]) -> bool:
     """Return True if judgments are of spans of text."""
-    return any("spans" in measure.brings for measure in measures)
+    return any(
+        extra.shares_judgments for measure in measures for extra in measure.requires
+    )
 
 
 @contextmanager
@@ -73,7 +80,7 @@ def judged_spans(
         "a judged span",
     )
     if units.options:  # otherwise these are documents already
-        frame = frame.with_columns(doc_id=units.of(frame["doc_id"].cast(pl.String)))
+        frame = frame.with_columns(doc_id=units.units(frame["doc_id"].cast(pl.String)))
     best = frame.with_row_index("row").group_by(
         "query_id", "doc_id", maintain_order=True
     )
@@ -90,9 +97,10 @@ def judged_spans(
     chunks = None
     if documents is not None and {*OFFSETS} <= {*documents.columns}:
         known = documents.numbers(*OFFSETS)
-        chunks = known.with_columns(doc_id=units.of(known["doc_id"]))
+        chunks = known.with_columns(doc_id=units.units(known["doc_id"]))
     spans = JudgedSpans.of(frame, judgments, chunks)
-    return replace(judgments, spans=spans, row=rows[judgments.row], rows=frame.height)
+    judgments = replace(judgments, row=rows[judgments.row], rows=frame.height)
+    return judgments.with_extras(TextSpans(units, spans))
 
 
 def with_chunk_ids(run: Table, units: RetrievalUnits) -> Table:

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from rankstone.errors import InputError
     from rankstone.evaluation.shares import ShareResult, Trailer
     from rankstone.hits.alignment_options import AlignmentOptions
+    from rankstone.hits.extras.units import RetrievalUnits
     from rankstone.hits.judged_pool import QueryTable
-    from rankstone.hits.units import RetrievalUnits
 
 
 _MEANS: Final[dict[str, Any]] = {

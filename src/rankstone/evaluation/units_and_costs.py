@@ -11,9 +11,10 @@ import polars as pl
 
 from rankstone._basics import counted
 from rankstone.errors import BadOption, BadParameter, MissingColumn, printable
-from rankstone.hits.budgets import REPEATED, check_costs
+from rankstone.hits.budgets import REPEATED
+from rankstone.hits.extras.row_costs import check_costs
+from rankstone.hits.extras.units import RetrievalUnits
 from rankstone.hits.judgments import merge_duplicates
-from rankstone.hits.units import RetrievalUnits
 from rankstone.io import read_attributes
 
 if TYPE_CHECKING:
@@ -224,7 +225,9 @@ def judged_units(
             locate,
         )
         options = replace(options, duplicate_judgments="max")
-    return frame.with_columns(doc_id=units.of(frame["doc_id"].cast(pl.String))), options
+    return frame.with_columns(
+        doc_id=units.units(frame["doc_id"].cast(pl.String))
+    ), options
 
 
 def with_costs(

@@ -25,6 +25,9 @@ from rankstone.explanation.traced_list import (
     query_number,
     rows_of,
 )
+from rankstone.hits.extras.abstained_lists import AbstainedLists
+from rankstone.hits.extras.row_numbers import RowNumbers
+from rankstone.hits.extras.unjudged_places import Holes
 from rankstone.hits.tie_rules import TIES
 from rankstone.io import read_run
 from rankstone.measures.core.curve import Curve
@@ -337,7 +340,7 @@ class Explainer:
             return pl.DataFrame(schema=kinds)
         pipeline, table = self.prepared.pipeline(self.opened(rows, name))
         parts, _ = _keeping_queries(pipeline).align(
-            table, graded_documents, frozenset({"rows", "holes"})
+            table, graded_documents, frozenset({RowNumbers, Holes})
         )
         ids = self._ids(pl.concat(list(table.tables([pl.col("doc_id")]))))
         every = pl.concat(parts).sort("query_id", "rank", maintain_order=True)
@@ -356,14 +359,14 @@ class Explainer:
                 self.measure, chunk, hits, int(place[0]), pipeline.options, self._curve
             )
 
-        scored, _ = pipeline.align(table, each, frozenset({"rows", "holes"}))
+        scored, _ = pipeline.align(table, each, frozenset({RowNumbers, Holes}))
         return next(one for one in scored if one is not None)
 
     def _ids(self, rows: pl.DataFrame) -> pl.Series:
         """Return the document of each row of the run."""
         ids = rows["doc_id"].cast(pl.String)
         units = self.prepared.units
-        return ids if units is None or self.prepared.of_spans else units.of(ids)
+        return ids if units is None or self.prepared.of_spans else units.units(ids)
 
     # -- changes --------------------------------------------------------------------------
     def _changes(
@@ -371,26 +374,20 @@ class Explainer:
     ) -> tuple[Change, ...]:
         """Return the changes of single documents that raise the score most."""
         value = listed.scored.value
-        elsewhere = self.measure.brings & {
-            "spans",
-            "costs",
-            "abstained",
-            "scores",
-        }  # no order of grades
+        by_grades = all(extra.grades_decide for extra in self.measure.requires)
         if (
             value is None
             or options.score_above is not None
             or self.prepared.one_group
-            or elsewhere
+            or not by_grades
         ):
             return ()
         plain = replace(
             options, order="input", ties=_input_order(options.ties), unit_score="max"
         )
         prepared = self.prepared
-        pipeline = Pipeline(
-            judgments, plain, prepared.measures, None, None, prepared.queries
-        )
+        judgments = replace(judgments, extras=())  # documents are listed by their ids
+        pipeline = Pipeline(judgments, plain, prepared.measures, prepared.queries)
         changes = []
         for doc, grade, at, to in listed.promotions():
             docs = [one for one in listed.docs if one != doc]
@@ -439,7 +436,7 @@ class Explainer:
         ready = self.prepared
         measure = self.measure
         scored = listed.scored
-        fine = listed.answered or "abstained" in measure.brings
+        fine = listed.answered or AbstainedLists in measure.requires
         notes = footnotes(
             listed,
             options,

@@ -68,7 +68,7 @@ def footnotes(
     elif k is not None and listed.retrieved < k:
         yield Footnote("short", {"n": listed.retrieved, "k": k})
     if budget is not None and not absent:
-        k = int(listed.whole.kept[budget].n[scored.place])
+        k = int(listed.whole.extras[budget].n[scored.place])
         yield Footnote(
             "budget", {"kept": k, "n": listed.retrieved, "budget": str(budget)}
         )

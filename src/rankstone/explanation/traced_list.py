@@ -12,8 +12,12 @@ import polars as pl
 from rankstone._basics import Record, exact
 from rankstone.errors import NotComparable, did_you_mean, printable
 from rankstone.explanation.explanation_rows import IdealRow, Intent, Row
+from rankstone.hits.extras.hit_scores import HitScores
+from rankstone.hits.extras.pool_members import PoolMembers
+from rankstone.hits.extras.row_numbers import RowNumbers
+from rankstone.hits.extras.text_spans import TextSpans, overlapping
+from rankstone.hits.extras.unjudged_places import Holes
 from rankstone.hits.list_arrays import list_numbers
-from rankstone.hits.text_spans import overlapping
 from rankstone.hits.trace import Trace
 from rankstone.measures.core.measure import Status
 from rankstone.rankings.derivation import TraceTable
@@ -23,10 +27,10 @@ if TYPE_CHECKING:
 
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.budgets import Budget
+    from rankstone.hits.extras.text_spans import JudgedSpans
     from rankstone.hits.hits import Hits
     from rankstone.hits.judgments import Judgments
     from rankstone.hits.matching import Chunk
-    from rankstone.hits.text_spans import JudgedSpans
     from rankstone.io.attributes import Attributes
     from rankstone.io.input_table import Table
     from rankstone.measures.core.curve import Curve
@@ -145,15 +149,17 @@ class TracedList(Record):
     @cached_property
     def given_ids(self) -> dict[str, str]:
         """Document → its id in the run, of the chunk that stands for it."""
-        hits = self.whole
-        holes = self.whole.holes
-        rows = [
-            *np.asarray(hits.run_row).tolist(),
-            *([] if holes is None else holes.run_row.tolist()),
-        ]
+        rows = self._run_rows
         return dict(
             zip(self._names(rows), self.own.gather(rows).to_list(), strict=True)
         )
+
+    @property
+    def _run_rows(self) -> list[int]:
+        """The rows of the run behind hits, then those of documents without a grade."""
+        whole = self.whole
+        rows = whole.added(RowNumbers).run.tolist()
+        return [*rows, *whole.added(Holes).run_row.tolist()]
 
     def texts(self, documents: Attributes | None) -> dict[str, str]:
         """Return title and text of the documents of the list, and of judged ones outside it."""
@@ -198,8 +204,9 @@ class TracedList(Record):
 
         Judged spans have the rank of the first chunk that touches them.
         """
-        if self.judgments.spans is not None:
-            return self._judged_spans(self.judgments.spans)
+        spans = self.judgments.find_extra(TextSpans)
+        if spans is not None:
+            return self._judged_spans(spans.judged)
         docs = self.judgments.pairs.docs[self._judged].cast(pl.String).to_list()
         grades = self.judgments.grade[self._judged].tolist()
         best = sorted(zip(docs, grades, strict=True), key=lambda one: (-one[1], one[0]))
@@ -220,8 +227,9 @@ class TracedList(Record):
             f"{docs[doc]}[{exact(start)}:{exact(end)}]" for doc, start, end in ends
         ]
         ranks: dict[int, int] = {}
-        if hits.retrieved is not None:
-            chunk, span = overlapping(hits.retrieved.spans(hits.query), found.spans)
+        if TextSpans in hits.extras:
+            chunks = hits.added(TextSpans).spans(hits.query)
+            chunk, span = overlapping(chunks, found.spans)
             ranks = dict(
                 reversed([*zip(span.tolist(), hits.rank[chunk].tolist(), strict=True)])
             )
@@ -252,7 +260,7 @@ class TracedList(Record):
 
     def _rows(self) -> Iterator[Row]:
         hits = self.whole
-        holes = self.whole.holes
+        holes = hits.added(Holes)
         share = self.scored.parts.hits.tolist()
         running = np.add.accumulate(self.scored.parts.hits).tolist() if share else []
         columns = {
@@ -264,19 +272,18 @@ class TracedList(Record):
             range(len(hits.grade)),
             strict=True,
         )
-        names = self._names(hits.run_row)
-        run_rows = np.asarray(hits.run_row).tolist()
+        run_rows = hits.added(RowNumbers).run.tolist()
+        names = self._names(run_rows)
         found: list[Any] = list(
             zip(_places(hits), names, run_rows, grades, strict=True)
         )
-        if holes is not None:
-            rows = zip(
-                _places(holes),
-                self._names(holes.run_row),
-                holes.run_row.tolist(),
-                strict=True,
-            )
-            found += [(*one, (None, False, len(hits.grade))) for one in rows]
+        rows = zip(
+            _places(holes),
+            self._names(holes.run_row),
+            holes.run_row.tolist(),
+            strict=True,
+        )
+        found += [(*one, (None, False, len(hits.grade))) for one in rows]
         so_far = 0.0
         spent = 0.0
         kept = self._kept(hits)
@@ -284,7 +291,7 @@ class TracedList(Record):
             found, key=lambda one: one[0][0]
         ):
             if (
-                hits.score is not None
+                HitScores in hits.extras
             ):  # scores say what is supported: equal ones are no tie
                 first = last = rank  # noqa: PLW2901 - for this row
             at = kept.get(at, len(hits.grade))  # noqa: PLW2901 - the place among the hits that were scored
@@ -313,11 +320,7 @@ class TracedList(Record):
 
     def copies(self) -> list[tuple[str, int, bool]]:
         """Return rows that are copies of a document above, its rank, and whether it has the same id."""
-        whole = self.whole
-        used = {
-            *np.asarray(whole.run_row).tolist(),
-            *([] if whole.holes is None else whole.holes.run_row.tolist()),
-        }
+        used = set(self._run_rows)
         units = self.ids.to_list()
         own = self.own.to_list()
         again = (
@@ -337,7 +340,7 @@ class TracedList(Record):
         inside = (
             every
             if self.budget is None
-            else np.flatnonzero(hits.kept[self.budget].rank)
+            else np.flatnonzero(hits.extras[self.budget].rank)
         )
         return {hit: place for place, hit in enumerate(inside.tolist())}
 
@@ -387,7 +390,7 @@ class TracedList(Record):
     def intents(self) -> Iterator[Intent]:
         """Yield the subtopics of the query, if the measure reads them."""
         groups = self.judgments.groups
-        if groups is None or self.whole.pool is None:
+        if groups is None or PoolMembers not in self.whole.extras:
             return
         pairs = self._judged
         entries, doc = groups.entries(np.arange(pairs.start, pairs.stop))
@@ -493,18 +496,13 @@ def rows_of(
 def graded_documents(chunk: Chunk, _: Hits) -> pl.DataFrame:
     """Return the documents of all lists of a chunk: hits with their grades, and holes, which have none."""
     found = chunk.hits
-    holes = chunk.hits.holes
+    holes = found.added(Holes)
     query = list_numbers(np.diff(found.offsets))
     grade = np.where(found.judged, found.grade, np.nan)
-    columns: list[Any] = [query, found.rank, found.run_row, grade]
-    if holes is not None:
-        more = (
-            holes.query,
-            holes.rank,
-            holes.run_row,
-            np.full(len(holes.rank), np.nan),
-        )
-        columns = [np.concatenate(pair) for pair in zip(columns, more, strict=True)]
+    hits = (query, found.rank, found.added(RowNumbers).run, grade)
+    none = np.full(len(holes.rank), np.nan)
+    more = (holes.query, holes.rank, holes.run_row, none)
+    columns = [np.concatenate(pair) for pair in zip(hits, more, strict=True)]
     frame = pl.DataFrame(
         dict(zip(("query_id", "rank", "row", "relevance"), columns, strict=True))
     )

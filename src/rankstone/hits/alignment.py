@@ -11,7 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 import polars as pl
@@ -19,14 +19,16 @@ import polars as pl
 from rankstone._basics import Record, first_true, some
 from rankstone.errors import BadValue, NotComparable, printable
 from rankstone.hits.alignment_options import LARGEST_GRADE
-from rankstone.hits.budgets import REPEATED, STEPS, Kept, check_costs
-from rankstone.hits.hits import Hits
-from rankstone.hits.judged_pool import Places
+from rankstone.hits.hits import PER_HIT, PER_QUERY, Hits
 from rankstone.hits.judgments import Judgments, SelfLabelled, bad_grade
-from rankstone.hits.list_arrays import Ideal, ragged_range
+from rankstone.hits.list_arrays import (
+    end_to_end,
+    joined_ideals,
+    offsets_of,
+    ragged_range,
+)
 from rankstone.hits.matching import Chunk, Matcher
-from rankstone.hits.query_lists import COST, Lists, ReadBatch, Scattered, is_scattered
-from rankstone.hits.text_spans import OFFSETS, check_offsets
+from rankstone.hits.query_lists import Lists, ReadBatch, Scattered, is_scattered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -34,9 +36,8 @@ if TYPE_CHECKING:
     from rankstone._basics import Ints, Locate
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.batches import Piece
-    from rankstone.hits.budgets import Budget
-    from rankstone.hits.exclusion import Exclusion
-    from rankstone.hits.units import RetrievalUnits
+    from rankstone.hits.extras.extra import Extra
+    from rankstone.hits.list_arrays import Ideal
 
 
 Result = TypeVar("Result")
@@ -73,10 +74,13 @@ class RowCheck(Record):
         ``order`` names the number in messages; ``negative`` is applied to labels.
     locate
         Returns the place of a row of the stream.
+    extras
+        They check the columns that they read.
     """
 
     options: AlignmentOptions
     locate: Locate
+    extras: tuple[Extra[Any], ...] = ()
 
     def __call__(self, piece: Piece) -> Piece:
         """Return the piece, checked; NaN marks labels that count as unjudged."""
@@ -97,14 +101,8 @@ class RowCheck(Record):
                     raise self._not_a_number(
                         piece, column, name, int(np.isnan(numbers).argmax())
                     )
-        costs = {
-            name[len(COST) :]: table[name].to_numpy()
-            for name in table.columns
-            if name.startswith(COST)
-        }
-        check_costs(costs, lambda at: self.locate(piece.row(at)))
-        if costs.keys() >= {*OFFSETS}:
-            check_offsets(costs, lambda at: self.locate(piece.row(at)), "a chunk")
+        for extra in self.extras:
+            extra.check(piece, self.locate)
         if "label" in table.columns:
             self._check_labels(piece)
             return self._settled(piece)
@@ -164,53 +162,27 @@ class Aligner(Record):
         The judgments, or :class:`SelfLabelled` when the run carries its own labels.
     options
         The alignment options.
-    exclude
-        Pairs that are excluded from every list before ranks are given.
-    units
-        Turns ids of chunks or copies into those of units.
+    extras
+        What only some measures and options need, in the order of their turns.
     cutoffs
         The ranks at which the audit counts unjudged documents; ``None`` without an audit.
-    brings
-        What measures need besides hits: ``pool``, ``groups``, ``pooled``, ``holes``, …; ``rows`` for
-        the row of the run and of the judgments behind each hit.
     regroups
         True if a run with scattered queries is regrouped in memory; otherwise :class:`Scattered` is raised.
     threads
         How many batches are processed at the same time.
-    budgets
-        The budgets for which the hits within them are found.
-    costs
-        Columns of the run that measures add up.
-    best_within
-        Those of the budgets for which the best possible lists are made.
     """
 
     judgments: Judgments | SelfLabelled
     options: AlignmentOptions
-    exclude: Exclusion | None = None
-    units: RetrievalUnits | None = None
+    extras: tuple[Extra[Any], ...] = ()
     cutoffs: tuple[int, ...] | None = (10,)
-    brings: frozenset[str] = frozenset()
     regroups: bool = True
     threads: int = 2
-    budgets: tuple[Budget, ...] = ()
-    costs: tuple[str, ...] = ()
-    best_within: tuple[Budget, ...] = ()
 
     @cached_property
     def _matcher(self) -> Matcher:
         """Turns batches into hits."""
-        return Matcher(
-            self.judgments,
-            self.options,
-            self.exclude,
-            self.cutoffs,
-            self.brings,
-            self.budgets,
-            self.units,
-            self.costs,
-            self.best_within,
-        )
+        return Matcher(self.judgments, self.options, self.extras, self.cutoffs)
 
     def run(
         self, stream: Stream, each: Callable[[Chunk], Result]
@@ -287,7 +259,7 @@ class Aligner(Record):
         queries = (
             self.judgments.queries if isinstance(self.judgments, Judgments) else None
         )
-        check = RowCheck(self.options, stream.locate)
+        check = RowCheck(self.options, stream.locate, self.extras)
         return Lists(queries, check, keep_extra=self.options.extra == "keep")
 
     def _work(
@@ -330,36 +302,23 @@ class Aligner(Record):
     def _tables(self, stream: Stream) -> Iterable[pl.DataFrame]:
         """Start the stream with the ``key`` that orders lists and the hashes of documents."""
         by = self.options.order
-        columns = [pl.col("query_id")]
+        columns = {"query_id": pl.col("query_id")}
         if "doc_id" in stream.columns:
-            doc = pl.col("doc_id")
-            named = (
-                doc
-                if self.units is None
-                else doc.map_batches(
-                    self.units.documents, pl.String, is_elementwise=True
-                )
-            )
-            columns += [doc, named.hash().alias("hash")]
-            if self.units is not None:
-                columns += [named.alias("named"), doc.hash().alias("own_hash")]
+            columns["doc_id"] = pl.col("doc_id")
+            columns["hash"] = pl.col("doc_id").hash().alias("hash")
         if by != "input":
-            columns.append(larger_first(by).alias("key"))
+            columns["key"] = larger_first(by).alias("key")
             other = "score" if by == "rank" else "rank"
             if other in stream.columns and isinstance(self.judgments, Judgments):
-                columns.append(larger_first(other).alias("other"))
-        costs = {
-            *STEPS,
-            *(budget.column for budget in self.budgets),
-        } & stream.columns | {*self.costs}
-        costs |= {*OFFSETS} if "spans" in self.brings else set()
-        columns += [
-            pl.col(name.removeprefix(REPEATED)).alias(f"{COST}{name}")
-            for name in sorted(costs)
-        ]
+                columns["other"] = larger_first(other).alias("other")
         if isinstance(self.judgments, SelfLabelled):
-            columns.append(pl.col("relevance").cast(pl.Float64).alias("label"))
-        return stream.tables(columns)
+            columns["label"] = pl.col("relevance").cast(pl.Float64).alias("label")
+        further: dict[str, pl.Expr] = {}
+        for extra in self.extras:
+            further |= extra.columns(stream.columns)
+        # tied rows are ordered by costs, so the order of these columns is not that of the extras
+        columns |= dict(sorted(further.items()))
+        return stream.tables([*columns.values()])
 
 
 def larger_first(column: str) -> pl.Expr:
@@ -385,61 +344,41 @@ def no_overlap(judgments: Judgments, lists: Lists, where: str) -> NotComparable:
     )
 
 
-_COLUMNS: Final = ("rank", "grade", "first", "last", "judged", "n", "length", "found")
-#: present on request
-_OPTIONAL: Final = (
-    "candidates",
-    "score",
-    "run_row",
-    "judgment_row",
-    "unanswerable",
-    "abstained",
-)
-
-
 def joined(parts: Sequence[Hits]) -> Hits:
     """Join the queries of several parts, in their order.
 
     Parameters
     ----------
     parts
-        One or more, aligned under the same options and without pools of judged documents.
+        One or more, aligned under the same options.  Extras that belong to the queries of a part are left
+        out, such as the pool of judged documents.
     """
     first = parts[0]
-
-    def column(name: str) -> Any:  # noqa: ANN401 - an array
-        return np.concatenate([getattr(part, name) for part in parts])
-
+    columns: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts])
+        for name in (*PER_HIT, *PER_QUERY)
+    }
     return Hits(
-        offsets=_offsets([part.offsets for part in parts]),
-        **{name: column(name) for name in _COLUMNS},
-        ideal=_ideals([part.ideal for part in parts]),
+        offsets=end_to_end([part.offsets for part in parts]),
+        **columns,
+        ideal=joined_ideals([part.ideal for part in parts]),
         expected=first.expected,
         lowest_grade=first.lowest_grade,
-        **{
-            name: column(name)
-            for name in _OPTIONAL
-            if all(getattr(p, name) is not None for p in parts)
-        },
-        pooled=_places([part.pooled for part in parts]),
-        holes=_places([part.holes for part in parts]),
-        about={
-            name: np.concatenate([part.about[name] for part in parts])
-            for name in first.about
-        },
-        kept={
-            budget: Kept.joined([part.kept[budget] for part in parts])
-            for budget in first.kept
-        },
-        attainable={
-            budget: _ideals([part.attainable[budget] for part in parts])
-            for budget in first.attainable
-        },
+        extras=_joined_extras([part.extras for part in parts]),
     )
 
 
+def _joined_extras(parts: Sequence[Mapping[Any, Any]]) -> dict[Any, Any]:
+    """Join what all of several parts have, as far as it can be joined."""
+    joined = {}
+    for key, value in parts[0].items():
+        if all(key in part for part in parts):
+            joined[key] = value.joined([part[key] for part in parts])
+    return {key: value for key, value in joined.items() if value is not None}
+
+
 def taken(hits: Hits, queries: Ints, ideal: Ideal | None = None) -> Hits:
-    """Return the hits of some queries, without pools of judged documents and other places.
+    """Return the hits of some queries, without extras that belong to all of them.
 
     Parameters
     ----------
@@ -450,70 +389,12 @@ def taken(hits: Hits, queries: Ints, ideal: Ideal | None = None) -> Hits:
     ideal
         Ideal lists that replace theirs; the hits themselves are then left out.
     """
-    lengths = (
-        np.diff(hits.offsets)[queries]
-        if ideal is None
-        else np.zeros(len(queries), np.int64)
-    )
-    at = ragged_range(hits.offsets[queries], lengths)
-    per_hit = (
-        "rank",
-        "grade",
-        "first",
-        "last",
-        "judged",
-        "run_row",
-        "judgment_row",
-        "score",
-    )
-    per_query = ("n", "length", "found", "candidates", "unanswerable", "abstained")
-    rows = dict.fromkeys(per_hit, at) | dict.fromkeys(per_query, queries)
-    columns: dict[str, Any] = {name: getattr(hits, name) for name in rows}
-    none: dict[str, Any] = dict.fromkeys(
-        ("member", "pool", "pooled", "holes", "retrieved", "paid")
-    )
-    columns = {
-        name: None if values is None else values[rows[name]]
-        for name, values in columns.items()
-    }
-    return replace(
-        hits,
-        offsets=np.concatenate(([0], np.cumsum(lengths))),
-        **columns,
-        ideal=hits.ideal.take(queries) if ideal is None else ideal,
-        **none,
-        about={name: values[queries] for name, values in hits.about.items()},
-        kept={budget: kept.of(at, queries) for budget, kept in hits.kept.items()},
-        attainable={
-            budget: best.take(queries) for budget, best in hits.attainable.items()
-        },
-        _memo={},
-    )
-
-
-def _ideals(parts: Sequence[Ideal]) -> Ideal:
-    return Ideal(
-        _offsets([part.offsets for part in parts]),
-        np.concatenate([part.grade for part in parts]),
-    )
-
-
-def _offsets(parts: Sequence[Any]) -> Any:  # noqa: ANN401 - int64 [queries + 1]
-    return np.concatenate(
-        ([0], np.cumsum(np.concatenate([np.diff(offsets) for offsets in parts])))
-    )
-
-
-def _places(parts: Sequence[Places | None]) -> Places | None:
-    """Join places; ``None`` where a part has none."""
-    known = [part for part in parts if part is not None]
-    if len(known) < len(parts):
-        return None
-    columns = [
-        np.concatenate([getattr(part, name) for part in known])
-        for name in ("rank", "first", "last", "run_row")
-    ]
-    return Places(_offsets([part.offsets for part in known]), *columns)
+    lengths = np.diff(hits.offsets)[queries]
+    if ideal is not None:
+        lengths = np.zeros(len(queries), np.int64)
+    rows = ragged_range(hits.offsets[queries], lengths)
+    best = hits.ideal.take(queries) if ideal is None else ideal
+    return hits.chosen(rows, queries, offsets=offsets_of(lengths), ideal=best)
 
 
 #: ranks that are filled at a time

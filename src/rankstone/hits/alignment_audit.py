@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from rankstone._basics import Ints
     from rankstone.errors import InputError
-    from rankstone.hits.exclusion import LeftOut
+    from rankstone.hits.extras.exclusion import LeftOut
     from rankstone.hits.tallies import Tally
 
 #: measure → reason → number of queries

@@ -14,6 +14,7 @@ import polars as pl
 from rankstone._basics import Record, first_true
 from rankstone.errors import BadValue, DuplicateRows, NotComparable, printable
 from rankstone.hits.alignment_audit import SideTableAudit
+from rankstone.hits.extras.pool_members import PoolMembers
 from rankstone.hits.judged_pool import Groups
 from rankstone.hits.judgments import Judgments, merge_duplicates, treat_negative
 from rankstone.hits.list_arrays import list_numbers, offsets_of
@@ -166,11 +167,10 @@ def by_group(hits: Hits) -> ByGroup:
 
 
 def _by_group(hits: Hits) -> ByGroup:
-    pool, member = hits.judged_documents()
-    groups = pool.groups
-    assert groups is not None  # noqa: S101 - alignment brings them to measures that ask
-    known = np.flatnonzero(member >= 0)
-    entries, of_known = groups.entries(member[known])
+    members = hits.added(PoolMembers)
+    groups = members.groups
+    known = np.flatnonzero(members.member >= 0)
+    entries, of_known = groups.entries(members.member[known])
     of_hit = known[of_known]
     group = groups.starts[hits.query[of_hit]] + groups.code[entries]
     order = np.argsort(group, kind="stable")
@@ -179,31 +179,13 @@ def _by_group(hits: Hits) -> ByGroup:
     group = group[order]
     query = list_numbers(np.diff(groups.starts))
     count = int(groups.starts[-1])
-    of_groups = replace(
-        hits,
+    of_groups = hits.chosen(
+        of_hit,
+        query,
         offsets=offsets_of(np.bincount(group, minlength=count)),
-        rank=hits.rank[of_hit],
         grade=groups.grade[entries],
-        first=hits.first[of_hit],
-        last=hits.last[of_hit],
-        judged=hits.judged[of_hit],
-        n=hits.n[query],
-        length=hits.length[query],
-        ideal=pool.group_ideal,
-        found=hits.found[query],
-        candidates=None if hits.candidates is None else hits.candidates[query],
-        run_row=None if hits.run_row is None else hits.run_row[of_hit],
-        judgment_row=None if hits.judgment_row is None else hits.judgment_row[of_hit],
-        member=None,
-        pool=None,
-        pooled=None,
-        holes=None,
-        about={name: values[query] for name, values in hits.about.items()},
-        kept={},
-        attainable={},
-        best=None,
+        ideal=members.pool.group_ideal,
         trace=None,
-        _memo={},
     )
     return ByGroup(of_groups, of_hit, query, groups.weight)
 

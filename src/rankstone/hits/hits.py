@@ -8,19 +8,16 @@ score has the same bits in any batch.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
-from rankstone.errors import BadParameter
 from rankstone.hits.list_arrays import (
     Blocks,
     Ideal,
     counts_within,
-    descending_within,
     list_numbers,
     ragged_range,
     running,
@@ -35,11 +32,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankstone._basics import Bools, Floats, Ints
-    from rankstone.hits.budgets import Budget, Kept, Paid
-    from rankstone.hits.judged_pool import Places, Pool
+    from rankstone.hits.extras.extra_values import Key, Value
     from rankstone.hits.list_arrays import Cutoff
-    from rankstone.hits.text_spans import Retrieved
     from rankstone.hits.trace import Trace
+
+#: fields with one value for each hit, and those with one for each query
+PER_HIT: Final = ("rank", "grade", "first", "last", "judged")
+PER_QUERY: Final = ("n", "length", "found")
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,33 +71,8 @@ class Hits(Remembering, Traced):
         ``rank``.
     lowest_grade
         The lowest grade in all judgments: the bottom of the scale.
-    candidates
-        int64 ``[queries]`` or ``None``: how many documents each query could have retrieved.
-    run_row, judgment_row
-        int64 ``[hits]`` or ``None``: on request, the row of the run and of the judgments of each hit, -1
-        where its grade was imputed.
-    member
-        int64 ``[hits]``: each hit's index in ``pool``, -1 where its grade was imputed.
-    pool, pooled, holes
-        For measures that need them: all judged documents; ranks of retrieved documents that were pooled but
-        not judged; ranks of all retrieved documents without a grade.
-    about
-        Columns of the query table that measures read, by name, float64 ``[queries]``.
-    kept, attainable
-        For each budget the hits within it, and the grades of the best list within it, where the costs of all
-        judged documents are known.
-    best
-        The grades of the best possible list, where it cannot hold all judged documents; ``None`` if it can.
-    retrieved
-        For measures of spans: the chunk behind each hit, and the judged spans.
-    score
-        For measures that read them: float64 ``[hits]``, the score of each hit in the run.
-    paid
-        For measures of costs: what each document of the lists costs.
-    unanswerable
-        bool ``[queries]``: True for queries declared to have no answer; ``None`` where there are none.
-    abstained
-        For measures of abstention, bool ``[queries]``: True for lists without a document that is good enough.
+    extras
+        What only some measures need, by the extra that added it: ``hits.extras[RowNumbers]``.
     trace
         Records what measures compute with; ``None`` for no trace.  With a trace the hits are those of one
         query.
@@ -119,22 +93,7 @@ class Hits(Remembering, Traced):
     found: Bools
     expected: bool = False
     lowest_grade: float = 0.0
-    candidates: Ints | None = None
-    run_row: Ints | None = None
-    judgment_row: Ints | None = None
-    member: Ints | None = None
-    pool: Pool | None = None
-    pooled: Places | None = None
-    holes: Places | None = None
-    about: Mapping[str, Floats] = field(default_factory=dict)
-    kept: Mapping[Budget, Kept] = field(default_factory=dict)
-    attainable: Mapping[Budget, Ideal] = field(default_factory=dict)
-    best: Ideal | None = None
-    retrieved: Retrieved | None = None
-    score: Floats | None = None
-    paid: Paid | None = None
-    unanswerable: Bools | None = None
-    abstained: Bools | None = None
+    extras: Mapping[Any, Any] = field(default_factory=dict)
     trace: Trace | None = None
     _memo: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
@@ -151,10 +110,15 @@ class Hits(Remembering, Traced):
                 "rank", lambda: ideal.rank, title="ideal", gain=ideal.grade, **columns
             )
 
+    def added(self, kind: type[Key[Value]]) -> Value:
+        """Return what an extra has added, for measures that require it."""
+        value: Value = self.extras[kind]
+        return value
+
     @property
     def best_list(self) -> Ideal:
         """The grades of the best possible list."""
-        return self.ideal if self.best is None else self.best
+        return self.ideal
 
     @cached_property
     def query(self) -> Ints:
@@ -171,81 +135,43 @@ class Hits(Remembering, Traced):
 
     @cached_property
     def deepest(self) -> int:
-        """The deepest rank of a hit or place (for tied ranks the first possible one), 0 without any."""
-        ranks = [self.first if self.has_tied_ranks else self.rank]
-        ranks += [
-            places.first for places in (self.pooled, self.holes) if places is not None
-        ]
-        return max(int(rank.max(initial=0)) for rank in ranks)
+        """The deepest rank that is known of (for tied ranks the first possible one), 0 without any."""
+        rank = self.first if self.has_tied_ranks else self.rank
+        others: list[int] = [value.deepest for value in self.extras.values()]
+        return max([int(rank.max(initial=0)), *others])
 
     def shortened(self, k: int) -> Hits:
         """Do the same as :meth:`down_to` without caching, for many cutoffs."""
         if k >= self.deepest:
             return self
-        inside = np.flatnonzero((self.first if self.has_tied_ranks else self.rank) <= k)
-        return replace(
-            self._some(inside),
-            pooled=None if self.pooled is None else self.pooled.down_to(k),
-            holes=None if self.holes is None else self.holes.down_to(k),
-        )
+        rank = self.first if self.has_tied_ranks else self.rank
+        some = self.chosen(np.flatnonzero(rank <= k))
+        extras = {kind: value.down_to(k) for kind, value in some.extras.items()}
+        return replace(some, extras=extras)
 
-    def within(self, budget: Budget) -> tuple[Hits, Floats | None]:
-        """Return the hits within a budget, whose lists end there, and by which share each counts."""
-        if budget not in self.kept:
-            raise BadParameter(
-                f"a budget of {budget} needs the costs of documents; these lists have none"
-            )
-        kept = self.kept[budget]
+    def chosen(
+        self,
+        hits: Ints,
+        queries: Ints | None = None,
+        **changed: Any,  # noqa: ANN401 - fields
+    ) -> Hits:
+        """Return some of the hits, of all queries or of some.
 
-        def cut() -> tuple[Hits, Floats | None]:
-            inside = np.flatnonzero(kept.rank)
-            best = self.attainable.get(budget)
-            places: dict[str, Any] = dict.fromkeys(
-                ("rank", "first", "last"), kept.rank[inside]
-            )
-            lost = (
-                None
-                if self.abstained is None
-                else self.abstained | ((kept.n == 0) & (self.n > 0))
-            )
-            hits = replace(
-                self._some(inside),
-                **places,
-                n=kept.n,
-                length=kept.n,
-                best=best,
-                abstained=lost,
-            )
-            return hits, None if kept.share is None else kept.share[inside]
-
-        return self.remember(budget, cut)
-
-    def _some(self, inside: Ints) -> Hits:
-        """Return some of the hits, for the same queries."""
-        offsets = np.searchsorted(inside, self.offsets)
-
-        def part(values: NDArray[Any] | None) -> NDArray[Any] | None:
-            return None if values is None else values[inside]
-
-        return replace(
-            self,
-            offsets=offsets,
-            rank=self.rank[inside],
-            grade=self.grade[inside],
-            first=self.first[inside],
-            last=self.last[inside],
-            judged=self.judged[inside],
-            run_row=part(self.run_row),
-            judgment_row=part(self.judgment_row),
-            member=part(self.member),
-            score=part(self.score),
-            retrieved=None if self.retrieved is None else self.retrieved.of(inside),
-            kept={
-                budget: kept.of(inside, slice(None))
-                for budget, kept in self.kept.items()
-            },
-            _memo={},
-        )
+        Parameters
+        ----------
+        hits, queries
+            int64: the indexes of hits and queries; ``None`` for all queries, with the hits in their order.
+        changed
+            Fields that are not those of the hits and queries chosen.
+        """
+        columns: dict[str, Any] = {name: getattr(self, name)[hits] for name in PER_HIT}
+        if queries is None:
+            columns["offsets"] = np.searchsorted(hits, self.offsets)
+        else:
+            columns |= {name: getattr(self, name)[queries] for name in PER_QUERY}
+        taken = {k: value.taken(hits, queries) for k, value in self.extras.items()}
+        extras = {k: value for k, value in taken.items() if value is not None}
+        return replace(self, **{**columns, **changed}, extras=extras, _memo={})
 
     # -- from queries to hits and back ------------------------------------------------------------
     def spread(self, per_query: NDArray[Any]) -> NDArray[Any]:
@@ -287,40 +213,6 @@ class Hits(Remembering, Traced):
         """Return the cutoff as it applies to each hit."""
         return k if isinstance(k, int) else self.spread(k)
 
-    # -- columns of the judgments --------------------------------------------------------
-    def column(self, name: str, imputed: float = math.nan) -> Floats:
-        """Return a further column of the judgments for every hit, float64 ``[hits]``.
-
-        Parameters
-        ----------
-        name
-            The column.
-        imputed
-            The value for hits without a judgment, whose grade was imputed.
-        """
-        pool, member = self.judged_documents()
-        known = member >= 0
-        values = np.full(len(member), imputed)
-        values[known] = pool.columns[name][member[known]]
-        return values
-
-    def regraded(self, grade: Floats) -> Hits:
-        """Return the same hits and ideal lists under other grades, float64 ``[judged]`` as in the pool."""
-        pool, member = self.judged_documents()
-        grades = (
-            np.where(member >= 0, grade[member], 0.0)
-            if len(grade)
-            else np.zeros(len(member))
-        )
-        ideal = Ideal(pool.offsets, descending_within(pool.query, grade))
-        return replace(self, grade=grades, ideal=ideal, best=None, _memo={})
-
-    def judged_documents(self) -> tuple[Pool, Ints]:
-        """Return all judged documents, and each hit's index among them, -1 where its grade was imputed."""
-        assert self.pool is not None  # noqa: S101 - alignment adds it for measures that need it
-        assert self.member is not None  # noqa: S101 - the same
-        return self.pool, self.member
-
     # -- the possible ranks of a hit -------------------------------------------------------------
     @cached_property
     def has_tied_ranks(self) -> bool:
@@ -361,9 +253,7 @@ class Hits(Remembering, Traced):
         last = self.last if k is None else np.minimum(self.last, k)
 
         def opened() -> Hits:
-            return replace(
-                self, last=last, expected=True, pooled=None, holes=None, _memo={}
-            )
+            return replace(self, last=last, expected=True, _memo={})
 
         return self.remember(("open ties", k), opened)
 

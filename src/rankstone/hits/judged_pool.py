@@ -1,9 +1,8 @@
-"""Additional data for measures: all judged documents, groups of judgments, ungraded ranks, the query table.
+"""Additional data about queries: all judged documents, groups of judgments, the query table.
 
-Most measures need only hits and the ideal list of grades.  For the few that need more, alignment adds a
-:class:`Pool` (every judged document of each query, retrieved or not), :class:`Groups` (judgments by subtopic,
-intent or assessor) or :class:`Places` (the ranks of retrieved documents without a grade).  A
-:class:`QueryTable` holds weights, sessions and other columns of queries.
+Most measures need only hits and the ideal list of grades.  For the few that need more there is a
+:class:`Pool` (every judged document of each query, retrieved or not) with :class:`Groups` (judgments by
+subtopic, intent or assessor).  A :class:`QueryTable` holds weights, sessions and other columns of queries.
 """
 
 from __future__ import annotations
@@ -35,51 +34,6 @@ if TYPE_CHECKING:
 
 #: batches are measured in several threads; one of them computes what depends on judgments alone
 MAKING: Final = RLock()
-
-
-class Places(Record):
-    """Ranks of retrieved documents without a grade, in rank order within each query.
-
-    Attributes
-    ----------
-    offsets
-        int64 ``[queries + 1]``.
-    rank, first, last
-        int64 ``[places]``: rank, and first and last rank of the tie block.
-    run_row
-        int64 ``[places]``: the row of the run of each.
-    """
-
-    offsets: Ints
-    rank: Ints
-    first: Ints
-    last: Ints
-    run_row: Ints
-
-    @cached_property
-    def query(self) -> Ints:
-        """The query of each place, int64 ``[places]``."""
-        return list_numbers(np.diff(self.offsets))
-
-    def above(self, query: Ints, rank: Ints) -> Ints:
-        """Count a query's places above each given rank, int64 like ``rank``."""
-        deep = 1 + max(int(rank.max(initial=0)), int(self.rank.max(initial=0)))
-        return (
-            np.searchsorted(self.query * deep + self.rank, query * deep + rank)
-            - self.offsets[query]
-        )
-
-    def down_to(self, k: int) -> Places:
-        """Return the places that may be among the first ``k`` ranks."""
-        inside = np.flatnonzero(self.first <= k)
-        offsets = np.searchsorted(inside, self.offsets)
-        rows = (
-            self.rank[inside],
-            self.first[inside],
-            self.last[inside],
-            self.run_row[inside],
-        )
-        return Places(offsets, *rows)
 
 
 class Groups(Record):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 import numpy as np
 import polars as pl
@@ -13,8 +13,7 @@ import polars as pl
 from rankstone._basics import Record, first_true
 from rankstone.errors import BadValue, DuplicateRows, EmptyInput, printable
 from rankstone.hits.alignment_options import LARGEST_GRADE
-from rankstone.hits.budgets import attainable
-from rankstone.hits.judged_pool import MAKING, Groups, Pool
+from rankstone.hits.judged_pool import Groups, Pool
 from rankstone.hits.list_arrays import (
     Ideal,
     counts_within,
@@ -27,12 +26,13 @@ from rankstone.hits.pair_index import Matches, PairIndex, QueryIndex
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from rankstone._basics import Bools, Floats, Ints, Locate
+    from rankstone._basics import Floats, Ints, Locate
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.batches import Batch
-    from rankstone.hits.budgets import Budget
-    from rankstone.hits.text_spans import JudgedSpans
+    from rankstone.hits.extras.extra import Extra
 
+
+Kind = TypeVar("Kind")
 
 #: with so many judgments of a query, grades on any usual scale repeat
 _REPEATS: Final = 10
@@ -145,10 +145,8 @@ class Judgments(Record):
         Documents that were pooled but not judged (a grade below zero under ``negative=unjudged``).
     groups
         Judgments by subtopic, where the table has them.
-    spans
-        Judged spans of documents, where measures read them; each document then has one judgment.
-    unanswerable
-        bool ``[queries]``: True for those declared to have no answer; ``None`` where there are none.
+    extras
+        Extras that come with the judgments: pairs to exclude, units, judged spans, queries without an answer.
     """
 
     queries: QueryIndex
@@ -167,8 +165,7 @@ class Judgments(Record):
     columns: Mapping[str, Floats] = field(default_factory=dict)
     pooled: PairIndex | None = None
     groups: Groups | None = None
-    spans: JudgedSpans | None = None
-    unanswerable: Bools | None = None
+    extras: tuple[Extra[Any], ...] = ()
 
     @classmethod
     def of(
@@ -258,17 +255,14 @@ class Judgments(Record):
         )
         return Pool(self.pairs.offsets, self.grade, self.columns, id_order, self.groups)
 
-    def attainable(self, budget: Budget) -> Ideal | None:
-        """Return the grades of the best list within a budget, ``None`` if a cost is not known."""
-        costs = self.columns.get(budget.column)
-        if costs is None:
-            return None
-        with MAKING:  # other batches wait for it
-            if self.ideal.remember(budget.column, lambda: bool(np.isnan(costs).any())):
-                return None
-            return self.ideal.remember(
-                budget, lambda: attainable(self.pairs, self.grade, costs, budget)
-            )
+    def find_extra(self, kind: type[Kind]) -> Kind | None:
+        """Return the extra of a kind that comes with the judgments, ``None`` where there is none."""
+        return next((extra for extra in self.extras if isinstance(extra, kind)), None)
+
+    def with_extras(self, *extras: Extra[Any] | None) -> Judgments:
+        """Return the judgments with further extras."""
+        known = (extra for extra in extras if extra is not None)
+        return replace(self, extras=(*self.extras, *known))
 
     def match(self, batch: Batch) -> Matches:
         """Return the judged rows of a batch."""
@@ -304,6 +298,9 @@ class SelfLabelled(Record):
 
     lowest_grade: float = 0.0
     ideal: Ideal | None = None
+
+    #: nothing but labels
+    extras: ClassVar[tuple[Extra[Any], ...]] = ()
 
     def match(self, batch: Batch) -> Matches:
         """Return all rows that count as judged (rows with negative labels may not)."""

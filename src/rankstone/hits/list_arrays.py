@@ -16,7 +16,7 @@ from rankstone._basics import Record
 from rankstone.hits.remembering import Remembering
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -328,3 +328,20 @@ class Ideal(Remembering):
         lengths[known] = self.offsets[codes[known] + 1] - self.offsets[codes[known]]
         starts = np.where(known, self.offsets[codes], 0)
         return Ideal(offsets_of(lengths), self.grade[ragged_range(starts, lengths)])
+
+
+def end_to_end(parts: Sequence[Ints]) -> Ints:
+    """Return the offsets of several parts, one after another, as one.
+
+    >>> end_to_end([np.array([0, 2]), np.array([0, 1, 3])])
+    array([0, 2, 3, 5])
+    """
+    return offsets_of(np.concatenate([np.diff(offsets) for offsets in parts]))
+
+
+def joined_ideals(parts: Sequence[Ideal]) -> Ideal:
+    """Return the ideal lists of several parts, one after another."""
+    return Ideal(
+        end_to_end([part.offsets for part in parts]),
+        np.concatenate([part.grade for part in parts]),
+    )

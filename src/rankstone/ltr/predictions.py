@@ -333,7 +333,7 @@ def checked_measure(measure: str | Measure, *, climbed: bool = False) -> Measure
         not isinstance(found, Measure)
         or found.judgment_columns
         or found.query_columns
-        or found.brings
+        or found.requires
     ):
         raise BadParameter(
             f"{found} needs more than scores and labels",

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from rankstone.errors import BadOption
+from rankstone.hits.extras.abstained_lists import AbstainedLists
+from rankstone.hits.extras.unanswerable_queries import Unanswerable, UnanswerableQueries
 from rankstone.measures.core.claims import Claims
 from rankstone.measures.core.definition import ANY_GAIN, Card
 from rankstone.measures.core.measure import Contributions, Measure, Scored, Status
@@ -33,7 +35,7 @@ _SYMBOLS: Final = "abstained: nothing is retrieved, or nothing above the thresho
 class AbstentionMeasure(Measure, family="abstention"):
     """A measure of queries that have no answer, or of lists that have no document."""
 
-    brings = frozenset({"abstained"})
+    requires = frozenset({AbstainedLists})
     needs_relevant = False
     zero_norm = Status.dropped
     claims = Claims(
@@ -60,9 +62,13 @@ class AbstentionMeasure(Measure, family="abstention"):
         """Score queries, of which those without a relevant document may be declared unanswerable."""
         if empty == "unanswerable":
             none = hits.relevant_count(ANY_GAIN) == 0
-            known = none if hits.unanswerable is None else none | hits.unanswerable
-            hits = replace(hits, unanswerable=known, _memo={})
-        if hits.unanswerable is None:
+            known = hits.extras.get(UnanswerableQueries)
+            if known is not None:
+                none |= known.declared
+            known = Unanswerable(declared=none)
+            extras = {**hits.extras, UnanswerableQueries: known}
+            hits = replace(hits, extras=extras, _memo={})
+        if UnanswerableQueries not in hits.extras:
             raise BadOption(
                 f"{self}: no query is declared unanswerable", expected=_NEEDS
             )
@@ -73,9 +79,9 @@ class AbstentionMeasure(Measure, family="abstention"):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Count one for a query, which has no document to attribute it to."""
-        assert hits.abstained is not None  # noqa: S101 - alignment adds it for measures of abstention
-        assert hits.unanswerable is not None  # noqa: S101 - score has checked it
-        counted, among = self.counted(hits.abstained, hits.unanswerable)
+        abstained = hits.added(AbstainedLists).abstained
+        unanswerable = hits.added(UnanswerableQueries).declared
+        counted, among = self.counted(abstained, unanswerable)
         return Contributions(
             np.zeros(len(hits.rank)),
             _numbers(among),

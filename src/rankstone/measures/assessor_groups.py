@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankstone.hits.extras.pool_members import PoolMembers
 from rankstone.hits.grouped_judgments import by_group
 from rankstone.measures.average_precision import AP
 from rankstone.measures.core.definition import Card, parameter
@@ -29,8 +30,7 @@ class GroupMean(IntentAware, BinaryMeasure, family="judgment groups"):
 
     def relevant_count(self, hits: Hits) -> Ints:
         """Return how many documents are relevant to some group; imputed grades do not count."""
-        pool = hits.pool
-        assert pool is not None  # noqa: S101 - alignment adds it for measures that declare it
+        pool = hits.added(PoolMembers).pool
         return np.bincount(
             pool.query[self.threshold(pool.grade)], minlength=hits.queries
         )

@@ -73,14 +73,17 @@ class NegativesMeasure(BinaryMeasure, family="pairs"):
         relevant = hits.relevant_count(self.rel)
         if self.negatives == "judged":
             return np.diff(hits.ideal.offsets) - relevant
-        if self.negatives == "candidates" or hits.candidates is None:
+        from rankstone.hits.extras.candidate_counts import CandidateCounts, Candidates
+
+        known: Candidates | None = hits.extras.get(CandidateCounts)
+        if self.negatives == "candidates" or known is None:
             return self.retrieved_negatives(hits)
-        others = hits.candidates - relevant
+        others = known.count - relevant
         retrieved = self.retrieved_negatives(hits)
         if (others < retrieved).any():
             at = int((others < retrieved).argmax())
             raise BadOption(
-                f"candidates={hits.candidates[at]}: a query has "
+                f"candidates={known.count[at]}: a query has "
                 f"{counted(int(relevant[at]), 'relevant document')} and "
                 f"{counted(int(retrieved[at]), 'other')} in its list",
                 expected="the number of documents a query could have retrieved",

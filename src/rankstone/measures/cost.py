@@ -9,6 +9,7 @@ import numpy as np
 
 from rankstone.errors import BadParameter
 from rankstone.hits.budgets import REPEATED, STEPS
+from rankstone.hits.extras.list_costs import ListCosts
 from rankstone.hits.list_arrays import ragged_range, sums
 from rankstone.measures.core.claims import Claims
 from rankstone.measures.core.definition import ANY_GAIN, Card, parameter
@@ -16,7 +17,7 @@ from rankstone.measures.core.measure import Contributions, Measure, Status
 
 if TYPE_CHECKING:
     from rankstone._basics import Floats, Ints
-    from rankstone.hits.budgets import Paid
+    from rankstone.hits.extras.list_costs import Paid
     from rankstone.hits.hits import Hits
 
 
@@ -31,7 +32,7 @@ class Cost(Measure, family="cost"):
     Cost(column=tokens)@5 Cost(agg=p95, column=ms, per=query)
     """
 
-    brings = frozenset({"costs"})
+    requires = frozenset({ListCosts})
     needs_relevant = False
     zero_norm = Status.undefined
     examples = ("Cost(column=tokens)", "Cost(column=tokens)@3")
@@ -93,12 +94,12 @@ class Cost(Measure, family="cost"):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Add up what is paid, which belongs to documents that may be unjudged."""
-        if hits.paid is None:  # of arrays; alignment of tables adds them
+        paid: Paid | None = hits.extras.get(ListCosts)
+        if paid is None:  # of arrays; alignment of tables adds them
             raise BadParameter(
                 f"{self} needs the costs of documents; these lists have none"
             )
-        paid = hits.paid
-        length = np.diff(hits.paid.offsets)
+        length = np.diff(paid.offsets)
         depth = np.minimum(length, hits.n)  # which a budget cuts
         depth = depth if self.k is None else np.minimum(depth, self.k)
         known = hits.found
@@ -154,7 +155,7 @@ class Cost(Measure, family="cost"):
         part = [owner]
         if self.per == "call":
             steps = [paid.values[name][rows] for name in STEPS if name in paid.values]
-            if not steps:
+            if not steps and len(owner):
                 raise BadParameter(f"{self} needs a column call or turn", fix=_FIX)
             part += steps  # type: ignore[arg-type] # numbers of steps
         fresh = np.zeros(len(owner), bool)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from rankstone.hits.extras.unjudged_places import PooledHoles
 from rankstone.measures.auc import mean_negatives_above
 from rankstone.measures.core.claims import Claims
 from rankstone.measures.core.definition import Card
@@ -79,7 +80,7 @@ class infAP(BinaryMeasure, family="incomplete judgments"):  # noqa: N801 - the n
     """
 
     aliases = ("InfAP",)
-    brings = frozenset({"pooled"})
+    requires = frozenset({PooledHoles})
     card = Card(
         sentence="What would average precision be if the whole pool were judged, not only a sample?",
         formula="infAP = (1/R) Σ_{relevant d} (1/i + (i−1)/i · p_d/(i−1) · (r_d + ε) / (r_d + n_d + 2ε)), "
@@ -113,11 +114,11 @@ class infAP(BinaryMeasure, family="incomplete judgments"):  # noqa: N801 - the n
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each relevant hit the precision at its rank, inferred from the judgments above it."""
-        assert hits.pooled is not None  # noqa: S101 - alignment adds it
+        pooled = hits.added(PooledHoles)
         is_relevant = hits.relevant(self.rel)
         relevant_above = hits.earlier(is_relevant)
         other_above = hits.earlier(~is_relevant)
-        pool = relevant_above + other_above + hits.pooled.above(hits.query, hits.rank)
+        pool = relevant_above + other_above + pooled.above(hits.query, hits.rank)
         above = np.maximum(hits.rank - 1.0, 1.0)
         ratio = (relevant_above + _EPSILON) / (
             relevant_above + other_above + 2 * _EPSILON

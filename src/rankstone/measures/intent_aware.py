@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import numpy as np
 
 from rankstone.errors import BadParameter, printable
+from rankstone.hits.extras.pool_members import PoolMembers, regraded
 from rankstone.hits.grouped_judgments import by_group
 from rankstone.hits.list_arrays import sums
 from rankstone.measures.average_precision import AP
@@ -149,7 +150,7 @@ class IA(IntentAware):
                 f"{what}: higher must be better",
                 given=f"{of.name}: {of.card.direction}",
             )
-        if of.brings or of.judgment_columns or of.query_columns:
+        if of.requires or of.judgment_columns or of.query_columns:
             raise BadParameter(
                 f"{what}: {of.name} needs more than the judgments of one intent"
             )
@@ -329,17 +330,17 @@ class D_nDCG(BinarySubtopicMeasure):  # noqa: N801 - the name of the field
 
     def global_gains(self, hits: Hits) -> Floats:
         """Return the gain of each judged document over all intents, float64 ``[judged]``."""
-        assert hits.pool is not None  # noqa: S101 - alignment adds it for measures that declare it
-        entries = hits.pool.entries
+        pool = hits.added(PoolMembers).pool
+        entries = pool.entries
         worth = gains(self.gain, self.threshold, np.maximum(entries.grade, 0.0))
         worth = np.where(self.threshold(entries.grade), worth, 0.0)
         return sums(
-            entries.doc, self.intents(hits)[entries.group] * worth, len(hits.pool.grade)
+            entries.doc, self.intents(hits)[entries.group] * worth, len(pool.grade)
         )
 
     def contributions(self, hits: Hits) -> Contributions:
         """Discount global gains; divide by those of the ideal order."""
-        return nDCG(k=self.k).contributions(hits.regraded(self.global_gains(hits)))
+        return nDCG(k=self.k).contributions(regraded(hits, self.global_gains(hits)))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 
 def places_below(hits: Hits, missing: Ints) -> Ints:
     """Count the documents of the catalogue below each list, int64 ``[queries]``."""
-    assert hits.candidates is not None  # noqa: S101 - the measure has checked it
-    below = hits.candidates - hits.length
+    from rankstone.hits.extras.candidate_counts import CandidateCounts
+
+    candidates = hits.added(CandidateCounts).count
+    below = candidates - hits.length
     if (below < missing).any():
         at = int((below < missing).argmax())
         raise BadOption(
-            f"candidates={hits.candidates[at]}: a query has a list of "
+            f"candidates={candidates[at]}: a query has a list of "
             f"{counted(int(hits.length[at]), 'document')} and "
             f"{counted(int(missing[at]), 'relevant one')} outside it",
             expected="the number of documents a query could have retrieved",
@@ -192,8 +194,11 @@ class WSS(OfWholeLists, BinaryMeasure, family="positions"):
         masked = hits.relevant(self.rel)
         relevant = hits.relevant_count(self.rel)
         documents: Ints | Floats = hits.length
-        if self.documents == "catalogue" and hits.candidates is not None:
-            documents = hits.candidates
+        if self.documents == "catalogue":
+            from rankstone.hits.extras.candidate_counts import CandidateCounts
+
+            known = hits.extras.get(CandidateCounts)
+            documents = documents if known is None else known.count
         share, rank = hits.nth_of(
             masked, np.ceil(self.recall * relevant - _ROUNDING).astype(np.int64)
         )

@@ -353,9 +353,12 @@ class Utility(BinaryMeasure):
         )
 
     def _candidates(self, hits: Hits) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        if hits.candidates is None:
+        from rankstone.hits.extras.candidate_counts import CandidateCounts, Candidates
+
+        known: Candidates | None = hits.extras.get(CandidateCounts)
+        if known is None:
             raise BadParameter(
                 f"{self} needs to know how many documents there are, since d is not 0",
                 fix="give --candidates N (in Python candidates=N), or leave d at 0",
             )
-        return hits.candidates
+        return known.count

@@ -10,6 +10,7 @@ import numpy as np
 
 from rankstone._basics import Record
 from rankstone.errors import BadParameter, BadValue
+from rankstone.hits.extras.pool_members import JudgmentGroups, PoolMembers
 from rankstone.hits.list_arrays import ragged_range, sums
 from rankstone.measures.core.claims import Claims
 from rankstone.measures.core.definition import Card, parameter
@@ -105,12 +106,10 @@ def judged_preferences(hits: Hits, *, within_subgroups: bool) -> Preferences:
     Within a group (or subgroup) every document is preferred to all of a lower grade.  The preferences of the
     subgroups of a group are combined: from a over b and b over c follows a over c.
     """
-    pool = hits.pool
-    member = hits.member
-    assert pool is not None  # noqa: S101 - alignment adds it for measures that declare it
-    assert member is not None  # noqa: S101 - the same
-    groups = pool.groups
-    assert groups is not None  # noqa: S101 - the same
+    members = hits.added(PoolMembers)
+    pool = members.pool
+    member = members.member
+    groups = members.groups
     query = np.repeat(np.arange(hits.queries), np.diff(groups.starts))
     entries = pool.entries
     order = np.lexsort((-entries.grade, entries.group))
@@ -254,7 +253,7 @@ _NEEDS: Final = (
 class PreferenceMeasure(Measure, family="preferences"):
     """A measure of which of two documents comes first."""
 
-    brings = frozenset({"pool", "groups"})
+    requires = frozenset({PoolMembers, JudgmentGroups})
     needs_relevant = False
 
     within: str = parameter(
@@ -291,13 +290,7 @@ class PreferenceMeasure(Measure, family="preferences"):
 
     def _by_hit(self, hits: Hits, values: Floats) -> Floats:
         """Return the values of judged documents by hit."""
-        assert hits.member is not None  # noqa: S101 - alignment adds it for measures that declare it
-        known = hits.member >= 0
-        return (
-            np.where(known, values[hits.member], 0.0)
-            if len(values)
-            else np.zeros(len(hits.rank))
-        )
+        return hits.added(PoolMembers).by_hit(values)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import numpy as np
 
 from rankstone.errors import BadParameter
+from rankstone.hits.extras.pool_members import PoolMembers
 from rankstone.hits.list_arrays import Ideal, descending_within
 from rankstone.measures.core.claims import Claims
 from rankstone.measures.core.definition import Card, parameter
@@ -89,7 +90,7 @@ class PropensityScored(BinaryMeasure, family="propensity"):
     """A measure in which the weight of a relevant document is one over its propensity."""
 
     takes_budget = False
-    brings = frozenset({"pool"})
+    requires = frozenset({PoolMembers})
     judgment_columns = ("propensity",)
     #: how a weight is divided by rank
     discount: ClassVar[str] = "none"
@@ -105,9 +106,9 @@ class PropensityScored(BinaryMeasure, family="propensity"):
 
     def relevant_count(self, hits: Hits) -> Ints:
         """Return R, int64 ``[queries]``, without documents of imputed grade, whose propensity is unknown."""
-        assert hits.pool is not None  # noqa: S101 - alignment adds it for measures that declare it
-        relevant = self.threshold(hits.pool.grade)
-        return np.bincount(hits.pool.query, relevant, hits.queries).astype(np.int64)
+        pool = hits.added(PoolMembers).pool
+        relevant = self.threshold(pool.grade)
+        return np.bincount(pool.query, relevant, hits.queries).astype(np.int64)
 
     def divisor(self, rank: Ints) -> Floats:
         """Return what a weight at each rank is divided by."""
@@ -115,14 +116,14 @@ class PropensityScored(BinaryMeasure, family="propensity"):
 
     def weighted(self, hits: Hits) -> Floats:
         """Return one over the propensity of every relevant hit, discounted; nothing for unjudged ones."""
-        propensity = hits.column("propensity", imputed=1.0)
+        propensity = hits.added(PoolMembers).column("propensity", imputed=1.0)
         worth = np.where(hits.relevant(self.rel) & hits.judged, 1.0 / propensity, 0.0)
         return hits.discounted(worth, self.divisor, self.limit(hits))
 
     def ideal_sum(self, hits: Hits) -> Floats:
         """Return the largest possible sum; computed once for all runs."""
-        assert hits.pool is not None  # noqa: S101 - alignment adds it for measures that declare it
-        return hits.pool.once((type(self), self.k, self.rel), self._ideal_sum)
+        pool = hits.added(PoolMembers).pool
+        return pool.once((type(self), self.k, self.rel), self._ideal_sum)
 
     def _ideal_sum(self, pool: Pool) -> Floats:
         worth = np.where(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import numpy as np
 
 from rankstone.errors import BadParameter
+from rankstone.hits.extras.query_columns import QueryColumns
 from rankstone.hits.list_arrays import sums
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions, Measure
@@ -60,7 +61,7 @@ class SessionMeasure(Measure, family="sessions"):
 
     def cost(self, hits: Hits) -> Floats:
         """Return the divisor of each query, float64 ``[queries]``."""
-        place = hits.about["position"]
+        place = hits.added(QueryColumns).column("position")
         if self.late == "plus_one":
             return 1.0 + np.log(place) / math.log(self.bq)
         return np.log(place + self.bq - 1.0) / math.log(self.bq)

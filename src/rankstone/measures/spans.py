@@ -9,8 +9,13 @@ import numpy as np
 
 from rankstone._basics import Record
 from rankstone.errors import BadParameter
+from rankstone.hits.extras.text_spans import (
+    TextCoverage,
+    TextSpans,
+    overlapping,
+    union_length,
+)
 from rankstone.hits.list_arrays import sums
-from rankstone.hits.text_spans import TextCoverage, overlapping, union_length
 from rankstone.measures.core.claims import Claims
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions
@@ -18,8 +23,8 @@ from rankstone.measures.core.relevance import BinaryMeasure
 
 if TYPE_CHECKING:
     from rankstone._basics import Floats
+    from rankstone.hits.extras.text_spans import JudgedSpans, Spans
     from rankstone.hits.hits import Hits
-    from rankstone.hits.text_spans import JudgedSpans, Spans
     from rankstone.measures.core.definition import Threshold
 
 
@@ -63,12 +68,12 @@ class _Text(Record):
     @classmethod
     def of(cls, hits: Hits, rel: Threshold, depth: str) -> _Text:
         """Measure the chunks behind hits."""
-        assert hits.retrieved is not None  # noqa: S101 - alignment adds it for measures of spans
-        judged = hits.retrieved.judged
+        retrieved = hits.added(TextSpans)
+        judged = retrieved.judged
         wanted = rel(judged.grade)
         relevant = judged.spans.some(wanted)
         nugget = judged.nugget[wanted]
-        chunks = hits.retrieved.spans(hits.query)
+        chunks = retrieved.spans(hits.query)
         read = np.ones(len(hits.rank), bool)
         if depth == "relevant_chunks":
             count = np.bincount(
@@ -112,7 +117,7 @@ def _touching(judged: JudgedSpans, relevant: Spans) -> Spans:
 class SpanMeasure(BinaryMeasure, family="spans"):
     """A measure of the text that retrieved chunks and relevant spans share."""
 
-    brings = frozenset({"spans"})
+    requires = frozenset({TextSpans})
     judgment_columns = ("start", "end")
     depth_by: str = parameter(
         "k",
@@ -300,8 +305,8 @@ class SpanPOmega(SpanMeasure):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Count the relevant text of chunks in the collection, whether they are retrieved or not."""
-        assert hits.retrieved is not None  # noqa: S101 - alignment adds it for measures of spans
-        judged = hits.retrieved.judged
+        retrieved = hits.added(TextSpans)
+        judged = retrieved.judged
         wanted = self.threshold(judged.grade)
         relevant = judged.spans.some(wanted)
         chunks = _touching(judged, relevant)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import numpy as np
 
 from rankstone.errors import BadParameter
+from rankstone.hits.extras.pool_members import JudgmentGroups, PoolMembers
 from rankstone.hits.grouped_judgments import by_group
 from rankstone.hits.judged_pool import greedy
 from rankstone.hits.list_arrays import before, sums
@@ -42,7 +43,7 @@ class SubtopicMeasure(Measure, family="diversity"):
     """
 
     takes_budget = False
-    brings = frozenset({"groups"})
+    requires = frozenset({PoolMembers, JudgmentGroups})
 
     @property
     def claims(self) -> Claims:
@@ -55,9 +56,7 @@ class SubtopicMeasure(Measure, family="diversity"):
 
     def per_query(self, hits: Hits, values: Floats) -> Floats:
         """Sum values of subtopics, float64 ``[queries]``."""
-        assert hits.pool is not None  # noqa: S101 - alignment adds it for measures that declare it
-        assert hits.pool.groups is not None  # noqa: S101 - the same
-        return sums(hits.pool.groups.query, values, hits.queries)
+        return sums(hits.added(PoolMembers).groups.query, values, hits.queries)
 
     def relevant_count(self, hits: Hits) -> Ints | None:
         """Return the number of subtopics with a relevant document, int64 ``[queries]``."""
@@ -81,8 +80,7 @@ class BinarySubtopicMeasure(SubtopicMeasure):
 
     def intents(self, hits: Hits) -> Floats:
         """Return the weight of each subtopic, float64 ``[groups]``; 0 without a relevant document."""
-        assert hits.pool is not None  # noqa: S101 - alignment adds it for measures that declare it
-        return intent_weights(hits.pool, self.rel)
+        return intent_weights(hits.added(PoolMembers).pool, self.rel)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,8 +159,8 @@ class GreedyNormalized(SubtopicNovelty):
 
     def norm(self, hits: Hits) -> Floats:
         """Return the value of the greedy order; computed once for all runs."""
-        assert hits.pool is not None  # noqa: S101 - alignment adds it for measures that declare it
-        return hits.pool.once(replace(self, agg="mean"), self._greedy_value)
+        pool = hits.added(PoolMembers).pool
+        return pool.once(replace(self, agg="mean"), self._greedy_value)
 
     def _greedy_value(self, pool: Pool) -> Floats:
         serves = self.threshold(pool.entries.grade)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from rankstone.errors import BadOption
+from rankstone.hits.extras.hit_scores import HitScores
 from rankstone.measures.core.claims import Claims
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions, Measure
@@ -31,7 +32,7 @@ class Support(Measure, family="support"):
     """
 
     takes_cutoff = False
-    brings = frozenset({"scores"})
+    requires = frozenset({HitScores})
     claims = Claims(
         ties_at_once=True,
         extremal_under_ties=False,
@@ -74,10 +75,8 @@ class Support(Measure, family="support"):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Weigh supported nuggets; divide by the weight of all."""
-        assert hits.score is not None  # noqa: S101 - alignment adds it for measures that read scores
-        earned = np.where(
-            hits.score >= 1, 1.0, np.where(hits.score > 0, self.partial, 0.0)
-        )
+        score = hits.added(HitScores).score
+        earned = np.where(score >= 1, 1.0, np.where(score > 0, self.partial, 0.0))
         weight = self.weight(hits.grade)
         hits.record_columns(weight=weight, support=earned)
         return Contributions(

@@ -19,7 +19,7 @@ from rankstone.evaluation.pipeline import Pipeline, prepare_judgments, with_unan
 from rankstone.evaluation.scores import weights
 from rankstone.evaluation.shares import Trailer, scored_share
 from rankstone.evaluation.units_and_costs import judged_units, units_of
-from rankstone.hits.exclusion import Exclusion, pairs_of
+from rankstone.hits.extras.exclusion import Exclusion, pairs_of
 from rankstone.io import read_run
 
 if TYPE_CHECKING:
@@ -150,13 +150,13 @@ class Task(Shipped):
         judgments = self._judgments(judged, pairs)
         listed = listed.select("query_id", "doc_id", **{self._by: "number"})
         grades = judged.rename({"number": "relevance"})
-        exclude = None if pairs is None else Exclusion.of(pairs, grades, self.options)
+        exclude = None
+        if pairs is not None:
+            exclude = Exclusion.of_pairs(pairs, grades, self.options)
         pipeline = Pipeline(
-            judgments,
+            judgments.with_extras(units_of(self.unit), exclude),
             self.options,
             self.measures,
-            exclude,
-            units_of(self.unit),
             self.queries,
         )
         table = replace(

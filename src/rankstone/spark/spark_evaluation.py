@@ -377,7 +377,7 @@ def _refuse_local_options(
                 f"{name} is not available on Spark", fix="use engine=local"
             )
     for measure in measures:
-        if measure.brings & {"spans", "costs"}:
+        if any(extra.reads_run_columns for extra in measure.requires):
             raise BadParameter(
                 f"{measure} is not computed on Spark", fix="use engine=local"
             )

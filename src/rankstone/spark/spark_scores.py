@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from rankstone.errors import BadValue
     from rankstone.evaluation.shares import Trailer
     from rankstone.hits.alignment_options import AlignmentOptions
+    from rankstone.hits.extras.units import RetrievalUnits
     from rankstone.hits.judged_pool import QueryTable
-    from rankstone.hits.units import RetrievalUnits
     from rankstone.measures.core.measure import Measure
 
 

@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import BadParameter, OutOfRange, UsageError
+from rankstone.hits.extras.pool_members import JudgmentGroups
 from rankstone.measures.core.measure import Measure
 from rankstone.measures.core.syntax import parse_measure
 from rankstone.testing.small_worlds import World, small_world
@@ -384,7 +385,9 @@ def _cut_at(measure: Measure) -> list[Measure]:
 
 def _has_direction(measure: Measure) -> bool:
     """Return True if better values and better documents are defined: one grade each, and a direction."""
-    return measure.card.direction != "neither" and "groups" not in measure.brings
+    return (
+        measure.card.direction != "neither" and JudgmentGroups not in measure.requires
+    )
 
 
 LAWS: Final = (
@@ -433,7 +436,7 @@ LAWS: Final = (
         "ties=best and worst are the extremes",
         ties=True,
         check=_extremes,
-        applies=lambda m: "groups" not in m.brings,
+        applies=lambda m: JudgmentGroups not in m.requires,
         claimed=lambda claims: claims.extremal_under_ties,
     ),
 )

@@ -10,6 +10,10 @@ import polars as pl
 
 from rankstone._basics import Record
 from rankstone.api import evaluate
+from rankstone.hits.extras.abstained_lists import AbstainedLists
+from rankstone.hits.extras.list_costs import ListCosts
+from rankstone.hits.extras.pool_members import JudgmentGroups
+from rankstone.hits.extras.text_spans import TextSpans
 from rankstone.measures.core.measure import Measure
 from rankstone.measures.core.syntax import parse_measure
 
@@ -101,7 +105,7 @@ class World(Record):
         if measure.query_columns:
             names = {*self.judgments["query_id"], *self.run["query_id"]}
             queries = {query: {"session": query, "position": 2} for query in names}
-        elif "abstained" in measure.brings:
+        elif AbstainedLists in measure.requires:
             best = self.judgments.group_by("query_id").agg(
                 pl.col("relevance").max() > 0
             )
@@ -158,7 +162,7 @@ def small_world(
     shown.append(("unjudged query", "d0", 1.0))
     judgments = pl.DataFrame(judged)
     options = {"candidates": _CANDIDATES}
-    documents = _chunks(draw) if kind.brings & {"spans", "costs"} else None
+    documents = _chunks(draw) if kind.requires & {TextSpans, ListCosts} else None
     return World(judgments, pl.DataFrame(shown, _RUN, orient="row"), options, documents)
 
 
@@ -190,14 +194,14 @@ def _judgments(
     more: dict[str, Any] = {
         name: float(draw.uniform(0.1, 1.0)) for name in kind.judgment_columns
     }
-    if "spans" in kind.brings:
+    if TextSpans in kind.requires:
         start = int(draw.integers(0, 12))
         more |= {
             "start": start,
             "end": start + float(draw.integers(1, 6)),
             "nugget": f"n{draw.integers(3)}",
         }
-    if "groups" not in kind.brings:
+    if JudgmentGroups not in kind.requires:
         return [{**row, "relevance": float(draw.choice(_GRADES)), **more}]
     chosen = draw.permutation(_SUBTOPICS)[
         : draw.integers(1, len(_SUBTOPICS) + 1)

@@ -16,6 +16,7 @@ from rankstone.evaluation.prepared import options_for
 from rankstone.evaluation.request import check, require_columns
 from rankstone.hits.alignment import joined
 from rankstone.hits.alignment_options import CHOICES, AlignmentOptions
+from rankstone.hits.extras.pool_members import PoolMembers
 from rankstone.measures.core.definition import Threshold
 
 if TYPE_CHECKING:
@@ -352,7 +353,7 @@ def _joined_chunks(
     plain = [
         (chunk, hits)
         for chunk, hits in chunks
-        if not chunk.undefined and hits.pool is None
+        if not chunk.undefined and PoolMembers not in hits.extras
     ]
     if plain:
         yield (
@@ -361,7 +362,7 @@ def _joined_chunks(
             False,
         )
     for chunk, hits in chunks:
-        if chunk.undefined or hits.pool is not None:
+        if chunk.undefined or PoolMembers in hits.extras:
             yield hits, chunk.codes, chunk.undefined
 
 

@@ -77,7 +77,11 @@ def starts(reported: ReportedMeasure | None) -> list[Measure]:
         ):
             continue
         found += _with_first_cutoffs(name) or _with_first_cutoffs(*each.examples[:1])
-    return [one for one in dict.fromkeys(found) if not one.brings & {"groups", "pool"}]
+    return [
+        one
+        for one in dict.fromkeys(found)
+        if not any(extra.reads_pool for extra in one.requires)
+    ]
 
 
 def _with_first_cutoffs(*texts: str) -> list[Measure]:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankstone.conventions.replays import Replay
+from rankstone.hits.extras.pool_members import PoolMembers
 from rankstone.hits.list_arrays import sums
 from rankstone.measures.auc import AUC as SOUND
 from rankstone.measures.average_precision import AP
@@ -76,7 +77,7 @@ class GradedNDCG(Replay, DCG):
     """
 
     needs_relevant = True
-    brings = frozenset({"pool"})
+    requires = frozenset({PoolMembers})
 
     gain: str = parameter("exp2", "what a grade gains", "exp2")
 
@@ -85,7 +86,7 @@ class GradedNDCG(Replay, DCG):
         return Contributions(self.discounted(hits), self._unsorted(hits))
 
     def _unsorted(self, hits: Hits) -> Floats:
-        pool, _ = hits.judged_documents()
+        pool = hits.added(PoolMembers).pool
         rank = np.arange(len(pool.query)) - pool.offsets[pool.query] + 1
         shares = self.worth(pool.grade) / self.divisor(rank)
         inside = rank <= self.k if self.k is not None else np.ones(len(rank), bool)
@@ -143,7 +144,7 @@ class MLflowNDCG(Replay, BinaryMeasure, family="cumulated gain"):
     """
 
     name = "ndcg_at_k"
-    brings = frozenset({"pool"})
+    requires = frozenset({PoolMembers})
 
     #: the ideal list depends on which documents are among the first k
     claims = Claims(closed_under_ties=False)
@@ -161,7 +162,7 @@ class MLflowNDCG(Replay, BinaryMeasure, family="cumulated gain"):
 
     def _repeated(self, hits: Hits, relevant: Bools) -> Ints:
         """Count the relevant hits that repeat an earlier one, int64 ``[queries]``."""
-        _, member = hits.judged_documents()
+        member = hits.added(PoolMembers).member
         at = np.flatnonzero(relevant)
         _, first = np.unique(member[at], return_index=True)
         again = relevant.copy()

@@ -12,6 +12,7 @@ import numpy as np
 
 from rankstone.conventions.replays import Replay
 from rankstone.errors import BadValue, printable
+from rankstone.hits.extras.row_numbers import RowNumbers
 from rankstone.hits.list_arrays import (
     Ideal,
     descending_within,
@@ -66,7 +67,7 @@ class NDCG(nDCG):
     nDCG@5
     """
 
-    brings = frozenset({"rows"})
+    requires = frozenset({RowNumbers})
 
     @property
     def claims(self) -> Claims:
@@ -90,9 +91,8 @@ class NDCG(nDCG):
     @staticmethod
     def _copies(hits: Hits) -> tuple[Ints, Ints]:
         """Return the number of each hit's item, and how often each item is in its list."""
-        assert hits.judgment_row is not None  # noqa: S101 - alignment provides it to measures that declare it
         _, item, copies = np.unique(
-            hits.judgment_row, return_inverse=True, return_counts=True
+            hits.added(RowNumbers).judgment, return_inverse=True, return_counts=True
         )
         return item, copies
 

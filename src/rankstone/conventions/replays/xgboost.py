@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankstone.conventions.replays import Replay
+from rankstone.hits.extras.row_numbers import RowNumbers
 from rankstone.hits.list_orders import earlier_smaller
 from rankstone.measures.core.claims import Claims
 from rankstone.measures.core.measure import Contributions, Measure, OfWholeLists
@@ -23,16 +24,14 @@ class AUC(Replay, OfWholeLists, Measure, family="pairs"):
     AUC
     """
 
-    brings = frozenset({"rows"})
+    requires = frozenset({RowNumbers})
 
     #: a tied pair counts one half
     claims = Claims(extremal_under_ties=False)
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each row the higher scores before it, half of the equal ones; divide by all pairs."""
-        rows = (
-            np.empty(0) if hits.run_row is None else hits.run_row
-        )  # there is none for empty lists
+        rows = hits.added(RowNumbers).run  # there is none for empty lists
         by_label = np.lexsort((rows, -hits.grade, hits.query))
         lengths = np.diff(hits.offsets)
         share = np.empty(len(by_label))

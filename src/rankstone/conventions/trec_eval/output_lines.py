@@ -17,6 +17,7 @@ from rankstone.errors import (
     did_you_mean,
     printable,
 )
+from rankstone.hits.extras.unjudged_places import PooledHoles
 from rankstone.io.json_objects import read_text
 from rankstone.measures.core.definition import Card, Threshold, parameter
 from rankstone.measures.core.gains_and_discounts import GainTable
@@ -229,7 +230,7 @@ class Symbols(Measure, family="trec_eval"):
     """
 
     name = "Symbols"
-    brings = frozenset({"pooled"})
+    requires = frozenset({PooledHoles})
     needs_relevant = False
     takes_cutoff = False
     card = Card(
@@ -253,13 +254,11 @@ class Symbols(Measure, family="trec_eval"):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Count every rank as outside the pool, then correct those of hits and pooled documents."""
-        assert hits.pooled is not None  # noqa: S101 - alignment brings it to measures that ask
+        places = hits.added(PooledHoles)
         grade = np.minimum(np.floor(hits.grade), _HIGHER)
         shown = np.clip(hits.n - self.first + 1, 0, _LONGEST)
         outside = np.asarray(_OUTSIDE * (16.0**shown - 1.0) / 15.0, np.float64)
-        pooled = np.bincount(
-            hits.pooled.query, self._digit(hits.pooled.rank), hits.queries
-        )
+        pooled = np.bincount(places.query, self._digit(places.rank), hits.queries)
         return Contributions(
             (grade - _OUTSIDE) * self._digit(hits.rank),
             np.ones(hits.queries),

@@ -10,6 +10,8 @@ import re
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
+from rankstone.hits.extras.list_costs import ListCosts
+from rankstone.hits.extras.pool_members import JudgmentGroups, PoolMembers
 from rankstone.integrations.arrays.array_evaluator import Evaluator, evaluate
 from rankstone.integrations.arrays.array_scores import ArrayScores
 from rankstone.integrations.arrays.top_k_lists import from_topk, top_k
@@ -41,7 +43,7 @@ __all__ = [
 ]
 
 #: what measures may need in addition to grades
-_MORE: Final = {"pool", "groups", "costs"}
+_MORE: Final = {PoolMembers, JudgmentGroups, ListCosts}
 
 
 def __getattr__(name: str) -> Callable[..., Any]:
@@ -95,7 +97,7 @@ def _kinds() -> dict[str, type[Measure]]:
     found: dict[str, type[Measure]] = {}
     for kind in MEASURES.values():
         if issubclass(kind, Measure) and not (
-            kind.judgment_columns or kind.query_columns or kind.brings & _MORE
+            kind.judgment_columns or kind.query_columns or kind.requires & _MORE
         ):
             for word in filter(str.isidentifier, (kind.name, *kind.aliases)):
                 name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", word)

@@ -18,9 +18,11 @@ from rankstone.evaluation.request import (
     require_columns,
 )
 from rankstone.hits.batches import Batch
+from rankstone.hits.extras.abstained_lists import AbstainedLists
 from rankstone.hits.judgments import SelfLabelled, ideal_of_lists
 from rankstone.hits.list_arrays import list_numbers
 from rankstone.hits.matching import Matcher
+from rankstone.hits.requested_extras import requested_extras
 from rankstone.integrations.arrays.array_labels import (
     DeviceLabels,
     doubts,
@@ -292,7 +294,7 @@ class Evaluator:
             Recording(lists, lists.rows(scores), depth, whole=whole)
             for lists in self._dense_lists[home]
         ]
-        measures: Sequence[Measure] = [m for m in self.measures if not m.brings]
+        measures: Sequence[Measure] = [m for m in self.measures if not m.requires]
         for part in parts:
             part.measures(measures, self.options.empty)
             measures = tuple(part.scored)
@@ -336,22 +338,18 @@ class Evaluator:
                 expected="a number",
                 fix="has the model diverged? give a mask for places without a document",
             )
-        brings = frozenset[str]().union(*(measure.brings for measure in measures))
-        parts = [self._part(part, key, measures, brings) for part in self._parts]
+        parts = [self._part(part, key, measures) for part in self._parts]
         order = np.arange(len(self.layout.lengths))
         return _joined(measures, parts, order)
 
     def _part(
-        self,
-        part: _Part,
-        key: Floats,
-        measures: Sequence[Measure],
-        brings: frozenset[str],
+        self, part: _Part, key: Floats, measures: Sequence[Measure]
     ) -> list[Scored]:
         begin, batch, labels = part
         end = begin + batch.height
         batch = replace(batch, key=key[begin:end])
-        matcher = Matcher(labels, self.options, brings=brings)
+        extras = requested_extras(labels, self.options, measures)
+        matcher = Matcher(labels, self.options, extras)
         chunk = matcher.chunk(batch, lambda row: self.layout.where(begin + row))
         hits = chunk.hits
         try:
@@ -436,7 +434,10 @@ def _refuse_without_data(
                 f"{measure} needs the costs of documents; these lists have none",
                 fix="evaluate(table=…) scores tables; score_above=… cuts arrays by scores",
             )
-        if "abstained" in measure.brings and options.get("empty") != "unanswerable":
+        if (
+            AbstainedLists in measure.requires
+            and options.get("empty") != "unanswerable"
+        ):
             raise BadOption(
                 f"{measure}: no query is declared unanswerable",
                 fix="empty='unanswerable' declares those without a relevant document",

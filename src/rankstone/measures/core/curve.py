@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rankstone._basics import Bools, Floats, Ints
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.budgets import Budget
+    from rankstone.hits.extras.extra_values import Key
     from rankstone.hits.hits import Hits
     from rankstone.hits.list_arrays import Codes
     from rankstone.measures.core.definition import RelevantFrom
@@ -320,9 +321,9 @@ class Curve(Named):
     ideal_has_costs: ClassVar[bool] = False
 
     @property
-    def brings(self) -> frozenset[str]:
-        """Data that alignment must add to the hits."""
-        return self.summary().brings
+    def requires(self) -> frozenset[type[Key[Any]]]:
+        """The extras that alignment must add to the hits."""
+        return self.summary().requires
 
     @property
     def judgment_columns(self) -> tuple[str, ...]:
@@ -416,8 +417,10 @@ class BinaryCurve(Curve):
         status[none] = (
             Status.dropped if empty in ("drop", "unanswerable") else Status.no_relevant
         )
-        if hits.unanswerable is not None:
-            status[hits.unanswerable] = Status.dropped
+        for added in hits.extras.values():
+            others = added.not_counted(frozenset())
+            if others is not None:
+                status[others] = Status.dropped
         with_curve = (status == Status.ok) | (status == Status.missing)
         value = self.heights(hits)
         value[~with_curve] = np.nan

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rankstone._basics import Bools, Floats, Ints
+    from rankstone.hits.extras.extra_values import Key
     from rankstone.hits.hits import Hits
     from rankstone.hits.list_arrays import Codes, Cutoff, Ideal
     from rankstone.measures.core.definition import Span
@@ -143,8 +144,8 @@ class Measure(PerQuery):
     needs_relevant: ClassVar[bool] = True
     #: what a zero norm means when relevant documents exist
     zero_norm: ClassVar[Status] = Status.no_ideal
-    #: data that alignment must add to the hits: ``pooled``, ``holes``, ``pool``, ``groups``
-    brings: ClassVar[frozenset[str]] = frozenset()
+    #: the extras that alignment must add to the hits, such as ``frozenset({RowNumbers})``
+    requires: ClassVar[frozenset[type[Key[Any]]]] = frozenset()
     #: columns of the judgments that it reads in addition to the grade
     judgment_columns: ClassVar[tuple[str, ...]] = ()
     #: columns of the query table that it reads, all of them numbers
@@ -196,7 +197,7 @@ class Measure(PerQuery):
     @property
     def reads_grades_alone(self) -> bool:
         """True if it reads grades and ranks only, so that lists can be constructed for it."""
-        return not (self.brings or self.judgment_columns or self.query_columns)
+        return not (self.requires or self.judgment_columns or self.query_columns)
 
     def ideal_norm(self, _hits: Hits) -> IdealNorm | None:
         """Return the norm as a sum over the ideal list, ``None`` if it does not depend on grades."""
@@ -254,7 +255,8 @@ class Measure(PerQuery):
                 f"ties={ties!r} leaves open which documents {self} pays for",
                 fix="choose an order of tied documents: ties=docid_desc, input, …",
             )
-        if self.claims.looks_deeper or self.brings & {"pooled", "holes"}:
+        unranked = any(extra.looks_deeper for extra in self.requires)
+        if self.claims.looks_deeper or unranked:
             raise BadParameter(
                 f"{self} reads the list below the cutoff, so a budget cannot cut it"
             )
@@ -267,13 +269,13 @@ class Measure(PerQuery):
         """Return the hits that the measure examines, and their contributions."""
         share = None
         if self.budget is not None:
-            hits, share = hits.within(self.budget)
+            hits, share = self.budget.within(hits)
         elif self.k is not None and not self.claims.looks_deeper:
             hits = hits.down_to(self.k)
         parts = self.contributions(hits)
         if share is not None:
             parts = replace(parts, hits=parts.hits * share)
-        if self.ideal_has_costs and hits.best is not None:
+        if hits.best_list is not hits.ideal and self.ideal_has_costs:
             # several cheap documents may gain more than one of the best grade
             parts = replace(parts, norm=np.maximum(parts.norm, hits.total(parts.hits)))
         return hits, parts
@@ -304,10 +306,10 @@ class Measure(PerQuery):
             status[
                 ~hits.found & (status != Status.undefined) & (status != Status.dropped)
             ] = Status.missing
-        if hits.unanswerable is not None and not self.brings & {"abstained", "costs"}:
-            status[hits.unanswerable] = (
-                Status.dropped
-            )  # they are measured by themselves
+        for added in hits.extras.values():
+            others = added.not_counted(self.requires)
+            if others is not None:
+                status[others] = Status.dropped
         without = (status == Status.undefined) | (status == Status.dropped)
         value[without] = np.nan
         if hits.has_values:

@@ -311,7 +311,7 @@ def _one_document_measures(measures: MeasuresLike) -> list[Measure]:
     for measure in parse_measures(measures):
         if (
             not isinstance(measure, Measure)
-            or measure.brings
+            or measure.requires
             or measure.judgment_columns
         ):
             raise BadParameter(

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from rankstone._basics import Record
+from rankstone.hits.extras.candidate_counts import CandidateCounts, Candidates
+from rankstone.hits.extras.row_numbers import RowNumbers, RowsOfHits
 from rankstone.hits.hits import Hits
 from rankstone.hits.list_arrays import Ideal
 from rankstone.stats.proportions import clopper_pearson
@@ -49,9 +51,10 @@ def worth(measure: Measure, rank: Ints, n: int) -> Floats:
             length=whole,
             ideal=Ideal(offsets, one),
             found=one > 0,
-            candidates=whole,
-            run_row=part,
-            judgment_row=part,
+            extras={
+                CandidateCounts: Candidates(count=whole),
+                RowNumbers: RowsOfHits(run=part, judgment=part),
+            },
         )
         found[start : start + len(part)] = measure.score(hits).value
     return found

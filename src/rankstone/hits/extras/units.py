@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from dataclasses import field, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import polars as pl
 
 from rankstone._basics import Record
-from rankstone.hits.budgets import REPEATED, STEPS, sums_down
+from rankstone.hits.budgets import REPEATED, STEPS
+from rankstone.hits.extras.agent_steps import repeats_in_step
+from rankstone.hits.extras.extra import Extra
+from rankstone.hits.extras.row_costs import sums_down
 from rankstone.hits.list_arrays import list_numbers, ragged_range, sort_within
-from rankstone.hits.ranks_and_ties import tie_blocks
+from rankstone.hits.pair_index import repeated
+from rankstone.hits.ranks_and_ties import duplicate, tie_blocks
 from rankstone.hits.tie_rules import TiedRows
 
 if TYPE_CHECKING:
@@ -21,9 +25,11 @@ if TYPE_CHECKING:
     from rankstone._basics import Floats, Ints
     from rankstone.hits.alignment_options import AlignmentOptions, UnitScore
     from rankstone.hits.batches import Batch
+    from rankstone.hits.hits import Hits
+    from rankstone.hits.matched_batch import MatchedBatch
 
 
-class RetrievalUnits(Record):
+class RetrievalUnits(Record, Extra[None]):
     """Turns the ids of what was retrieved into those of units.
 
     Attributes
@@ -40,14 +46,69 @@ class RetrievalUnits(Record):
     same: Callable[[pl.Series], pl.Series] | None = None
     options: dict[str, str] = field(default_factory=dict)
 
+    turn: ClassVar[int] = 2
+
     def documents(self, ids: pl.Series) -> pl.Series:
         """Return the documents of ids."""
         return ids if self.document is None else self.document(ids)
 
-    def of(self, ids: pl.Series) -> pl.Series:
+    def units(self, ids: pl.Series) -> pl.Series:
         """Return the units of ids."""
         documents = self.documents(ids)
         return documents if self.same is None else self.same(documents)
+
+    def columns(self, known: frozenset[str]) -> dict[str, pl.Expr]:
+        """Read the ids of documents besides those of chunks."""
+        if "doc_id" not in known:
+            return {}
+        doc = pl.col("doc_id")
+        named = doc.map_batches(self.documents, pl.String, is_elementwise=True)
+        return {
+            "hash": named.hash().alias("hash"),
+            "named": named.alias("named"),
+            "own_hash": doc.hash().alias("own_hash"),
+        }
+
+    def before_sort(self, work: MatchedBatch) -> None:
+        """Refuse rows that are there twice, and make one row of the chunks of a document unless one is best."""
+        batch = work.batch
+        self.count_chunks(work)
+        if batch.docs is None:
+            return
+        if work.options.duplicates == "error" and batch.own_hash is not None:
+            again = repeated(batch.own_hash, batch.lengths, batch.own_ids)
+            if len(again) and repeats_in_step(batch, again):
+                raise duplicate(replace(batch, named=None), again)
+        if self.document is not None and work.options.unit_score != "max":
+            work.batch = by_all_chunks(batch, work.options.unit_score)
+
+    def count_chunks(self, work: MatchedBatch) -> None:
+        """Count rows, and chunks among them, for the audit."""
+        batch = work.batch
+        if self.document is not None and batch.own_hash is not None:
+            chunks = int(np.count_nonzero(batch.own_hash != batch.hashes))
+            work.kept[RetrievalUnits] = {"rolled": batch.height, "chunks": chunks}
+
+    def after_sort(self, work: MatchedBatch) -> None:
+        """Leave the best chunk of each document, and name documents by their classes."""
+        if work.batch.docs is None:
+            return
+        if self.document is not None and work.options.unit_score == "max":
+            work.batch = by_best_chunk(work.batch, work.options)
+        work.batch = in_classes(work.batch, self)
+
+    def copies(self, batch: Batch) -> Ints | None:  # noqa: ARG002 - the interface
+        """Return no rows where chunks became documents, each of which is there once."""
+        return np.empty(0, np.int64) if self.same is None else None
+
+    def forgives_copies(self, work: MatchedBatch) -> bool:  # noqa: ARG002 - whatever they are
+        """Return True: the copies that are left have other ids."""
+        return True
+
+    def count(self, work: MatchedBatch, hits: Hits) -> dict[str, Any]:  # noqa: ARG002 - of rows alone
+        """Return the counts of chunks."""
+        counts: dict[str, Any] = work.kept.get(RetrievalUnits, {})
+        return counts
 
 
 def in_classes(batch: Batch, units: RetrievalUnits) -> Batch:

@@ -7,14 +7,17 @@ its relevant text.  Text that several chunks share counts once, for the first of
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 import polars as pl
 
 from rankstone._basics import Record
 from rankstone.errors import BadValue
+from rankstone.hits.extras.extra_values import HitValue
+from rankstone.hits.extras.row_costs import ReadsCosts
 from rankstone.hits.list_arrays import list_numbers, ragged_range
+from rankstone.hits.pair_index import Matches, repeated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +25,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankstone._basics import Bools, Floats, Ints, Locate
+    from rankstone.hits.batches import Batch, Piece
+    from rankstone.hits.extras.units import RetrievalUnits
+    from rankstone.hits.hits import Hits
     from rankstone.hits.judgments import Judgments
+    from rankstone.hits.matched_batch import MatchedBatch
 
 #: columns of offsets into a document, of which the second is behind the last character or token
 OFFSETS: Final = ("start", "end")
@@ -145,7 +152,7 @@ def _of_queries(spans: Spans, codes: Ints) -> tuple[Ints, Ints]:
     return ragged_range(first, last - first), list_numbers(last - first)
 
 
-class Retrieved(Record):
+class Retrieved(Record, HitValue):
     """The chunks behind hits, and the judged spans of the same queries.
 
     Attributes
@@ -163,15 +170,87 @@ class Retrieved(Record):
     end: Floats
     judged: JudgedSpans
 
-    def of(self, hits: Ints | slice) -> Retrieved:
-        """Return the chunks behind some of the hits."""
-        return Retrieved(
-            self.document[hits], self.start[hits], self.end[hits], self.judged
-        )
+    def taken(
+        self, hits: Ints | slice, queries: Ints | None = None
+    ) -> Retrieved | None:
+        """Return the chunks behind some of the hits; the judged spans are those of all queries."""
+        document = self.document[hits]
+        chunks = Retrieved(document, self.start[hits], self.end[hits], self.judged)
+        return chunks if queries is None else None
 
     def spans(self, query: Ints) -> Spans:
         """Return the chunks as spans, given the query of each, int64 ``[hits]``."""
         return Spans(query, self.document, self.start, self.end)
+
+
+class TextSpans(Record, ReadsCosts[Retrieved]):
+    """Grades every chunk by the judged spans of text that it touches.
+
+    Attributes
+    ----------
+    units
+        Turns ids of chunks into those of documents, in which judged spans are looked up.
+    judged
+        The judged spans.
+    """
+
+    units: RetrievalUnits
+    judged: JudgedSpans
+
+    turn: ClassVar[int] = 2
+    reads_run_columns: ClassVar[bool] = True
+    shares_judgments: ClassVar[bool] = True
+    grades_decide: ClassVar[bool] = False
+
+    @property
+    def names(self) -> tuple[str, ...]:  # type: ignore[override] # always these
+        """The offsets."""
+        return OFFSETS
+
+    def columns(self, known: frozenset[str]) -> dict[str, pl.Expr]:
+        """Read where chunks begin and end, and of which documents they are."""
+        return self.units.columns(known) | super().columns(known)
+
+    def check(self, piece: Piece, locate: Locate) -> None:
+        """Refuse chunks without text."""
+        super().check(piece, locate)
+        costs = self.costs(piece)
+        check_offsets(costs, lambda row: locate(piece.row(row)), "a chunk")
+
+    def before_sort(self, work: MatchedBatch) -> None:
+        """Count the chunks; each stays a row."""
+        self.units.count_chunks(work)
+
+    def copies(self, batch: Batch) -> Ints:
+        """Return the chunks that are there twice."""
+        return repeated(batch.own_hashes, batch.lengths, batch.own_ids)
+
+    def grade(self, work: MatchedBatch) -> None:
+        """Give each chunk the best grade of the spans that it touches, and name it by its own id."""
+        batch = work.batch
+        pair = np.full(batch.height, -1)
+        pair[work.matches.row] = work.matches.pair
+        document = numbered(batch.ids(np.arange(batch.height)), pair)
+        judged = self.judged.take(batch.codes)
+        start, end = (batch.costs[name] for name in OFFSETS)
+        chunks = Spans(batch.list_of_row, document, start, end)
+        chunk, span = overlapping(chunks, judged.spans)
+        grade = np.where(np.bincount(chunk, minlength=batch.height) > 0, -np.inf, 0.0)
+        np.maximum.at(grade, chunk, judged.grade[span])
+        work.matches = Matches(np.arange(batch.height), batch.list_of_row, pair)
+        work.grade = grade
+        work.judged = np.ones(batch.height, bool)
+        work.batch = replace(batch, named=None, hash=batch.own_hash)
+        work.kept[TextSpans] = Retrieved(document, start, end, judged)
+
+    def attach(self, work: MatchedBatch) -> Retrieved | None:
+        """Return the chunks behind hits."""
+        retrieved: Retrieved = work.kept[TextSpans]
+        return retrieved.taken(work.ranks.kept)
+
+    def count(self, work: MatchedBatch, hits: Hits) -> dict[str, Any]:
+        """Return the counts of chunks."""
+        return self.units.count(work, hits)
 
 
 class TextCoverage(Record):

@@ -2,45 +2,49 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import polars as pl
 
 from rankstone.errors import BadOption, BadValue, printable
 from rankstone.hits.alignment_options import LARGEST_GRADE, recorded_value
+from rankstone.hits.extras.extra import Extra
 from rankstone.hits.judgments import Judgments, SelfLabelled
 from rankstone.hits.pair_index import Matches
 
 if TYPE_CHECKING:
-    from rankstone._basics import Bools, Floats, Ints
+    from collections.abc import Iterable
+
+    from rankstone._basics import Floats, Ints
     from rankstone.hits.alignment_options import AlignmentOptions, Imputation
     from rankstone.hits.batches import Batch
+    from rankstone.hits.extras.extra import Request
+    from rankstone.hits.matched_batch import MatchedBatch
 
 
-def impute(
-    batch: Batch,
-    matches: Matches,
-    grades: Floats,
-    judgments: Judgments | SelfLabelled,
-    options: AlignmentOptions,
-) -> tuple[Matches, Floats, Bools]:
-    """Turn every row into a match, unjudged rows with an imputed grade.
+class Imputed(Extra[None]):
+    """Grades rows without a judgment."""
 
-    Returns
-    -------
-    tuple
-        Matches of all rows (pair -1 where imputed), their grades, and which rows were judged.
-    """
-    judged = np.zeros(batch.height, bool)
-    judged[matches.row] = True
-    everything = np.arange(batch.height)
-    grade = np.empty(batch.height)
-    grade[~judged] = _imputed(batch, np.flatnonzero(~judged), judgments, options)
-    grade[matches.row] = grades
-    pair = np.full(batch.height, -1)
-    pair[matches.row] = matches.pair
-    return Matches(everything, batch.list_of_row, pair), grade, judged
+    @classmethod
+    def of(cls, request: Request) -> Iterable[Self]:
+        """Return it where the options give a grade."""
+        return (cls(),) if request.options.imputes else ()
+
+    def grade(self, work: MatchedBatch) -> None:
+        """Turn every row into a match, unjudged rows with an imputed grade and pair -1."""
+        batch = work.batch
+        judged = np.zeros(batch.height, bool)
+        judged[work.matches.row] = True
+        grade = np.empty(batch.height)
+        bare = np.flatnonzero(~judged)
+        grade[bare] = _imputed(batch, bare, work.judgments, work.options)
+        grade[work.matches.row] = work.grade
+        pair = np.full(batch.height, -1)
+        pair[work.matches.row] = work.matches.pair
+        work.matches = Matches(np.arange(batch.height), batch.list_of_row, pair)
+        work.grade = grade
+        work.judged = judged
 
 
 def _imputed(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 import polars as pl
 
 from rankstone._basics import Record, counted, noted
 from rankstone.errors import printable
+from rankstone.hits.extras.extra import Extra
 from rankstone.hits.pair_index import PairIndex, QueryIndex
 
 if TYPE_CHECKING:
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
     from rankstone._basics import Bools, Ints
     from rankstone.hits.alignment_options import AlignmentOptions
-    from rankstone.hits.batches import Batch
+    from rankstone.hits.hits import Hits
+    from rankstone.hits.matched_batch import MatchedBatch
     from rankstone.hits.tallies import Tally
 
 
@@ -26,7 +28,7 @@ SHOWN: Final = 3
 _PAIR: Final = ["query_id", "doc_id"]
 
 
-class Exclusion(Record):
+class Exclusion(Record, Extra[None]):
     """Pairs that are excluded from lists.
 
     Attributes
@@ -40,8 +42,10 @@ class Exclusion(Record):
     pairs: PairIndex
     relevant: Bools
 
+    turn: ClassVar[int] = 0
+
     @classmethod
-    def of(
+    def of_pairs(
         cls, pairs: pl.DataFrame, judged: pl.DataFrame, options: AlignmentOptions
     ) -> Exclusion | None:
         """Prepare unique pairs, with the judgments as they were given; ``None`` where lists keep them."""
@@ -52,10 +56,16 @@ class Exclusion(Record):
         good = judged.filter(pl.col("relevance") > 0).select(_PAIR)
         return cls(index, index.arranged(rows_in(pairs, good)))
 
-    def without(self, batch: Batch) -> tuple[Batch, Ints]:
-        """Return the batch without the excluded rows, and the pair of each excluded row."""
+    def before_sort(self, work: MatchedBatch) -> None:
+        """Remove the excluded rows."""
+        batch = work.batch
         matches = self.pairs.find(batch, self.pairs.queries.codes(batch.names))
-        return batch.without_rows(matches.row), matches.pair
+        work.batch = batch.without_rows(matches.row)
+        work.kept[Exclusion] = matches.pair
+
+    def count(self, work: MatchedBatch, hits: Hits) -> dict[str, Any]:  # noqa: ARG002 - of rows alone
+        """Return the excluded pair of each row that was removed."""
+        return {"left_out": work.kept[Exclusion]}
 
     def unmatched(self, matched: Iterable[Ints]) -> tuple[int, list[str]]:
         """Return how many pairs are in no list, and the first of them by their ids' text."""
@@ -140,12 +150,16 @@ def rows_in(rows: pl.DataFrame, pairs: pl.DataFrame) -> Bools:
     return matched
 
 
-def without_query_documents(batch: Batch) -> Batch:
-    """Return the batch without the documents that have the id of their query."""
-    if batch.docs is None:
-        return batch
-    docs = batch.ids(np.arange(batch.height))
-    queries = batch.names.gather(batch.list_of_row)
-    return batch.without_rows(
-        np.flatnonzero((docs.cast(pl.String) == queries.cast(pl.String)).to_numpy())
-    )
+class QueryDocuments(Extra[None]):
+    """Removes the documents that have the id of their query."""
+
+    turn = 1
+
+    def before_sort(self, work: MatchedBatch) -> None:
+        """Remove them from each list."""
+        batch = work.batch
+        if batch.docs is None:
+            return
+        docs = batch.ids(np.arange(batch.height)).cast(pl.String)
+        queries = batch.names.gather(batch.list_of_row).cast(pl.String)
+        work.batch = batch.without_rows(np.flatnonzero((docs == queries).to_numpy()))
