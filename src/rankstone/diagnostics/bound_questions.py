@@ -15,7 +15,7 @@ from rankstone._basics import Record
 from rankstone.diagnostics.filled_lists import scored
 from rankstone.errors import BadOption, BadParameter
 from rankstone.hits.alignment_options import recorded_value
-from rankstone.hits.list_arrays import list_numbers, ragged_range
+from rankstone.hits.list_arrays import list_numbers, offsets_of, ragged_range
 from rankstone.hits.tie_rules import TIES
 from rankstone.measures.core.claims import Claims
 
@@ -75,7 +75,7 @@ class Question(Record):
     @cached_property
     def starts(self) -> Ints:
         """Where each query's holes begin, int64 ``[queries + 1]``."""
-        return np.concatenate(([0], np.cumsum(self.holes)))
+        return offsets_of(self.holes)
 
     @cached_property
     def query(self) -> Ints:

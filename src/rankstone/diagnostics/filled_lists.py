@@ -12,6 +12,7 @@ from rankstone.hits.list_arrays import (
     Ideal,
     descending_within,
     list_numbers,
+    offsets_of,
     ragged_range,
 )
 
@@ -64,7 +65,7 @@ def scored(
     """Score copies of queries in which every hole has a grade."""
     used = lists.for_measure(measure)
     sizes = np.diff(used.offsets) + np.diff(used.hits.ideal.offsets) + used.holes
-    ends = np.concatenate(([0], np.cumsum(used.holes[query])))
+    ends = offsets_of(used.holes[query])
     parts = [
         measure.score(
             filled(used, query[begin:end], grade[ends[begin] : ends[end]]), used.empty
@@ -161,7 +162,7 @@ def _shown(
     """Return the hits of copies of queries with some of their entries."""
     return replace(
         chosen(lists.hits, query, ideal=ideal),
-        offsets=np.concatenate(([0], np.cumsum(lengths))),
+        offsets=offsets_of(lengths),
         rank=lists.rank[at],
         grade=grade,
         first=lists.first[at],
@@ -174,7 +175,7 @@ def _with(ideal: Ideal, query: Ints, grade: Floats) -> Ideal:
     """Return ideal lists with further grades sorted in; ``query`` ascends."""
     judged = np.diff(ideal.offsets)
     added = np.bincount(query, minlength=len(judged))
-    offsets = np.concatenate(([0], np.cumsum(judged + added)))
+    offsets = offsets_of(judged + added)
     together = np.empty(int(offsets[-1]))
     together[ragged_range(offsets[:-1], judged)] = ideal.grade
     together[ragged_range(offsets[:-1] + judged, added)] = grade

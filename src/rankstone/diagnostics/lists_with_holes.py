@@ -12,7 +12,12 @@ from rankstone._basics import Record
 from rankstone.hits.alignment import joined, taken
 from rankstone.hits.extras.row_numbers import RowNumbers
 from rankstone.hits.extras.unjudged_places import Holes, Places, PooledHoles
-from rankstone.hits.list_arrays import end_to_end, list_numbers, ragged_range
+from rankstone.hits.list_arrays import (
+    end_to_end,
+    list_numbers,
+    offsets_of,
+    ragged_range,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -114,7 +119,7 @@ class ListsWithHoles(Record):
     @cached_property
     def starts(self) -> Ints:
         """Where each query's holes begin in the concatenation of all holes, int64 ``[queries + 1]``."""
-        return np.concatenate(([0], np.cumsum(self.holes)))
+        return offsets_of(self.holes)
 
     def take(self, queries: Ints) -> ListsWithHoles:
         """Return the lists of some queries, in that order; a query may come several times."""
@@ -122,7 +127,7 @@ class ListsWithHoles(Record):
         at = ragged_range(self.offsets[queries], lengths)
         return ListsWithHoles(
             hits=chosen(self.hits, queries),
-            offsets=np.concatenate(([0], np.cumsum(lengths))),
+            offsets=offsets_of(lengths),
             **self._entries(at),
             listed=self.listed[queries],
             holes=self.holes[queries],

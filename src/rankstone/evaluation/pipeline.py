@@ -16,7 +16,7 @@ from rankstone.evaluation.request import check_queries
 from rankstone.evaluation.scores import RunScores
 from rankstone.hits.alignment import Aligner, joined, no_overlap, taken
 from rankstone.hits.alignment_audit import Audit, RunAudit
-from rankstone.hits.extras.exclusion import Exclusion, LeftOut, rows_in
+from rankstone.hits.extras.exclusion import LeftOut, rows_in
 from rankstone.hits.extras.text_spans import TextSpans
 from rankstone.hits.extras.unanswerable_queries import UnanswerableQueries
 from rankstone.hits.grouped_judgments import grouped_judgments
@@ -217,7 +217,7 @@ class Pipeline(Record):
             cutoffs=cutoffs_of(self.measures),
             deepest=deepest_of(self.measures),
             order=self.options.order,
-            left_out=excluded_rows(self.judgments, tallies),
+            left_out=LeftOut.of(self.judgments, tallies),
             read_as=table.read_as(),
             failed=Counter(table.failed.values()),
             unanswerable=self._unanswerable,
@@ -341,16 +341,6 @@ def score_warnings(bounded: Mapping[Measure, int], several: int | None) -> list[
         if count
     ]
     return sentences
-
-
-def excluded_rows(
-    judgments: Judgments | SelfLabelled, tallies: Sequence[Tally]
-) -> LeftOut | None:
-    """Return what exclusion removed from a run, ``None`` where nothing is excluded."""
-    if isinstance(judgments, SelfLabelled):
-        return None
-    exclude = judgments.find_extra(Exclusion)
-    return None if exclude is None else LeftOut.of(exclude, tallies)
 
 
 def _query_mismatch(

@@ -10,7 +10,7 @@ import numpy as np
 
 from rankstone import errors
 from rankstone.errors import BadOption, RankstoneError, printable
-from rankstone.evaluation.pipeline import excluded_rows, judgment_counts, query_order
+from rankstone.evaluation.pipeline import judgment_counts, query_order
 from rankstone.evaluation.request import check_queries
 from rankstone.evaluation.scores import uncounted, weights
 from rankstone.hits.alignment_options import IMPUTATIONS
@@ -356,6 +356,6 @@ def scored_share(pipeline: Pipeline, table: Table) -> ShareResult:
         },
         asdict(judgments.given),
         query_table,
-        excluded_rows(judgments, tallies),
+        LeftOut.of(judgments, tallies),
     )
     return ShareResult(scores, codes >= 0, trailer)

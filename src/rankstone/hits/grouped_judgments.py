@@ -121,10 +121,10 @@ def _groups(
     counts = np.bincount(joined["place"].to_numpy(), minlength=by_doc.height)
     per_query = np.bincount(names["query"].to_numpy(), minlength=len(judgments.queries))
     return Groups(
-        offsets=np.concatenate(([0], np.cumsum(counts))),
+        offsets=offsets_of(counts),
         code=joined["code"].to_numpy().astype(np.int64),
         grade=joined["relevance"].to_numpy(),
-        starts=np.concatenate(([0], np.cumsum(per_query))),
+        starts=offsets_of(per_query),
         weight=np.ones(names.height) if intents is None else intents.weights(names),
         names=names["subtopic"],
         parent=_parents(names) if "subgroup" in key else None,

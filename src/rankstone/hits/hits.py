@@ -19,6 +19,7 @@ from rankstone.hits.list_arrays import (
     Ideal,
     counts_within,
     list_numbers,
+    offsets_of,
     ragged_range,
     running,
     sums,
@@ -135,19 +136,16 @@ class Hits(Remembering, Traced):
 
     @cached_property
     def deepest(self) -> int:
-        """The deepest rank that is known of (for tied ranks the first possible one), 0 without any."""
+        """The deepest rank of a hit (for tied ranks the first possible one), 0 without any."""
         rank = self.first if self.has_tied_ranks else self.rank
-        others: list[int] = [value.deepest for value in self.extras.values()]
-        return max([int(rank.max(initial=0)), *others])
+        return int(rank.max(initial=0))
 
     def shortened(self, k: int) -> Hits:
         """Do the same as :meth:`down_to` without caching, for many cutoffs."""
         if k >= self.deepest:
             return self
         rank = self.first if self.has_tied_ranks else self.rank
-        some = self.chosen(np.flatnonzero(rank <= k))
-        extras = {kind: value.down_to(k) for kind, value in some.extras.items()}
-        return replace(some, extras=extras)
+        return self.chosen(np.flatnonzero(rank <= k))
 
     def chosen(
         self,
@@ -188,7 +186,7 @@ class Hits(Remembering, Traced):
 
     def running_count(self, mask: Bools) -> Ints:
         """Count from the query's first hit up to and including each hit, int64 ``[hits]``."""
-        run = np.concatenate(([0], np.cumsum(mask)))
+        run = offsets_of(mask)
         counted: Ints = run[1:] - self.spread(run[self.offsets[:-1]])
         return counted
 

@@ -22,6 +22,7 @@ from rankstone.hits.list_arrays import (
     Ideal,
     descending_within,
     list_numbers,
+    offsets_of,
     ragged_range,
 )
 from rankstone.hits.pair_index import QueryIndex
@@ -162,7 +163,7 @@ class Pool(Record):
         order = np.argsort(entries.group, kind="stable")
         counts = np.bincount(entries.group, minlength=int(groups.starts[-1]))
         grades = descending_within(entries.group[order], entries.grade[order])
-        return Ideal(np.concatenate(([0], np.cumsum(counts))), grades)
+        return Ideal(offsets_of(counts), grades)
 
     def take(self, codes: Ints) -> Pool:
         """Return the judged documents of some queries, in that order; code -1 has none."""
@@ -171,7 +172,7 @@ class Pool(Record):
         lengths = np.where(known, self.offsets[codes + 1] - starts, 0)
         docs = ragged_range(starts, lengths)
         return Pool(
-            offsets=np.concatenate(([0], np.cumsum(lengths))),
+            offsets=offsets_of(lengths),
             grade=self.grade[docs],
             columns={name: values[docs] for name, values in self.columns.items()},
             id_order=self.id_order[docs],
@@ -212,12 +213,10 @@ def _taken_groups(groups: Groups, docs: Ints, codes: Ints) -> Groups:
     starts = np.where(known, groups.starts[codes], 0)
     lengths = np.where(known, groups.starts[codes + 1] - starts, 0)
     return Groups(
-        offsets=np.concatenate(
-            ([0], np.cumsum(np.bincount(of_doc, minlength=len(docs))))
-        ),
+        offsets=offsets_of(np.bincount(of_doc, minlength=len(docs))),
         code=groups.code[entries],
         grade=groups.grade[entries],
-        starts=np.concatenate(([0], np.cumsum(lengths))),
+        starts=offsets_of(lengths),
         weight=groups.weight[ragged_range(starts, lengths)],
         parent=None
         if groups.parent is None

@@ -42,7 +42,7 @@ def sums(group: Ints, values: Floats, groups: int) -> Floats:
     return np.bincount(group, values, groups).astype(np.float64, copy=False)
 
 
-def offsets_of(lengths: Ints) -> Ints:
+def offsets_of(lengths: Ints | Bools) -> Ints:
     """Return the beginning of each list and the end of the last one, int64 ``[lists + 1]``."""
     return np.concatenate(([0], np.cumsum(lengths)))
 

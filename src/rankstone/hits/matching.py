@@ -18,7 +18,7 @@ from rankstone.errors import DuplicateRows
 from rankstone.hits.batches import Batch
 from rankstone.hits.hits import Hits
 from rankstone.hits.judgments import Judgments, SelfLabelled, ideal_of_lists
-from rankstone.hits.list_arrays import Ideal, descending_within
+from rankstone.hits.list_arrays import Ideal, descending_within, offsets_of
 from rankstone.hits.matched_batch import MatchedBatch
 from rankstone.hits.pair_index import repeated
 from rankstone.hits.ranks_and_ties import rank, sort_lists, tie_blocks
@@ -145,7 +145,7 @@ class Matcher(Record):
         if len(lists) != work.batch.height:
             counts = np.bincount(lists, minlength=len(lengths))
         return Hits(
-            offsets=np.concatenate(([0], np.cumsum(counts))),
+            offsets=offsets_of(counts),
             rank=ranks.rank,
             grade=_accepted_grades(work)[ranks.kept],
             first=ranks.first,
@@ -292,5 +292,5 @@ def _with_additions(ideal: Ideal, lists: Ints, grades: Floats) -> Ideal:
     grade = np.concatenate((ideal.grade, grades))
     order = np.argsort(query, kind="stable")
     counts = np.bincount(query, minlength=len(ideal.offsets) - 1)
-    offsets = np.concatenate(([0], np.cumsum(counts)))
+    offsets = offsets_of(counts)
     return Ideal(offsets, descending_within(query[order], grade[order]))

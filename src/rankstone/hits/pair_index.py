@@ -17,6 +17,7 @@ from rankstone._basics import Record
 from rankstone.hits.list_arrays import (
     list_numbers,
     next_to_equals,
+    offsets_of,
     ragged_range,
     sort_within,
 )
@@ -145,9 +146,7 @@ class PairIndex:
             None if (code[1:] >= code[:-1]).all() else np.argsort(code, kind="stable")
         )
         self.docs = self.arranged(docs)
-        self.offsets = np.concatenate(
-            ([0], np.cumsum(np.bincount(code, minlength=len(queries))))
-        )
+        self.offsets = offsets_of(np.bincount(code, minlength=len(queries)))
         self._hash = hash_ids(self.docs)
 
     @overload

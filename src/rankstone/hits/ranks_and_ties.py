@@ -16,6 +16,7 @@ from rankstone.errors import DuplicateRows, TiedScores, printable
 from rankstone.hits.list_arrays import (
     list_numbers,
     next_to_equals,
+    offsets_of,
     ragged_range,
     sort_within,
 )
@@ -485,7 +486,7 @@ class _Counter:
             if place is not None:
                 at = np.empty(len(kept), bool)
                 at[place] = kept
-            self._running = np.concatenate(([0], np.cumsum(at)))
+            self._running = offsets_of(at)
 
     def through(self, place: Ints, lists: Ints) -> Ints:
         """Count the kept rows of each list down to and including ``place``."""
@@ -498,7 +499,7 @@ class _Counter:
 
 
 def _per_list(batch: Batch, counted: Bools) -> Ints:
-    running = np.concatenate(([0], np.cumsum(counted)))
+    running = offsets_of(counted)
     counts: Ints = running[batch.starts + batch.lengths] - running[batch.starts]
     return counts
 

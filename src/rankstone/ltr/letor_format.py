@@ -15,7 +15,7 @@ import polars as pl
 
 from rankstone._basics import Record, counted, first_true, there_are
 from rankstone.errors import BadLine, BadValue, EmptyInput, InputError, printable
-from rankstone.hits.list_arrays import list_numbers
+from rankstone.hits.list_arrays import list_numbers, offsets_of
 from rankstone.io.damaged_files import refuse_endless
 from rankstone.io.json_objects import read_text
 from rankstone.io.sources import is_stream, read_stream
@@ -323,7 +323,7 @@ def _matrix(pieces: list[_Piece], title: str) -> tuple[Any, list[int]]:
 
     columns = np.concatenate([piece.numbers for piece in stored]) - base
     values = np.concatenate([piece.values for piece in stored])
-    ends = np.concatenate(([0], np.cumsum(counts)))
+    ends = offsets_of(counts)
     return csr_array((values, columns, ends), shape=(len(counts), width)), numbers
 
 

@@ -257,7 +257,7 @@ class LabelledLists(Record):
         judged = grade >= 0
         offsets = self.offsets
         if not judged.all():
-            offsets = np.concatenate(([0], np.cumsum(judged)))[self.offsets]
+            offsets = offsets_of(judged)[self.offsets]
             rank = rank[judged]
             first = first[judged]
             last = last[judged]

@@ -79,7 +79,7 @@ class AbstentionMeasure(Measure, family="abstention"):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Count one for a query, which has no document to attribute it to."""
-        abstained = hits.added(AbstainedLists).abstained
+        abstained = hits.added(AbstainedLists).among(hits.n)
         unanswerable = hits.added(UnanswerableQueries).declared
         counted, among = self.counted(abstained, unanswerable)
         return Contributions(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankstone.hits.list_arrays import Ideal, descending_within, running
+from rankstone.hits.list_arrays import Ideal, descending_within, offsets_of, running
 from rankstone.measures.core.claims import Claims
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.gains_and_discounts import (
@@ -62,7 +62,7 @@ class IdealGains(Measure, family="cumulated gain"):
         if not never_falls(self.gain):
             gain = descending_within(judged.query, gain)
         lengths = judged.count(gain > 0)
-        return Ideal(np.concatenate(([0], np.cumsum(lengths))), gain[gain > 0])
+        return Ideal(offsets_of(lengths), gain[gain > 0])
 
     def ideal_dcg(self, hits: Hits) -> Floats:
         """Return the DCG of the ideal list down to each of its ranks, float64 ``[gains above 0]``."""

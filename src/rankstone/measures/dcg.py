@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from rankstone.errors import BadParameter
-from rankstone.hits.list_arrays import Ideal, descending_within, ragged_range, sums
+from rankstone.hits.list_arrays import (
+    Ideal,
+    descending_within,
+    offsets_of,
+    ragged_range,
+    sums,
+)
 from rankstone.measures.core.claims import BEST, Claims
 from rankstone.measures.core.definition import ANY_GAIN, Card, parameter
 from rankstone.measures.core.gains_and_discounts import (
@@ -371,9 +377,7 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
             order = np.argsort(query, kind="stable")
             query = query[order]
             gain = np.concatenate((gain, np.zeros(int(unjudged.sum()))))[order]
-        offsets = np.concatenate(
-            ([0], np.cumsum(np.bincount(query, minlength=hits.queries)))
-        )
+        offsets = offsets_of(np.bincount(query, minlength=hits.queries))
         return Ideal(offsets, descending_within(query, gain))
 
     def _ones(self, hits: Hits, depth: Cutoff | None) -> Floats:

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from rankstone.hits.list_arrays import offsets_of
+
 if TYPE_CHECKING:
     from rankstone._basics import Bools, Floats, Ints
     from rankstone.measures.order_comparison import OrderComparison
@@ -93,7 +95,7 @@ def best_ideal(
     bounded = np.zeros(len(comparison.offsets) - 1, bool)
     if not len(weight):
         return None, bounded
-    unsafe = np.concatenate(([0], np.cumsum(~exchange_never_loses(weight, combine))))
+    unsafe = offsets_of(~exchange_never_loses(weight, combine))
     last = comparison.first + comparison.same_grade - 1
     unproven = unsafe[last] > unsafe[comparison.first]
     if not unproven.any():

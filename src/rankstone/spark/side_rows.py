@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from rankstone.hits.list_arrays import list_numbers, ragged_range
+from rankstone.hits.list_arrays import list_numbers, offsets_of, ragged_range
 from rankstone.hits.pair_index import QueryIndex
 from rankstone.spark.executor_task import Shipped
 
@@ -63,9 +63,7 @@ class ByQuery:
         codes = np.repeat(self.queries.codes(runs["value"]), runs["len"].to_numpy())
         ordered = bool((codes[1:] >= codes[:-1]).all())
         self._rows = rows if ordered else rows[np.argsort(codes, kind="stable")]
-        self._offsets = np.concatenate(
-            ([0], np.cumsum(np.bincount(codes, minlength=len(self.queries))))
-        )
+        self._offsets = offsets_of(np.bincount(codes, minlength=len(self.queries)))
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for pickling."""

@@ -180,7 +180,7 @@ class _ByLikeness(Replay, PerListMeasure):
         def make() -> Sets:
             past = tables.past.once
             order = np.argsort(past.item, kind="stable")
-            offsets = np.concatenate(([0], np.cumsum(past.per_item(tables.known))))
+            offsets = offsets_of(past.per_item(tables.known))
             return Sets(
                 offsets,
                 past.user[order].astype(np.int64),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,18 +10,27 @@ from rankstone.hits.extras.extra import Extra
 from rankstone.hits.extras.extra_values import PerQuery
 
 if TYPE_CHECKING:
-    from rankstone._basics import Bools
+    from rankstone._basics import Bools, Ints
     from rankstone.hits.matched_batch import MatchedBatch
 
 
 class WhoAbstained(PerQuery):
-    """True for lists without a document that is good enough, bool ``[queries]``."""
+    """Which lists abstain.
 
-    abstained: Bools
+    Attributes
+    ----------
+    below, failed
+        bool ``[queries]``: True for lists without a document, or with none that is good enough; for queries
+        whose retrieval failed, which have not abstained.
+    """
 
-    def without_documents(self, lists: Bools) -> Self:
-        """Return that lists abstain, too, of which a cutoff leaves nothing."""
-        return type(self)(abstained=self.abstained | lists)
+    below: Bools
+    failed: Bools
+
+    def among(self, n: Ints) -> Bools:
+        """Return the lists that abstain, where a cutoff leaves ``n`` documents of each, bool ``[queries]``."""
+        none: Bools = self.below | (n == 0)
+        return none & ~self.failed
 
 
 class AbstainedLists(Extra[WhoAbstained]):
@@ -31,8 +40,9 @@ class AbstainedLists(Extra[WhoAbstained]):
     grades_decide = False
 
     def attach(self, work: MatchedBatch) -> WhoAbstained:
-        """Return the lists without a document that is good enough; who failed has not abstained."""
-        return WhoAbstained(abstained=abstained(work) & np.logical_not(work.failed))
+        """Return the lists without a document that is good enough, and those that failed."""
+        below = abstained(work)
+        return WhoAbstained(below=below, failed=np.zeros_like(below) | work.failed)
 
 
 def abstained(work: MatchedBatch) -> Bools:

@@ -135,12 +135,8 @@ def _cut(hits: Hits, kept: Kept) -> tuple[Hits, Floats]:
     inside = np.flatnonzero(kept.rank)
     rank = kept.rank[inside]
     some = hits.chosen(inside)
-    lost = (kept.n == 0) & (hits.n > 0)
-    extras = {
-        kind: value.without_documents(lost) for kind, value in some.extras.items()
-    }
     ranks: dict[str, Any] = {"rank": rank, "first": rank, "last": rank}
-    some = replace(some, **ranks, n=kept.n, length=kept.n, extras=extras)
+    some = replace(some, **ranks, n=kept.n, length=kept.n)
     best = None if kept.best is None else kept.best.take(kept.codes)
     return HitsWithin(**vars(some), best=best), kept.share[inside]
 

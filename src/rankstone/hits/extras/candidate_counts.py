@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,10 +12,7 @@ from rankstone.hits.extras.extra import Extra
 from rankstone.hits.extras.extra_values import PerQuery
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rankstone._basics import Ints
-    from rankstone.hits.extras.extra import Request
     from rankstone.hits.matched_batch import MatchedBatch
 
 
@@ -26,31 +23,17 @@ class Candidates(PerQuery):
 
 
 class CandidateCounts(Extra[Candidates]):
-    """Adds the number of candidates, and refuses lists that are longer.
-
-    Parameters
-    ----------
-    count
-        How many documents any query could have retrieved.
-    """
-
-    def __init__(self, count: int) -> None:
-        self._count = count
-
-    @classmethod
-    def of(cls, request: Request) -> Iterable[Self]:
-        """Return it where the number is known."""
-        count = request.options.candidates
-        return () if count is None else (cls(count),)
+    """Adds the number of candidates, and refuses lists that are longer."""
 
     def attach(self, work: MatchedBatch) -> Candidates:
         """Return the number for each list."""
         n = work.ranks.n
-        if len(n) and int(n.max()) > self._count:
+        count = work.options.candidates
+        longest = int(n.max(initial=0))
+        if count is not None and longest > count:
             query = printable(work.batch.names[int(n.argmax())])
-            documents = counted(int(n.max()), "document")
             raise BadOption(
-                f"candidates={self._count}, but query {query} retrieves {documents}",
+                f"candidates={count}, but query {query} retrieves {counted(longest, 'document')}",
                 expected="the number of documents a query could have retrieved",
             )
-        return Candidates(count=np.full(len(n), self._count))
+        return Candidates(count=np.full(len(n), count))

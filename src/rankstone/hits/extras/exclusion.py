@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rankstone._basics import Bools, Ints
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.hits import Hits
+    from rankstone.hits.judgments import Judgments, SelfLabelled
     from rankstone.hits.matched_batch import MatchedBatch
     from rankstone.hits.tallies import Tally
 
@@ -42,7 +43,7 @@ class Exclusion(Record, Extra[None]):
     pairs: PairIndex
     relevant: Bools
 
-    turn: ClassVar[int] = 0
+    turn = 0
 
     @classmethod
     def of_pairs(
@@ -105,8 +106,14 @@ class LeftOut:
     examples: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, exclude: Exclusion, tallies: Sequence[Tally]) -> LeftOut:
-        """Add up the rows that were excluded from batches of lists."""
+    def of(
+        cls, judgments: Judgments | SelfLabelled, tallies: Sequence[Tally]
+    ) -> LeftOut | None:
+        """Add up the rows that were excluded from batches of lists, ``None`` where nothing is excluded."""
+        excluded = [one for one in judgments.extras if isinstance(one, Exclusion)]
+        if not excluded:
+            return None
+        exclude = excluded[0]
         pairs = [one.left_out for one in tallies]
         relevant = sum(int(exclude.relevant[some].sum()) for some in pairs)
         unmatched, examples = exclude.unmatched(pairs)

@@ -36,9 +36,6 @@ class Key(Generic[Value]):
 class HitValue:
     """What an extra adds to hits."""
 
-    #: the deepest rank that it knows something about
-    deepest: int = 0
-
     def taken(self, hits: Ints, queries: Ints | None = None) -> Self | None:  # noqa: ARG002
         """Return the same for some of the hits, of all queries or of some.
 
@@ -50,14 +47,6 @@ class HitValue:
     def joined(cls, parts: Sequence[Self]) -> Self | None:  # noqa: ARG003 - the interface
         """Return the same for the queries of several parts, ``None`` where these cannot be joined."""
         return None
-
-    def down_to(self, k: int) -> Self:  # noqa: ARG002 - the interface
-        """Return the same for the first ``k`` ranks, once hits below them are left out."""
-        return self
-
-    def without_documents(self, lists: Bools) -> Self:  # noqa: ARG002 - the interface
-        """Return the same once a cutoff has left some of the lists without a document."""
-        return self
 
     def not_counted(self, kinds: frozenset[type[Key[Any]]]) -> Bools | None:  # noqa: ARG002
         """Return the queries that measures which ask for these extras leave out, ``None`` for none."""

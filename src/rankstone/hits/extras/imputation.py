@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -14,25 +14,19 @@ from rankstone.hits.judgments import Judgments, SelfLabelled
 from rankstone.hits.pair_index import Matches
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rankstone._basics import Floats, Ints
     from rankstone.hits.alignment_options import AlignmentOptions, Imputation
     from rankstone.hits.batches import Batch
-    from rankstone.hits.extras.extra import Request
     from rankstone.hits.matched_batch import MatchedBatch
 
 
 class Imputed(Extra[None]):
     """Grades rows without a judgment."""
 
-    @classmethod
-    def of(cls, request: Request) -> Iterable[Self]:
-        """Return it where the options give a grade."""
-        return (cls(),) if request.options.imputes else ()
-
     def grade(self, work: MatchedBatch) -> None:
         """Turn every row into a match, unjudged rows with an imputed grade and pair -1."""
+        if not work.options.imputes:
+            return
         batch = work.batch
         judged = np.zeros(batch.height, bool)
         judged[work.matches.row] = True

@@ -7,7 +7,7 @@ its relevant text.  Text that several chunks share counts once, for the first of
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
@@ -197,15 +197,12 @@ class TextSpans(Record, ReadsCosts[Retrieved]):
     units: RetrievalUnits
     judged: JudgedSpans
 
-    turn: ClassVar[int] = 2
-    reads_run_columns: ClassVar[bool] = True
-    shares_judgments: ClassVar[bool] = True
-    grades_decide: ClassVar[bool] = False
+    turn = 2
+    reads_run_columns = True
+    shares_judgments = True
+    grades_decide = False
 
-    @property
-    def names(self) -> tuple[str, ...]:  # type: ignore[override] # always these
-        """The offsets."""
-        return OFFSETS
+    names = OFFSETS
 
     def columns(self, known: frozenset[str]) -> dict[str, pl.Expr]:
         """Read where chunks begin and end, and of which documents they are."""

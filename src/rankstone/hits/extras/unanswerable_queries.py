@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any
 
 from rankstone._basics import Record
 from rankstone.hits.extras.abstained_lists import abstained
@@ -10,10 +10,7 @@ from rankstone.hits.extras.extra import Extra
 from rankstone.hits.extras.extra_values import PerQuery
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rankstone._basics import Bools, Ints
-    from rankstone.hits.extras.extra import Request
     from rankstone.hits.extras.extra_values import Key
     from rankstone.hits.hits import Hits
     from rankstone.hits.matched_batch import MatchedBatch
@@ -40,14 +37,9 @@ class UnanswerableQueries(Record, Extra[Unanswerable]):
         ``empty`` says which these are.
     """
 
-    declared: Bools | None
+    declared: Bools | None = None
 
-    turn: ClassVar[int] = 8
-
-    @classmethod
-    def of(cls, request: Request) -> Iterable[Self]:
-        """Return it where queries without a relevant document have no answer."""
-        return (cls(None),) if request.options.empty == "unanswerable" else ()
+    turn = 8
 
     def attach(self, work: MatchedBatch) -> Unanswerable | None:
         """Return which lists are for queries without an answer; those without judgments are not."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -46,7 +46,7 @@ class RetrievalUnits(Record, Extra[None]):
     same: Callable[[pl.Series], pl.Series] | None = None
     options: dict[str, str] = field(default_factory=dict)
 
-    turn: ClassVar[int] = 2
+    turn = 2
 
     def documents(self, ids: pl.Series) -> pl.Series:
         """Return the documents of ids."""

@@ -52,11 +52,6 @@ class Places(Record, HitValue):
             - self.offsets[query]
         )
 
-    @property
-    def deepest(self) -> int:  # type: ignore[override] # of these places
-        """The deepest rank, for tied ranks the first possible one; 0 without any."""
-        return int(self.first.max(initial=0))
-
     @classmethod
     def none(cls, queries: int) -> Self:
         """Return no places, of queries without a list."""
@@ -71,18 +66,6 @@ class Places(Record, HitValue):
             for name in ("rank", "first", "last", "run_row")
         )
         return cls(end_to_end([part.offsets for part in parts]), *columns)
-
-    def down_to(self, k: int) -> Self:
-        """Return the places that may be among the first ``k`` ranks."""
-        inside = np.flatnonzero(self.first <= k)
-        offsets = np.searchsorted(inside, self.offsets)
-        rows = (
-            self.rank[inside],
-            self.first[inside],
-            self.last[inside],
-            self.run_row[inside],
-        )
-        return type(self)(offsets, *rows)
 
 
 class Holes(Extra[Places]):

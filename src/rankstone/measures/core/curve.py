@@ -14,7 +14,7 @@ import numpy as np
 
 from rankstone._basics import Record, queries
 from rankstone.errors import BadOption, BadParameter
-from rankstone.hits.list_arrays import ragged_range, running
+from rankstone.hits.list_arrays import offsets_of, ragged_range, running
 from rankstone.measures.core.aggregation import aggregated
 from rankstone.measures.core.definition import ANY_GAIN, Named, parameter
 from rankstone.measures.core.measure import Status
@@ -197,9 +197,7 @@ class Points(Record):
     @classmethod
     def of(cls, query: Ints, x: Floats, y: Floats, count: int) -> Self:
         """Build from the query of each point; queries ascend."""
-        return cls(
-            np.concatenate(([0], np.cumsum(np.bincount(query, minlength=count)))), x, y
-        )
+        return cls(offsets_of(np.bincount(query, minlength=count)), x, y)
 
     @classmethod
     def joined(cls, parts: Sequence[Points], order: Ints) -> Self:
@@ -209,7 +207,7 @@ class Points(Record):
         lengths = np.concatenate([np.diff(part.offsets) for part in parts])
         starts = np.cumsum(lengths) - lengths
         at = ragged_range(starts[order], lengths[order])
-        return cls(np.concatenate(([0], np.cumsum(lengths[order]))), x[at], y[at])
+        return cls(offsets_of(lengths[order]), x[at], y[at])
 
 
 class Micro(Record):

@@ -17,7 +17,7 @@ import polars as pl
 from rankstone._basics import Record
 from rankstone.errors import DuplicateRows, EmptyInput
 from rankstone.hits.alignment import RowCheck, larger_first
-from rankstone.hits.list_arrays import ragged_range
+from rankstone.hits.list_arrays import offsets_of, ragged_range
 from rankstone.hits.pair_index import Matches, PairIndex, QueryIndex, repeated
 from rankstone.hits.query_lists import Lists, Scattered
 from rankstone.hits.ranks_and_ties import rank, sort_lists, tie_blocks
@@ -134,9 +134,7 @@ def load_run(table: Table, options: AlignmentOptions) -> LoadedRun:
         heads=np.concatenate([part.heads for *_, part in parts]),
         docs=pl.concat([docs for _, docs, _ in parts]),
         ranked=Ranked(
-            offsets=np.concatenate(
-                ([0], np.cumsum(np.concatenate([part.n for *_, part in parts])))
-            ),
+            offsets=offsets_of(np.concatenate([part.n for *_, part in parts])),
             first=np.concatenate([part.first for *_, part in parts]),
             last=np.concatenate([part.last for *_, part in parts]),
         ),
@@ -275,12 +273,12 @@ def _chunk(loaded: Ranked, index: PairIndex, ordered: _Ordered) -> PairChunk:
     is_known = known[batch.list_of_row[ordered.rows]]
     rows = ordered.rows[is_known]
     b = Ranked(
-        offsets=np.concatenate(([0], np.cumsum(ordered.n[known]))),
+        offsets=offsets_of(ordered.n[known]),
         first=ordered.first[is_known],
         last=ordered.last[is_known],
     )
     lengths = loaded.offsets[codes + 1] - loaded.offsets[codes]
-    offsets = np.concatenate(([0], np.cumsum(lengths)))
+    offsets = offsets_of(lengths)
     taken = ragged_range(loaded.offsets[codes], lengths)
     a = Ranked(offsets, loaded.first[taken], loaded.last[taken])
     place = np.full(batch.height, -1)

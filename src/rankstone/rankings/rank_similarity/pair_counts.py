@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankstone._basics import Record
+from rankstone.hits.list_arrays import offsets_of
 from rankstone.hits.list_orders import earlier_smaller
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 def whole_sums(values: Ints, offsets: Ints) -> Ints:
     """Sum whole numbers within each query, exactly, int64 ``[queries]``."""
-    run = np.concatenate(([0], np.cumsum(values)))
+    run = offsets_of(values)
     within: Ints = run[offsets[1:]] - run[offsets[:-1]]
     return within
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankstone._basics import Record
-from rankstone.hits.list_arrays import list_numbers
+from rankstone.hits.list_arrays import list_numbers, offsets_of
 from rankstone.hits.remembering import Remembering
 from rankstone.hits.trace import Traced
 from rankstone.rankings.rank_similarity.pair_counts import Counts, counts, whole_sums
@@ -114,7 +114,7 @@ class PairedLists(Remembering, Traced, Record):
     def common(self) -> CommonRanks:
         """The documents of both lists, ranked among themselves."""
         in_a, in_b = self.shared
-        offsets = np.concatenate(([0], np.cumsum(self.n_common)))
+        offsets = offsets_of(self.n_common)
         present = np.zeros(len(self.b.first), bool)
         present[in_b] = True
         of_row = np.cumsum(present) - 1
@@ -134,7 +134,7 @@ class PairedLists(Remembering, Traced, Record):
         """The documents of either list; those that a list lacks tie below all that it has."""
         query, in_a, in_b = self.either
         size = np.bincount(query, minlength=self.queries)
-        offsets = np.concatenate(([0], np.cumsum(size)))
+        offsets = offsets_of(size)
         x, y = (
             _ranks_or_below(side, row, query, size)
             for side, row in ((self.a, in_a), (self.b, in_b))
@@ -286,7 +286,7 @@ class Depths(Record):
         """
         shorter = np.minimum(paired.a.n, paired.b.n)
         longer = np.maximum(paired.a.n, paired.b.n)
-        offsets = np.concatenate(([0], np.cumsum(longer)))
+        offsets = offsets_of(longer)
         query = list_numbers(longer)
         return cls(
             lists=(paired.a, paired.b),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankstone._basics import Record
-from rankstone.hits.list_arrays import list_numbers
+from rankstone.hits.list_arrays import list_numbers, offsets_of
 
 if TYPE_CHECKING:
     from rankstone._basics import Bools, Ints
@@ -54,7 +54,7 @@ class Ranked(_ByQuery, Record):
     def down_to(self, k: int) -> tuple[Ranked, Bools]:
         """Return the first ``k`` of every list, and which rows those are."""
         kept = self.rank <= k
-        offsets = np.concatenate(([0], np.cumsum(np.minimum(self.n, k))))
+        offsets = offsets_of(np.minimum(self.n, k))
         return Ranked(offsets, self.first[kept], np.minimum(self.last[kept], k)), kept
 
     def part(self, begin: int, end: int) -> Ranked:

@@ -18,7 +18,7 @@ from rankstone.errors import (
     MissingColumn,
     printable,
 )
-from rankstone.hits.list_arrays import list_numbers, ragged_range, sums
+from rankstone.hits.list_arrays import list_numbers, offsets_of, ragged_range, sums
 from rankstone.hits.remembering import Remembering
 
 if TYPE_CHECKING:
@@ -346,7 +346,7 @@ class ItemTable(Remembering, Record):
         )
         cell = cell[np.diff(cell, prepend=-1) != 0]
         size = np.bincount(cell // max(len(names), 1), minlength=len(values))
-        offsets = np.concatenate(([0], np.cumsum(size)))
+        offsets = offsets_of(size)
         return Sets(offsets, cell % max(len(names), 1), names.to_list())
 
 

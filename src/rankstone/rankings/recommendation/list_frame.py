@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from rankstone._basics import Record
-from rankstone.hits.list_arrays import list_numbers, ragged_range, sums
+from rankstone.hits.list_arrays import list_numbers, offsets_of, ragged_range, sums
 from rankstone.hits.remembering import Remembering
 from rankstone.hits.trace import Traced
 
@@ -176,7 +176,7 @@ class ListFrame(Remembering, Traced, Record):
     def _down_to(self, k: int) -> ListFrame:
         lengths = np.minimum(self.n, k)
         rows = ragged_range(self.offsets[:-1], lengths)
-        offsets = np.concatenate(([0], np.cumsum(lengths)))
+        offsets = offsets_of(lengths)
         return ListFrame(self.names, self.user, offsets, self.item[rows], self.trace)
 
     def chunks(self) -> Iterator[ListFrame]:

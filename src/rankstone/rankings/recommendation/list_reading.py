@@ -18,7 +18,7 @@ from rankstone._basics import Record
 from rankstone.errors import DuplicateRows, EmptyInput, TiedScores, printable
 from rankstone.evaluation.scores import RunScores
 from rankstone.hits.alignment import larger_first
-from rankstone.hits.list_arrays import list_numbers, ragged_range
+from rankstone.hits.list_arrays import list_numbers, offsets_of, ragged_range
 from rankstone.hits.ranks_and_ties import ordered_ties, sort_lists, tie_blocks
 from rankstone.measures.core.measure import Scored
 from rankstone.rankings.rank_similarity.list_pairs import read_batches
@@ -109,7 +109,7 @@ def read_lists(
         item = item[ragged_range(starts[order], lengths[order])]
         names = names.gather(order)
         lengths = lengths[order]
-    offsets = np.concatenate(([0], np.cumsum(lengths)))
+    offsets = offsets_of(lengths)
     before()
     frame = ListFrame(
         names.cast(pl.String), users.of(names), offsets, items.numbered(item)
