@@ -77,7 +77,7 @@ SEVERAL_IN_CODE: Final = {
     "cli/conventions_command.py measures": "a column of a list",
     "explanation/explain_scores.py measures": "one is explained",
     "hits/alignment_audit.py runs": "one has lines of its own",
-    "hits/imputation.py rows": "each of them",
+    "hits/extras/imputation.py rows": "each of them",
     "hits/ranks_and_ties.py documents": "one ties with none",
     "integrations/arrays/array_labels.py labels": "hundreds",
     "integrations/arrays/array_labels.py rows": "hundreds",

@@ -21,7 +21,7 @@ import polars as pl
 from rankstone._basics import Record, counted
 from rankstone.errors import BadParameter, BadValue
 from rankstone.hits.alignment_options import AlignmentOptions
-from rankstone.hits.extras.candidate_counts import CandidateCounts, Candidates
+from rankstone.hits.extras.candidate_counts import CandidateCounts, NumbersOfCandidates
 from rankstone.hits.hits import Hits
 from rankstone.hits.list_arrays import Ideal
 from rankstone.measures.core.definition import ANY_GAIN
@@ -128,7 +128,7 @@ def _tied(n: int, given: list[float], candidates: int) -> Hits:
         found=np.ones(1, bool),
         expected=True,
         lowest_grade=float(grade.min()),
-        extras={CandidateCounts: Candidates(count=np.array([candidates]))},
+        extras={CandidateCounts: NumbersOfCandidates(count=np.array([candidates]))},
     )
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from rankstone._basics import Record, counted
 from rankstone.errors import BadParameter
 from rankstone.evaluation.scores import uncounted
-from rankstone.hits.extras.candidate_counts import CandidateCounts, Candidates
+from rankstone.hits.extras.candidate_counts import CandidateCounts, NumbersOfCandidates
 from rankstone.hits.hits import Hits
 from rankstone.hits.list_arrays import (
     Ideal,
@@ -226,7 +226,7 @@ class RandomLists(Record):
             found=depth > 0,
             expected=first is not rank,
             lowest_grade=self.lowest_grade,
-            extras={CandidateCounts: Candidates(count=candidates)},
+            extras={CandidateCounts: NumbersOfCandidates(count=candidates)},
         )
 
 

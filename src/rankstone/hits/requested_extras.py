@@ -30,7 +30,10 @@ _OF_MEASURES: Final = {
     "query_columns": "query_columns.QueryColumns",
 }
 #: column of a run → the extra that reads it
-_OF_COLUMNS: Final = {"call": "agent_steps.Steps", "turn": "agent_steps.Steps"}
+_OF_COLUMNS: Final = {
+    "call": "agent_steps.AgentSteps",
+    "turn": "agent_steps.AgentSteps",
+}
 
 
 def requested_extras(

@@ -73,9 +73,12 @@ class NegativesMeasure(BinaryMeasure, family="pairs"):
         relevant = hits.relevant_count(self.rel)
         if self.negatives == "judged":
             return np.diff(hits.ideal.offsets) - relevant
-        from rankstone.hits.extras.candidate_counts import CandidateCounts, Candidates
+        from rankstone.hits.extras.candidate_counts import (
+            CandidateCounts,
+            NumbersOfCandidates,
+        )
 
-        known: Candidates | None = hits.extras.get(CandidateCounts)
+        known: NumbersOfCandidates | None = hits.extras.get(CandidateCounts)
         if self.negatives == "candidates" or known is None:
             return self.retrieved_negatives(hits)
         others = known.count - relevant

@@ -353,9 +353,12 @@ class Utility(BinaryMeasure):
         )
 
     def _candidates(self, hits: Hits) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        from rankstone.hits.extras.candidate_counts import CandidateCounts, Candidates
+        from rankstone.hits.extras.candidate_counts import (
+            CandidateCounts,
+            NumbersOfCandidates,
+        )
 
-        known: Candidates | None = hits.extras.get(CandidateCounts)
+        known: NumbersOfCandidates | None = hits.extras.get(CandidateCounts)
         if known is None:
             raise BadParameter(
                 f"{self} needs to know how many documents there are, since d is not 0",

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankstone.hits.extras.extra import Extra
-from rankstone.hits.extras.extra_values import PerQuery
+from rankstone.hits.extras.extra_values import QueryArrays
 
 if TYPE_CHECKING:
     from rankstone._basics import Bools, Ints
     from rankstone.hits.matched_batch import MatchedBatch
 
 
-class WhoAbstained(PerQuery):
+class WhoAbstained(QueryArrays):
     """Which lists abstain.
 
     Attributes

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rankstone.hits.matched_batch import MatchedBatch
 
 
-class Steps(ReadsCosts[None]):
+class AgentSteps(ReadsCosts[None]):
     """Orders lists by the steps in which their documents were retrieved."""
 
     turn = 3

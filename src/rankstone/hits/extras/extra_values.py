@@ -82,7 +82,7 @@ class Arrays(HitValue):
         return cls(**columns)
 
 
-class PerQuery(Arrays):
+class QueryArrays(Arrays):
     """Arrays with one value for each query."""
 
     def per_query(self, column: str) -> bool:  # noqa: ARG002 - all of them

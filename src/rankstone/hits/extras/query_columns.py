@@ -6,7 +6,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Self
 
 from rankstone.hits.extras.extra import Extra
-from rankstone.hits.extras.extra_values import PerQuery
+from rankstone.hits.extras.extra_values import QueryArrays
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rankstone.hits.matched_batch import MatchedBatch
 
 
-class ColumnsOfQueries(PerQuery):
+class ColumnsOfQueries(QueryArrays):
     """Columns of the query table by name, float64 ``[queries]`` each, NaN where there is no value."""
 
     def column(self, name: str) -> Floats:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rankstone._basics import Record
 from rankstone.hits.extras.abstained_lists import abstained
 from rankstone.hits.extras.extra import Extra
-from rankstone.hits.extras.extra_values import PerQuery
+from rankstone.hits.extras.extra_values import QueryArrays
 
 if TYPE_CHECKING:
     from rankstone._basics import Bools, Ints
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rankstone.hits.matched_batch import MatchedBatch
 
 
-class Unanswerable(PerQuery):
+class Unanswerable(QueryArrays):
     """True for queries declared to have no answer, bool ``[queries]``."""
 
     declared: Bools

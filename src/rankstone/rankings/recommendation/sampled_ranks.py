@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from rankstone._basics import Record
-from rankstone.hits.extras.candidate_counts import CandidateCounts, Candidates
+from rankstone.hits.extras.candidate_counts import CandidateCounts, NumbersOfCandidates
 from rankstone.hits.extras.row_numbers import RowNumbers, RowsOfHits
 from rankstone.hits.hits import Hits
 from rankstone.hits.list_arrays import Ideal
@@ -52,7 +52,7 @@ def worth(measure: Measure, rank: Ints, n: int) -> Floats:
             ideal=Ideal(offsets, one),
             found=one > 0,
             extras={
-                CandidateCounts: Candidates(count=whole),
+                CandidateCounts: NumbersOfCandidates(count=whole),
                 RowNumbers: RowsOfHits(run=part, judgment=part),
             },
         )
