@@ -10,15 +10,10 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, Self, get_args
+from typing import Final, Literal, Self, get_args
 
 from rankstone._basics import exact
 from rankstone.errors import BadParameter, one_of, printable
-
-if TYPE_CHECKING:
-    from rankstone._basics import Floats
-    from rankstone.hits.hits import Hits
-
 
 Crossing = Literal["drop", "include", "skip", "fraction"]
 
@@ -139,9 +134,3 @@ class Budget:
     def column(self) -> str:
         """The column of the run that it reads."""
         return self.cost[:-1] if self.counts_steps else self.cost
-
-    def within(self, hits: Hits) -> tuple[Hits, Floats]:
-        """Return the hits within it, whose lists end there, and by which share each counts."""
-        from rankstone.hits.extras.budget_cuts import within
-
-        return within(hits, self)

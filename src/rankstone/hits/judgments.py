@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rankstone._basics import Floats, Ints, Locate
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.batches import Batch
-    from rankstone.hits.extras.extra import Extra
+    from rankstone.hits.extras.extra_values import Key
 
 
 Kind = TypeVar("Kind")
@@ -165,7 +165,7 @@ class Judgments(Record):
     columns: Mapping[str, Floats] = field(default_factory=dict)
     pooled: PairIndex | None = None
     groups: Groups | None = None
-    extras: tuple[Extra[Any], ...] = ()
+    extras: tuple[Any, ...] = ()
 
     @classmethod
     def of(
@@ -259,7 +259,7 @@ class Judgments(Record):
         """Return the extra of a kind that comes with the judgments, ``None`` where there is none."""
         return next((extra for extra in self.extras if isinstance(extra, kind)), None)
 
-    def with_extras(self, *extras: Extra[Any] | None) -> Judgments:
+    def with_extras(self, *extras: Key[Any] | None) -> Judgments:
         """Return the judgments with further extras."""
         known = (extra for extra in extras if extra is not None)
         return replace(self, extras=(*self.extras, *known))
@@ -300,7 +300,7 @@ class SelfLabelled(Record):
     ideal: Ideal | None = None
 
     #: nothing but labels
-    extras: ClassVar[tuple[Extra[Any], ...]] = ()
+    extras: ClassVar[tuple[Any, ...]] = ()
 
     def match(self, batch: Batch) -> Matches:
         """Return all rows that count as judged (rows with negative labels may not)."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from rankstone.hits.trace import Remembering
+from rankstone.hits.remembering import Remembering
 
 if TYPE_CHECKING:
     from rankstone._basics import Bools, Floats, Ints

@@ -269,7 +269,9 @@ class Measure(PerQuery):
         """Return the hits that the measure examines, and their contributions."""
         share = None
         if self.budget is not None:
-            hits, share = self.budget.within(hits)
+            from rankstone.hits.extras.budget_cuts import within
+
+            hits, share = within(hits, self.budget)
         elif self.k is not None and not self.claims.looks_deeper:
             hits = hits.down_to(self.k)
         parts = self.contributions(hits)
