@@ -128,7 +128,7 @@ class Config:
     guards
         Conditions that are checked first.
     statistics
-        How the two are compared: :class:`~rankstone.comparison.compare_systems.ComparisonSettings`.
+        How the two are compared: :class:`~rankstone.comparison.settings.ComparisonSettings`.
     options
         Options of alignment, ``columns``, ``exclude``, ``convention`` and so on.
     inconclusive
