@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 #: what commands call their judgments and runs
 _RANKED: Final = re.compile("QRELS|RUN|^A B$")
+_COMMANDLINE: Final = click.core.ParameterSource.COMMANDLINE
+#: keywords that messages use for something other than the option
+_NO_FLAGS: Final = ("columns", "form", "k")
 
 
 def no_command(given: str, known: Iterable[str], fix: str | None = None) -> UsageError:
@@ -304,11 +307,6 @@ def _library_of(error: UnknownMeasure) -> str | None:
         if name and entry.spelling.endswith(f"_{name}")
     ]
     return longer[0] if longer else None
-
-
-_COMMANDLINE: Final = click.core.ParameterSource.COMMANDLINE
-#: keywords that messages use for something other than the option
-_NO_FLAGS: Final = ("columns", "form", "k")
 
 
 def as_flags(text: str) -> str:

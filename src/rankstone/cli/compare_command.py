@@ -60,6 +60,7 @@ _OF_RUNS: Final = (
     "rel",
     "on_bad_run",
 )
+_PLANNED = DEFAULT_MEASURES.split()[0]
 
 
 def comparison(
@@ -147,9 +148,6 @@ def command(files: tuple[str, ...], width: int | None, **given: Any) -> None:
     )
     if found.audit is not None and found.audit.bad_runs:
         end_with_bad_runs(found.audit.bad_runs)
-
-
-_PLANNED = DEFAULT_MEASURES.split()[0]
 
 
 @declare(

@@ -44,6 +44,10 @@ if TYPE_CHECKING:
 
 
 _INVALID = 3
+#: the default measures, without the one that has no threshold
+_WITH_THRESHOLD = DEFAULT_MEASURES.removeprefix("nDCG@10 ")
+#: common measures that have bounds and estimators
+_SAMPLED = "nDCG@10 R@10 RR"
 
 
 @declare(
@@ -202,10 +206,6 @@ def _step(text: str) -> Gain:
     return gain(measure, before, after)
 
 
-#: the default measures, without the one that has no threshold
-_WITH_THRESHOLD = DEFAULT_MEASURES.removeprefix("nDCG@10 ")
-
-
 @declare(
     "thresholds",
     {"files": "QRELS RUN [RUN]…"},
@@ -238,10 +238,6 @@ def thresholds_command(
     execute(
         given, find, files, show=show, notes=lambda found: audit_lines(found.scores)
     )
-
-
-#: common measures that have bounds and estimators
-_SAMPLED = "nDCG@10 R@10 RR"
 
 
 @declare(

@@ -29,6 +29,9 @@ _M_MMAP_THRESHOLD = -3
 _MOST_KEPT = 32 << 20
 #: columns of notes in a pipe, where programs look for whole lines
 _ENDLESS: Final = 10_000
+Found = TypeVar("Found")
+#: formats without room for the audit, which then goes to standard error
+_WITHOUT_NOTES: Final = ("csv", "jsonl")
 
 
 def check_format(form: str, known: Iterable[str] = FORMATS) -> None:
@@ -216,9 +219,6 @@ def written(
 
 
 # -- running a command --------------------------------------------------------------------------------
-Found = TypeVar("Found")
-#: formats without room for the audit, which then goes to standard error
-_WITHOUT_NOTES: Final = ("csv", "jsonl")
 
 
 def audit_lines(result: Any) -> list[str]:

@@ -72,6 +72,10 @@ DATA: Final = "groups columns features format-in double quiet"
 LEARNING: Final = "query-weight pair-weight nonnegative"
 #: formats of documents with features
 FORMS: Final = {"format-in": {"values": "letor|csv|tsv|jsonl|parquet|arrow"}}
+#: weights that are shown
+_SHOWN = 10
+_PRICES = "0.001,0.01,0.1,1,10,100"
+_COMPARED = ("baseline", "primary", *STATISTICS.split())
 
 
 def data_of(
@@ -108,10 +112,6 @@ def noting(*, quiet: bool) -> Iterator[None]:
     if not quiet:
         for text in dict.fromkeys(str(one.message) for one in met):
             click.echo(f"note: {text}", err=True)
-
-
-#: weights that are shown
-_SHOWN = 10
 
 
 @declare(
@@ -223,9 +223,6 @@ def _summary(model: LinearModel, data: Dataset, measure: str) -> str:
         )
         + "\n"
     )
-
-
-_PRICES = "0.001,0.01,0.1,1,10,100"
 
 
 @declare(
@@ -358,9 +355,6 @@ def score_command(
         click.echo(as_lines(scores), nl=False)
     else:
         write_predictions(output, documents, scores, formulas=formulas())
-
-
-_COMPARED = ("baseline", "primary", *STATISTICS.split())
 
 
 @declare(

@@ -32,6 +32,12 @@ _DIRECTION = {
     "lower": "lower is better",
     "neither": "neither end is better",
 }
+_FORMATS = {"format": {"values": "text|md|json", "default": "text"}}
+_READING = """\
+A measure is written `name(parameter=value, …)@cutoff`, as in `nDCG(gain=exp2)@10`. Cards list parameters
+with their values and, in square brackets, the default. `rankstone measures show nDCG` prints a card,
+`rankstone measures` a line for each measure.
+"""
 
 
 def _known(name: str) -> str:
@@ -44,9 +50,6 @@ def command(ctx: click.Context) -> None:
     """List the measures by family; `measures show nDCG` prints a card."""
     if ctx.invoked_subcommand is None:
         click.echo(_listing(_all()), nl=False)
-
-
-_FORMATS = {"format": {"values": "text|md|json", "default": "text"}}
 
 
 @declare("list", {}, "format import", but=_FORMATS)
@@ -170,13 +173,6 @@ def card(kind: type[Named]) -> str:
 
 def _cards(kinds: Kinds) -> str:
     return "\n".join(card(kind) for kind in kinds)
-
-
-_READING = """\
-A measure is written `name(parameter=value, …)@cutoff`, as in `nDCG(gain=exp2)@10`. Cards list parameters
-with their values and, in square brackets, the default. `rankstone measures show nDCG` prints a card,
-`rankstone measures` a line for each measure.
-"""
 
 
 def _catalogue(kinds: Kinds) -> str:

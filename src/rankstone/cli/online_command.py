@@ -54,6 +54,8 @@ command = CommandGroup(
 
 #: what is printed
 SHOWN = ("days", "cohorts", "periods", "curve", "differences")
+_MAKING = ("method", "k", "draws", "order")
+_TESTING = ("cluster", "unknown", "invalid", "margin", "confidence")
 
 
 @declare(
@@ -214,10 +216,6 @@ def _weights(text: str) -> str | list[float]:
         return [float(weight) for weight in text.split(",")]
     except ValueError:
         return text
-
-
-_MAKING = ("method", "k", "draws", "order")
-_TESTING = ("cluster", "unknown", "invalid", "margin", "confidence")
 
 
 @declare(

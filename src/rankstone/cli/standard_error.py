@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 _PATIENCE: Final = 1.0
 #: what may be said before the end: the number of rows of a text is an estimate
 _NEARLY: Final = 0.99
+_PANIC: Final = re.compile(rb"thread '.*panicked at ")
+#: seconds that a process of ours which still writes to standard error is waited for
+_DRAIN_PATIENCE: Final = 0.5
 
 
 @dataclass(eq=False)
@@ -158,11 +161,6 @@ def _clock(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-
-
-_PANIC: Final = re.compile(rb"thread '.*panicked at ")
-#: seconds that a process of ours which still writes there is waited for
-_DRAIN_PATIENCE: Final = 0.5
 
 
 class NativeErrors:

@@ -10,6 +10,9 @@ from rankstone.cli.declaring import Command
 from rankstone.cli.measures_command import show
 from rankstone.errors import UsageError
 
+_OBSOLETE = ("-o does nothing, as in trec_eval since version 9",)
+_NO_DEBUG = ("-D chooses the query, and prints nothing of the inner workings",)
+
 
 @click.command(
     "trec-eval", cls=Command, context_settings={"help_option_names": ["--help"]}
@@ -170,10 +173,6 @@ def command(
         *(_NO_DEBUG if debug else ()),
     ):
         click.echo(f"note: {note}", err=True)
-
-
-_OBSOLETE = ("-o does nothing, as in trec_eval since version 9",)
-_NO_DEBUG = ("-D chooses the query, and prints nothing of the inner workings",)
 
 
 def _describe(measures: tuple[str, ...], version: int) -> None:

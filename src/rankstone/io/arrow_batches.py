@@ -41,6 +41,12 @@ _PREAMBLE: Final = re.compile(
 )
 #: DuckDB's message for a connection whose rows are still being read
 BUSY: Final = "connection has an open result"
+#: DuckDB's first version that raises an error instead of silently ending rows that are being read
+_SAFE: Final = 2
+#: the relations being read, and a lock: a connection takes one call at a time
+_flows: WeakSet[_Flow] = WeakSet()
+_one_call: Final = RLock()
+Begun = TypeVar("Begun")
 
 
 class Batches(Record):
@@ -236,10 +242,6 @@ def missing_driver(extra: str, package: str) -> MissingExtra:
     )
 
 
-#: DuckDB's first version that raises an error instead of silently ending rows that are being read
-_SAFE: Final = 2
-
-
 def is_relation(value: object) -> bool:
     """Return True for a relation of DuckDB that can be read in batches.
 
@@ -328,14 +330,6 @@ class _Flow:
             _flows.discard(self)
             if reader is not None:
                 reader.close()
-
-
-#: the relations being read, and a lock: a connection takes one call at a time
-_flows: WeakSet[_Flow] = WeakSet()
-_one_call: Final = RLock()
-
-
-Begun = TypeVar("Begun")
 
 
 def _started(begin: Callable[[], Begun]) -> Begun:

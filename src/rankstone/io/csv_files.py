@@ -40,6 +40,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+#: rows that show whether cells are lists
+_ROWS: Final = 100
+_TRUTH: Final = r"(?i)^\s*(true|false|yes|no)\s*$"
+#: true for a row of separators only, such as spreadsheets leave below a table
+BLANK: Final = pl.all_horizontal(pl.all().is_null()).alias("")
+#: the row of a sheet below the header, in the count of spreadsheets
+FIRST_ROW: Final = 2
+ZIP: Final = b"PK\x03\x04"
+#: how texts that a spreadsheet would compute are written: as they are, or with an apostrophe in front
+FORMULAS: Final = ("keep", "escape")
+_FORMULA: Final = r"^[=+\-@\t\r]"
+
 
 def scan_delimited(
     dialect: Dialect, columns: Mapping[str, str]
@@ -59,13 +71,6 @@ def scan_delimited(
     )
     clean = clean_names(header, columns)
     return frame.rename(clean) if clean else frame, (*dialect.notes, *notes)
-
-
-#: rows that show whether cells are lists
-_ROWS: Final = 100
-_TRUTH: Final = r"(?i)^\s*(true|false|yes|no)\s*$"
-#: true for a row of separators only, such as spreadsheets leave below a table
-BLANK: Final = pl.all_horizontal(pl.all().is_null()).alias("")
 
 
 def blank_note(rows: int) -> tuple[str, ...]:
@@ -291,11 +296,6 @@ class _Delimited:
         return (*self.dialect.notes, *self.decimals.notes(), *lists)
 
 
-#: the row of a sheet below the header, in the count of spreadsheets
-FIRST_ROW: Final = 2
-ZIP: Final = b"PK\x03\x04"
-
-
 def is_workbook(path: Path) -> bool:
     """Return True if a ZIP archive holds a workbook."""
     try:
@@ -379,11 +379,6 @@ def scan_workbook(
     if beyond := len(top[0]) - len(names):
         notes.append(f"{counted(beyond, 'column')} without a name beside the table")
     return frame.rename(clean_names(frame.columns, columns)).lazy(), tuple(notes)
-
-
-#: how such texts are written: as they are, or with an apostrophe in front
-FORMULAS: Final = ("keep", "escape")
-_FORMULA: Final = r"^[=+\-@\t\r]"
 
 
 def escaped(cell: Any) -> Any:  # noqa: ANN401 - whatever a cell holds

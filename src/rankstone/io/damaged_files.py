@@ -33,6 +33,22 @@ if TYPE_CHECKING:
 
 #: signatures of compressed files
 PACKED: Final = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")  # gzip, Zstandard
+#: the longest line of text in bytes
+LONGEST: Final = 1 << 24
+#: the longest line in bytes where a line may hold a whole list, as in JSON lines
+LONGEST_OBJECT: Final = 1 << 28
+#: bytes unpacked at a time
+_STEP: Final = 1 << 20
+#: the most bytes that one byte of gzip or zlib unpacks to
+_DEFLATED: Final = 1032
+_GZIP, _ZSTD, _SKIPPED = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\x2a\x4d\x18"
+_COLUMNAR: Final = (b"PAR1", b"ARRO")
+_ZLIB: Final = (b"\x78\x01", b"\x78\x9c", b"\x78\xda")
+#: the most bytes that a block of Zstandard unpacks to
+_BLOCK: Final = 1 << 17
+#: without a library for Zstandard: the largest unpacked size allowed, in bytes or relative to the file
+_SMALL = 1 << 26
+_RATIO = 100
 
 
 def broken_row(
@@ -160,24 +176,6 @@ def _lines(source: Path | bytes, title: str) -> Iterator[str]:
     with reading(title):
         for piece in pl.scan_lines(source, name="text", glob=False).collect_batches():
             yield from piece["text"]
-
-
-#: the longest line of text in bytes
-LONGEST: Final = 1 << 24
-#: the longest line in bytes where a line may hold a whole list, as in JSON lines
-LONGEST_OBJECT: Final = 1 << 28
-#: bytes unpacked at a time
-_STEP: Final = 1 << 20
-#: the most bytes that one byte of gzip or zlib unpacks to
-_DEFLATED: Final = 1032
-_GZIP, _ZSTD, _SKIPPED = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\x2a\x4d\x18"
-_COLUMNAR: Final = (b"PAR1", b"ARRO")
-_ZLIB: Final = (b"\x78\x01", b"\x78\x9c", b"\x78\xda")
-#: the most bytes that a block of Zstandard unpacks to
-_BLOCK: Final = 1 << 17
-#: without a library for Zstandard: the largest unpacked size allowed, in bytes or relative to the file
-_SMALL = 1 << 26
-_RATIO = 100
 
 
 def refuse_endless(source: Path | bytes, title: str, longest: int = LONGEST) -> None:

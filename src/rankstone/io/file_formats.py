@@ -87,6 +87,10 @@ TEXT: Final = ("trec", "csv", "tsv", "jsonl", "json")
 _RECORDS: Final = 20
 #: bytes that show what a text is
 _BLOCK: Final = 1 << 16
+#: the longest line of formats that are read line by line, in bytes
+_LONGEST: Final = dict.fromkeys(("trec", "csv", "tsv"), LONGEST) | {
+    "jsonl": LONGEST_OBJECT
+}
 
 
 def format_at(
@@ -502,12 +506,6 @@ def _head(source: Path | bytes, size: int = 8) -> bytes:
         return source[:size]
     with reading(str(source)), source.open("rb") as file:
         return file.read(size)
-
-
-#: the longest line of formats that are read line by line, in bytes
-_LONGEST: Final = dict.fromkeys(("trec", "csv", "tsv"), LONGEST) | {
-    "jsonl": LONGEST_OBJECT
-}
 
 
 def _refuse_endless(source: Path | bytes, title: str, kind: str) -> None:

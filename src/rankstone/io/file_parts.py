@@ -16,6 +16,13 @@ from rankstone.io.unreadable_files import reading
 if TYPE_CHECKING:
     from rankstone._basics import StrPath
 
+_CORPUS: Final = (
+    "corpus.jsonl",
+    "queries.jsonl",
+    "corpus.jsonl.gz",
+    "queries.jsonl.gz",
+)
+
 
 def files_of(path: StrPath) -> list[Path]:
     """Return the files that a path names; none for a stream or a database."""
@@ -77,14 +84,6 @@ def _siblings(path: Path) -> list[Path]:
         return list(path.parent.iterdir())
     except OSError:
         return []
-
-
-_CORPUS: Final = (
-    "corpus.jsonl",
-    "queries.jsonl",
-    "corpus.jsonl.gz",
-    "queries.jsonl.gz",
-)
 
 
 def judgments_in(source: object) -> tuple[object, tuple[str, ...]]:

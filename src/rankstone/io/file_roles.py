@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
     Identity = tuple[int | str, ...]
 
+#: the files of the command that runs
+_roles: FileRoles | None = None
+
 
 class FileRoles:
     """The files of one command.
@@ -92,10 +95,6 @@ def _identity(path: StrPath | int) -> Identity | None:
         return (*(_identity(folder) or ()), name.casefold())
     has_content = stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)
     return (status.st_dev, status.st_ino) if has_content else None
-
-
-#: the files of the command that runs
-_roles: FileRoles | None = None
 
 
 @contextmanager

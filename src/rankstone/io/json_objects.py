@@ -34,6 +34,8 @@ from rankstone.io.unreadable_files import reading
 if TYPE_CHECKING:
     from rankstone._basics import StrPath
 
+_EXPECTED = "{query: {document: number}}, {query: [document, …]} or a list of records with query_id and doc_id"
+
 
 def holds_json(source: StrPath, format_in: str | None = None) -> bool:
     """Return True for a file of JSON, by its suffix or as requested; False for a database."""
@@ -117,9 +119,6 @@ def _wrapped(value: dict[str, Any], name: str) -> list[Any] | None:
             fix="write the one that is meant to a file of its own, or give each record its query_id",
         )
     return next(iter(lists.values()))
-
-
-_EXPECTED = "{query: {document: number}}, {query: [document, …]} or a list of records with query_id and doc_id"
 
 
 def read_text(name: str, longest: int | None = LONGEST) -> str:

@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 
 _NARROW: Final = 2**63
 _LARGEST_ID: Final = 2**127
+#: the method of an ir_datasets data set that yields rows, by their number
+_OF_DATASETS: Final = {"relevance": "qrels_iter", "score": "scoreddocs_iter"}
+#: generator → its rows
+_YIELDED: Final[WeakKeyDictionary[Any, pl.DataFrame]] = WeakKeyDictionary()
 
 
 def ids_of_documents(docs: list[Any], source: str) -> list[Any]:
@@ -283,12 +287,6 @@ def _zone(tz: tzinfo) -> str:
     if rest or not hours:
         return "UTC"
     return f"Etc/GMT{-hours:+d}"
-
-
-#: the method of an ir_datasets data set that yields rows, by their number
-_OF_DATASETS: Final = {"relevance": "qrels_iter", "score": "scoreddocs_iter"}
-#: generator → its rows
-_YIELDED: Final[WeakKeyDictionary[Any, pl.DataFrame]] = WeakKeyDictionary()
 
 
 def is_column(value: object) -> bool:

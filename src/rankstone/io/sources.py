@@ -42,6 +42,20 @@ UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
 _kept: dict[str, bytes] | None = None
 #: seconds that a pipe which nobody has opened is waited for
 _PATIENCE: Final = 10.0
+#: bytes of each of three samples: at the beginning of a file, in its middle and before its end
+_SAMPLE: Final = 1 << 16
+_FILES: Final = ("duckdb", "sqlite")
+_SERVERS: Final = ("postgresql://", "postgres://")
+_BEGINNINGS: Final = (*(f"{kind}:" for kind in _FILES), *_SERVERS)
+_QUERY: Final = re.compile(r"[?&]query=")
+#: an address of PostgreSQL: user, password, hosts with ports, database, the driver's own parameters
+_URL: Final = re.compile(
+    r"(?P<scheme>postgres(?:ql)?://)"
+    r"(?:(?P<user>[^:@/?#\s]*)(?::(?P<password>[^:@/?#\s]*))?@)?"
+    r"(?P<rest>(?:(?:\[[^]@\s]*\]|[^][:@/?#,\s]*)(?::\d*)?,?)*(?:/[^@?#/\s]*)?)"
+    r"(?:\?(?P<parameters>(?:\w+=[^&#\s]*)(?:&\w+=[^&#\s]*)*)?)?"
+)
+_SECRET: Final = re.compile(r"password|secret|passphrase", re.IGNORECASE)
 
 
 def is_stream(source: object) -> TypeGuard[StrPath]:
@@ -172,10 +186,6 @@ def keeping_streams() -> Iterator[None]:
         _kept = before
 
 
-#: bytes of each of three samples: at the beginning of a file, in its middle and before its end
-_SAMPLE: Final = 1 << 16
-
-
 def estimated_rows(sources: Sequence[Path | bytes]) -> int | None:
     """Estimate the lines of uncompressed text from file sizes; ``None`` for compressed files.
 
@@ -208,21 +218,6 @@ def _estimated_lines(source: Path | bytes) -> float | None:
     if sample:
         return size / len(sample) * sample.count(b"\n")
     return 0.0
-
-
-_FILES: Final = ("duckdb", "sqlite")
-_SERVERS: Final = ("postgresql://", "postgres://")
-_BEGINNINGS: Final = (*(f"{kind}:" for kind in _FILES), *_SERVERS)
-_QUERY: Final = re.compile(r"[?&]query=")
-
-#: an address of PostgreSQL: user, password, hosts with ports, database, the driver's own parameters
-_URL: Final = re.compile(
-    r"(?P<scheme>postgres(?:ql)?://)"
-    r"(?:(?P<user>[^:@/?#\s]*)(?::(?P<password>[^:@/?#\s]*))?@)?"
-    r"(?P<rest>(?:(?:\[[^]@\s]*\]|[^][:@/?#,\s]*)(?::\d*)?,?)*(?:/[^@?#/\s]*)?)"
-    r"(?:\?(?P<parameters>(?:\w+=[^&#\s]*)(?:&\w+=[^&#\s]*)*)?)?"
-)
-_SECRET: Final = re.compile(r"password|secret|passphrase", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

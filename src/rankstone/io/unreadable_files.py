@@ -32,6 +32,12 @@ _UNREADABLE: Final[dict[int, tuple[str, str]]] = {
 _MEMORY: Final = re.compile(
     r"ThreadPoolBuildError|failed to spawn thread|memory allocation|os error 1[12]\b"
 )
+#: formats that are read
+_READABLE: Final = "text in UTF-8, Parquet, Arrow or .xlsx"
+#: characters that no text has
+_CONTROL: Final = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")
+#: signatures of files that another program unpacks, and that program
+_UNPACKED_BY: Final = {b"\x04\x22\x4d\x18": "lz4", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
 
 
 def number_of(error: BaseException) -> int:
@@ -108,16 +114,6 @@ class reading:  # noqa: N801 - reads as a word: with reading(path)
                 expected=_READABLE,
                 fix=fix,
             ) from error
-
-
-#: formats that are read
-_READABLE: Final = "text in UTF-8, Parquet, Arrow or .xlsx"
-
-
-#: characters that no text has
-_CONTROL: Final = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")
-#: signatures of files that another program unpacks, and that program
-_UNPACKED_BY: Final = {b"\x04\x22\x4d\x18": "lz4", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
 
 
 def _head(name: str) -> bytes:

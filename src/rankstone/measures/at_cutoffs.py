@@ -33,6 +33,15 @@ Targets = float | Sequence[float] | Mapping[str, float | Sequence[float]]
 DEFAULT_CUTOFFS: Final = (1, 2, 3, 5, 10, 20, 50, 100)
 #: at least so many cutoffs in a row are written ``1..5``
 _RUN: Final = 3
+#: a curve has a value for every query at every cutoff
+_MOST_CUTOFFS: Final = 100_000
+_CUT: Final = re.compile(
+    r"(?P<measure>[^@]+)@(?P<cutoffs>[0-9]+(?:\.\.[0-9]+|,)[0-9.,]*)$", re.DOTALL
+)
+_BUDGETS: Final = re.compile(
+    r"(?P<measure>.+)@(?P<cost>[^\W\d]\w*)\((?P<limits>[0-9.]+(?:,[0-9.]+)+)(?:,\s*crossing=(?P<crossing>\w+))?\)"
+)
+_ITEM: Final = re.compile(r"(?:\([^()]*\)|\{[^{}]*\}|,(?=[0-9])|[^\s,(){}])+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,17 +226,6 @@ def read_cutoffs(text: str) -> tuple[int, ...]:
             )
         cutoffs += range(low, high + 1)
     return tuple(sorted(set(cutoffs)))
-
-
-#: a curve has a value for every query at every cutoff
-_MOST_CUTOFFS: Final = 100_000
-_CUT: Final = re.compile(
-    r"(?P<measure>[^@]+)@(?P<cutoffs>[0-9]+(?:\.\.[0-9]+|,)[0-9.,]*)$", re.DOTALL
-)
-_BUDGETS: Final = re.compile(
-    r"(?P<measure>.+)@(?P<cost>[^\W\d]\w*)\((?P<limits>[0-9.]+(?:,[0-9.]+)+)(?:,\s*crossing=(?P<crossing>\w+))?\)"
-)
-_ITEM: Final = re.compile(r"(?:\([^()]*\)|\{[^{}]*\}|,(?=[0-9])|[^\s,(){}])+")
 
 
 def parse_curves(

@@ -28,6 +28,12 @@ _SOURCES: Final = ("judged", "candidates", "catalogue")
 _REQUIRED: Final = (
     "choose one: negatives=judged, negatives=candidates or negatives=catalogue"
 )
+_ONE_CLASS: Final = (
+    "no relevant document, or no negative: no value, counted as undefined"
+)
+_CATALOGUE: Final = (
+    "judgments; negatives=catalogue: how many documents there are (candidates)"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,14 +177,6 @@ class Fallout(NegativesMeasure):
         return Contributions(
             negative, self.all_negatives(hits).astype(np.float64), unjudged=between
         )
-
-
-_ONE_CLASS: Final = (
-    "no relevant document, or no negative: no value, counted as undefined"
-)
-_CATALOGUE: Final = (
-    "judgments; negatives=catalogue: how many documents there are (candidates)"
-)
 
 
 @dataclass(frozen=True, kw_only=True)

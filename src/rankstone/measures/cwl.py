@@ -32,6 +32,15 @@ TOOLS: Final = "cwl_eval, ir_measures"
 
 #: the largest depth of a walk
 DEEPEST: Final = 10**6
+#: the lowest and highest value of each output
+_SPANS: Final[dict[str, Span]] = {
+    "EU": (0.0, 1.0),
+    **dict.fromkeys(("ETU", "EC", "ETC", "ED"), (0.0, None)),
+    "ResEU": (-1.0, 1.0),
+    **dict.fromkeys(("ResETU", "ResED"), (None, None)),
+}
+#: parameters of models that may be missing although the model reads them
+_OPTIONAL: Final = ("k", "cost_relevant")
 
 
 class UserModel(UnitGain, family="user models"):
@@ -97,18 +106,6 @@ class UserModel(UnitGain, family="user models"):
         )
         hits.record_columns(gain=gain, looked_at=chance)
         return Contributions(chance * gain, ranks)
-
-
-#: the lowest and highest value of each output
-_SPANS: Final[dict[str, Span]] = {
-    "EU": (0.0, 1.0),
-    **dict.fromkeys(("ETU", "EC", "ETC", "ED"), (0.0, None)),
-    "ResEU": (-1.0, 1.0),
-    **dict.fromkeys(("ResETU", "ResED"), (None, None)),
-}
-
-#: parameters of models that may be missing although the model reads them
-_OPTIONAL: Final = ("k", "cost_relevant")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,6 +16,9 @@ from rankstone.measures.core.relevance import BinaryMeasure
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
 
+#: avoids 0/0, as in trec_eval
+_EPSILON: Final = 0.00001
+
 
 class Bpref(BinaryMeasure, family="incomplete judgments"):
     """Binary preference: whether relevant documents are above those judged not relevant.
@@ -66,10 +69,6 @@ class Bpref(BinaryMeasure, family="incomplete judgments"):
         return Contributions(
             np.where(is_relevant, share, 0.0), relevant.astype(np.float64)
         )
-
-
-#: avoids 0/0, as in trec_eval
-_EPSILON: Final = 0.00001
 
 
 class infAP(BinaryMeasure, family="incomplete judgments"):  # noqa: N801 - the name of the field

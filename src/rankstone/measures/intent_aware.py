@@ -36,6 +36,12 @@ _PEERS: Final = {
     "ndeval, pyndeval, ir_measures": "the same",
     "pyndeval, ir_measures": "ties in score go to the smaller document id: ties=docid_asc",
 }
+_DSHARP_NEEDS: Final = "graded judgments by subtopic: TREC's second column, a column subtopic, nested dicts"
+_SYMBOLS: Final = (
+    "GG_i = Σ_s P(s) g_is; g_is: gain of the document at rank i for subtopic s; P(s): weight of s, equal for "
+    "all that have a relevant document unless a table of intents says otherwise; "
+    "ideal: all judged documents by GG"
+)
 
 
 class IntentAware(SubtopicMeasure):
@@ -291,14 +297,6 @@ class StRecall(BinarySubtopicMeasure):
             sums(part.of_hit, new, len(hits.rank)),
             self.per_query(hits, exists.astype(np.float64)),
         )
-
-
-_DSHARP_NEEDS: Final = "graded judgments by subtopic: TREC's second column, a column subtopic, nested dicts"
-_SYMBOLS: Final = (
-    "GG_i = Σ_s P(s) g_is; g_is: gain of the document at rank i for subtopic s; P(s): weight of s, equal for "
-    "all that have a relevant document unless a table of intents says otherwise; "
-    "ideal: all judged documents by GG"
-)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from rankstone._basics import Floats, Ints
     from rankstone.hits.hits import Hits
 
+#: whole grades in a smaller range are numbered without a search
+_SMALL = 256
+
 
 class OrderComparison(Record):
     """The place of every hit in the ranking and in an ideal order, and the pairs on which the two differ.
@@ -186,10 +189,6 @@ def _sums(group: Ints, values: Floats) -> Floats:
     """Give every value the sum over its group; groups ascend from 0."""
     spread: Floats = sums(group, values, int(group[-1]) + 1)[group]
     return spread
-
-
-#: whole grades in a smaller range are numbered without a search
-_SMALL = 256
 
 
 def _levels(grade: Floats) -> Ints:

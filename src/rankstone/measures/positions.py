@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.hits import Hits
 
+#: 0.95 · 20 may come out a little above 19
+_ROUNDING = 1e-9
+
 
 def places_below(hits: Hits, missing: Ints) -> Ints:
     """Count the documents of the catalogue below each list, int64 ``[queries]``."""
@@ -205,7 +208,3 @@ class WSS(OfWholeLists, BinaryMeasure, family="positions"):
         saved = share * (self.recall * hits.spread(documents) - rank)
         norm = np.where(hits.found, documents, 1.0)  # without a list nothing is saved
         return Contributions(saved, np.where(relevant > 0, norm, 0.0))
-
-
-#: 0.95 · 20 may come out a little above 19
-_ROUNDING = 1e-9

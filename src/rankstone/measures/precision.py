@@ -16,6 +16,9 @@ from rankstone.measures.core.relevance import BinaryMeasure
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
 
+#: bound of the prices
+_MOST: Final = 1e9
+
 
 @dataclass(frozen=True, kw_only=True)
 class P(BinaryMeasure):
@@ -252,10 +255,6 @@ class Rprec(BinaryMeasure):
 
     #: relevant documents are counted down to a rank that depends on R alone
     claims = Claims(bounds_by="counts")
-
-
-#: bound of the prices
-_MOST: Final = 1e9
 
 
 class SetAP(BinaryMeasure):

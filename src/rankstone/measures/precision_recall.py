@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
     from rankstone.measures.core.measure import Measure
 
+#: the curve's classic points 0, 0.1 … 1
+_ELEVEN: Final = 11
+
 
 @dataclass(frozen=True, kw_only=True)
 class PR(BinaryCurve, family="curves"):
@@ -265,10 +268,6 @@ class IPrec(InterpolatedPrecision):
     def recalls(self) -> tuple[float, ...]:
         """The one recall level."""
         return (self.recall,)
-
-
-#: the curve's classic points 0, 0.1 … 1
-_ELEVEN: Final = 11
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,6 +22,14 @@ if TYPE_CHECKING:
 
 #: a rank below every list, for documents that were not retrieved
 _NOWHERE: Final = np.iinfo(np.int64).max
+_SYMBOLS: Final = (
+    "g: judgment group; p_g: its preferences a ≻ b; f_g: those with a retrieved, and above b or b not; "
+    "J: number of groups"
+)
+_NEEDS: Final = (
+    "judgments with a column `subtopic` (the second one in TREC qrels) that names the judgment group; "
+    "with within=subgroup also `subgroup`"
+)
 
 
 class GroupJudgments(Record):
@@ -237,16 +245,6 @@ class GradeZeroLimits(Record):
         )
         out = np.sort(judged.group[beyond] * docs + judged.doc[beyond])
         return np.isin(pairs.group * docs + pairs.loser, out)
-
-
-_SYMBOLS: Final = (
-    "g: judgment group; p_g: its preferences a ≻ b; f_g: those with a retrieved, and above b or b not; "
-    "J: number of groups"
-)
-_NEEDS: Final = (
-    "judgments with a column `subtopic` (the second one in TREC qrels) that names the judgment group; "
-    "with within=subgroup also `subgroup`"
-)
 
 
 @dataclass(frozen=True, kw_only=True)

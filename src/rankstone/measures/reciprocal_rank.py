@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from rankstone._basics import Bools, Ints
     from rankstone.hits.hits import Hits
 
+_SYMBOLS = (
+    "b_i: 1 if the document at rank i is relevant; BR(i) = (C_i + β cg_i) / (i + β cg*_i): the blended ratio "
+    "(C_i: relevant documents down to rank i, cg_i their gains, cg*_i those of the ideal list)"
+)
+_SAKAI = "Sakai, IPSJ Transactions on Databases 48 (SIG 9), 2007"
+
 
 @dataclass(frozen=True, kw_only=True)
 class RR(BinaryMeasure, family="reciprocal rank"):
@@ -67,13 +73,6 @@ class RR(BinaryMeasure, family="reciprocal rank"):
             chosen = chosen & (hits.grade == hits.spread(hits.ideal.best()))
         share = hits.first_of(chosen, lambda rank: 1.0 / rank, self.limit(hits))
         return Contributions(share, np.ones(hits.queries))
-
-
-_SYMBOLS = (
-    "b_i: 1 if the document at rank i is relevant; BR(i) = (C_i + β cg_i) / (i + β cg*_i): the blended ratio "
-    "(C_i: relevant documents down to rank i, cg_i their gains, cg*_i those of the ideal list)"
-)
-_SAKAI = "Sakai, IPSJ Transactions on Databases 48 (SIG 9), 2007"
 
 
 class SearchEnd(Blended, family="reciprocal rank"):

@@ -27,6 +27,36 @@ if TYPE_CHECKING:
 
 #: a greedy choice of k documents reaches at least 1 − (1 − 1/k)^k of the best one: never less than 1 − 1/e
 GREEDY: Final = math.e / (math.e - 1)
+_SYMBOLS: Final = (
+    "G_i = Σ_s w_s b_is (1 − α)^c_is; w_s: weight of subtopic s, 1 unless a table of intents says otherwise; "
+    "b_is: 1 if the document at rank i is relevant to s; c_is: how many documents above it are"
+)
+_NEEDS: Final = "judgments by subtopic: TREC's second column, a column subtopic, {query: {doc: {subtopic: grade}}}"
+_UNDEFINED: Final = "no subtopic has a relevant document: the option `empty` decides (default 0, counted)"
+_SENSITIVE: Final = "ties, unjudged documents (they cover nothing), depth, and how fine the subtopics are"
+_SENSITIVE_IDEAL: Final = (
+    f"{_SENSITIVE}; in the ideal to document ids, where gains are equal"
+)
+_GREEDY: Final = (
+    "ideal: at every rank the document that gains most, of equals the one with the larger id. The best "
+    "order is NP-hard to find, so a list may beat the greedy one and exceed 1, never e/(e − 1)"
+)
+_ORDERS: Final = {
+    "pyndeval, ir_measures": "ties in score go to the smaller document id: ties=docid_asc",
+    "ndeval": "lists are ordered by their rank column unless run with -traditional: order=rank",
+}
+_PEERS: Final = {
+    "ndeval, pyndeval, ir_measures": "the same down to rank 20, their deepest",
+    **_ORDERS,
+}
+_WHOLE: Final = {
+    "ndeval, pyndeval, ir_measures": "the same, over the whole list",
+    **_ORDERS,
+}
+_UNDIVIDED: Final = {
+    "ndeval, pyndeval, ir_measures": "the same for k = 2 … 20; @1 they do not divide, it is a count there",
+    **_ORDERS,
+}
 
 
 def intent_weights(pool: Pool, rel: Threshold) -> Floats:
@@ -172,38 +202,6 @@ class GreedyNormalized(SubtopicNovelty):
         for rank, gain in enumerate(islice(steps, self.k), start=1):
             total += gain / self.divisor(np.array([rank]))
         return total
-
-
-_SYMBOLS: Final = (
-    "G_i = Σ_s w_s b_is (1 − α)^c_is; w_s: weight of subtopic s, 1 unless a table of intents says otherwise; "
-    "b_is: 1 if the document at rank i is relevant to s; c_is: how many documents above it are"
-)
-_NEEDS: Final = "judgments by subtopic: TREC's second column, a column subtopic, {query: {doc: {subtopic: grade}}}"
-_UNDEFINED: Final = "no subtopic has a relevant document: the option `empty` decides (default 0, counted)"
-_SENSITIVE: Final = "ties, unjudged documents (they cover nothing), depth, and how fine the subtopics are"
-_SENSITIVE_IDEAL: Final = (
-    f"{_SENSITIVE}; in the ideal to document ids, where gains are equal"
-)
-_GREEDY: Final = (
-    "ideal: at every rank the document that gains most, of equals the one with the larger id. The best "
-    "order is NP-hard to find, so a list may beat the greedy one and exceed 1, never e/(e − 1)"
-)
-_ORDERS: Final = {
-    "pyndeval, ir_measures": "ties in score go to the smaller document id: ties=docid_asc",
-    "ndeval": "lists are ordered by their rank column unless run with -traditional: order=rank",
-}
-_PEERS: Final = {
-    "ndeval, pyndeval, ir_measures": "the same down to rank 20, their deepest",
-    **_ORDERS,
-}
-_WHOLE: Final = {
-    "ndeval, pyndeval, ir_measures": "the same, over the whole list",
-    **_ORDERS,
-}
-_UNDIVIDED: Final = {
-    "ndeval, pyndeval, ir_measures": "the same for k = 2 … 20; @1 they do not divide, it is a count there",
-    **_ORDERS,
-}
 
 
 class alpha_DCG(SubtopicNovelty):  # noqa: N801 - the name of the field

@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 
     Continuation = Callable[[Floats, Floats, Floats], Floats]
 
+#: ranks walked at a time
+_STEPS: Final = 1 << 20
+
 
 class Legs(Record):
     """The legs of walks: from one document with a gain (at first: from rank 1) to the next, or to the end.
@@ -194,10 +197,6 @@ def square_tail(x: Floats) -> Floats:
         bend = number - square * bend
     tail: Floats = head + 1.0 / y + square / 2 + square / y * bend
     return tail
-
-
-#: ranks walked at a time
-_STEPS: Final = 1 << 20
 
 
 class CustomWalk(Walk):

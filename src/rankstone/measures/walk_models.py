@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 #: gains are sums of rounded fractions; a goal missed by less than this counts as reached
 _ROUNDING: Final = 1e-9
+#: the continuation functions that users have registered, by name
+CUSTOM_WALKS: Final[dict[str, Continuation]] = {}
 
 
 class INST(Walk):
@@ -272,8 +274,6 @@ WALKS: Final[dict[str, Walk]] = {
     )
 }
 
-#: the continuation functions that users have registered, by name
-CUSTOM_WALKS: Final[dict[str, Continuation]] = {}
 
 #: names of user models: those of the package, and registered ones
 MODELS: Final = Vocabulary(tuple(WALKS), CUSTOM_WALKS)

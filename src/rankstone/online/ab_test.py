@@ -60,6 +60,25 @@ if TYPE_CHECKING:
 
 
 _PEEKING = "with ten looks, about 19 % of experiments without a difference show a significant one, not 5 %"
+#: p-value below which a sample ratio mismatch is reported (Fabijan et al., KDD 2019, use 0.0005 to 0.01)
+_ALARM: Final = 0.001
+#: what every log of shown documents has
+_OF_DOCUMENTS: Final = ("impression_id", "position")
+#: rows that show whether a column is one of numbers
+_HEAD: Final = 1000
+#: more values than this look like ids, not variants
+_MOST: Final = 100
+_ENDS: Final = dict.fromkeys(("error", "low", "high"), pl.Float64)
+_TEXTS: Final = {"measure": pl.String, "variant": pl.String}
+_VARIANTS: Final = (
+    _TEXTS | {"value": pl.Float64} | _ENDS | {"over": pl.Int64, "units": pl.Int64}
+)
+_DIFFERENCES: Final = (
+    _TEXTS
+    | {"versus": pl.String, "difference": pl.Float64}
+    | _ENDS
+    | {"p": pl.Float64, "p_adjusted": pl.Float64, "verdict": pl.String}
+)
 
 
 def make_remarks(repeats: Mapping[str, str], *, sequential: bool) -> dict[str, str]:
@@ -157,10 +176,6 @@ def no_spread_warnings(
                 )
 
 
-#: p-value below which a sample ratio mismatch is reported (Fabijan et al., KDD 2019, use 0.0005 to 0.01)
-_ALARM: Final = 0.001
-
-
 def sample_ratio_check(
     labels: Sequence[str],
     arms: Sequence[Arm],
@@ -219,25 +234,6 @@ class Experiment(OnlineResult):
     def sample_ratio(self) -> pl.DataFrame:
         """``variant``, ``units``, ``expected``, ``chi_square``, and one ``p`` for all."""
         return self.tables["sample_ratio"]
-
-
-#: what every log of shown documents has
-_OF_DOCUMENTS: Final = ("impression_id", "position")
-#: rows that show whether a column is one of numbers
-_HEAD: Final = 1000
-#: more values than this look like ids, not variants
-_MOST: Final = 100
-_ENDS: Final = dict.fromkeys(("error", "low", "high"), pl.Float64)
-_TEXTS: Final = {"measure": pl.String, "variant": pl.String}
-_VARIANTS: Final = (
-    _TEXTS | {"value": pl.Float64} | _ENDS | {"over": pl.Int64, "units": pl.Int64}
-)
-_DIFFERENCES: Final = (
-    _TEXTS
-    | {"versus": pl.String, "difference": pl.Float64}
-    | _ENDS
-    | {"p": pl.Float64, "p_adjusted": pl.Float64, "verdict": pl.String}
-)
 
 
 def ab(

@@ -24,6 +24,9 @@ _PAIR: Final = ["query_id", "doc_id"]
 
 #: cells per batch
 _PAIRS_AT_ONCE: Final = 5_000_000
+#: clicks per batch of sessions
+_SESSIONS_AT_ONCE: Final = 2_000_000
+_ORDER: Final = ["session", "pair", "position", "value"]
 
 
 class Cells(Record):
@@ -112,13 +115,6 @@ def count_by_position(log: ClickLog, rows: pl.LazyFrame) -> pl.DataFrame:
         (pl.col("clicked") > 0).sum().cast(pl.Int64).alias("clicks"),
     )
     return log.events.collect(by_position).sort("position")
-
-
-#: clicks per batch of sessions
-_SESSIONS_AT_ONCE: Final = 2_000_000
-
-
-_ORDER: Final = ["session", "pair", "position", "value"]
 
 
 class Sessions:

@@ -43,6 +43,9 @@ _NAMES: Final = {
     "impressions": "shown",
     "standard_error": "error",
 }
+#: too few impressions to estimate a propensity, and the ratio of the ends of a wide interval
+_FEW_MOVED: Final = 30
+_WIDE_FACTOR: Final = 2
 
 
 class Clicks(Result, Record):
@@ -302,11 +305,6 @@ def _fit_line(fit: Fit) -> str:
         f"log-likelihood {fit.log_likelihood:,.4f} · fitted to {counted(fit.pairs, 'pair')}, "
         f"{counted(fit.impressions, 'impression')} · {'sessions' if fit.clustered else 'rows'} independent"
     )
-
-
-#: too few impressions to estimate a propensity, and the ratio of the ends of a wide interval
-_FEW_MOVED: Final = 30
-_WIDE_FACTOR: Final = 2
 
 
 def make_audit(

@@ -47,6 +47,35 @@ if TYPE_CHECKING:
     from rankstone.online.estimators import WeightedRows, Weights
     from rankstone.stats.mean_intervals import Estimate
 
+#: an effective sample size, or a share of all rows, below which sums of weights are not close to normal
+_FEW, _FEW_OF_ALL = 100, 0.05
+#: a row with this share of all weight dominates the estimate
+_HEAVY: Final = 0.1
+#: standard errors by which the mean weight may differ from 1, and a tolerance for rounding
+_MISS, _ROUNDING = 4, 1e-9
+#: with fewer units, t intervals of rewards that are 0 or 1 are rough
+_UNITS: Final = 30
+_FURTHER: Final = (
+    "impression_id",
+    "query_id",
+    "doc_id",
+    "position",
+    "target_propensity",
+    "target_position",
+    "prediction",
+    "target_prediction",
+    "examination",
+)
+_ROWS: Final = {"action": action_rows, "examination": examination_rows}
+_SCHEMA: Final = (
+    {"estimator": pl.String}
+    | dict.fromkeys(("value", "error", "low", "high"), pl.Float64)
+    | {"bias": pl.String}
+)
+_WEIGHTS: Final = {"n": pl.Int64} | dict.fromkeys(
+    ("mean", "largest", "largest_share", "effective", "clip", "clipped"), pl.Float64
+)
+
 
 def with_target_positions(
     log: Log, target: object, order: str, columns: Mapping[str, str] | None
@@ -100,16 +129,6 @@ class Counterfactual(OnlineResult):
     def weights(self) -> pl.DataFrame:
         """One row: ``n``, ``mean``, ``largest``, ``largest_share``, ``effective``, ``clip``, ``clipped``."""
         return self.tables["weights"]
-
-
-#: an effective sample size, or a share of all rows, below which sums of weights are not close to normal
-_FEW, _FEW_OF_ALL = 100, 0.05
-#: a row with this share of all weight dominates the estimate
-_HEAVY: Final = 0.1
-#: standard errors by which the mean weight may differ from 1, and a tolerance for rounding
-_MISS, _ROUNDING = 4, 1e-9
-#: with fewer units, t intervals of rewards that are 0 or 1 are rough
-_UNITS: Final = 30
 
 
 def make_audit(
@@ -219,28 +238,6 @@ def _not_shown(log: Log, impression: Ints, run: Rankings, k: int | None) -> int:
         place.is_not_null() & (pl.lit(value=True) if k is None else place <= k)
     ).height
     return int(ranked) - shown
-
-
-_FURTHER: Final = (
-    "impression_id",
-    "query_id",
-    "doc_id",
-    "position",
-    "target_propensity",
-    "target_position",
-    "prediction",
-    "target_prediction",
-    "examination",
-)
-_ROWS: Final = {"action": action_rows, "examination": examination_rows}
-_SCHEMA: Final = (
-    {"estimator": pl.String}
-    | dict.fromkeys(("value", "error", "low", "high"), pl.Float64)
-    | {"bias": pl.String}
-)
-_WEIGHTS: Final = {"n": pl.Int64} | dict.fromkeys(
-    ("mean", "largest", "largest_share", "effective", "clip", "clipped"), pl.Float64
-)
 
 
 def counterfactual(

@@ -32,6 +32,19 @@ if TYPE_CHECKING:
     from rankstone.online.log_tables import Log
     from rankstone.stats.mean_intervals import Estimate
 
+#: probabilities written by other programs may exceed 1 by rounding
+_ONE = 1 + 1e-9
+_NONE = "none"
+_BY_DESIGN = "by design"
+#: name → weight of a position, counted from 1
+DISCOUNTS: Final[dict[str, Callable[[Floats], Floats]]] = {
+    "none": np.ones_like,
+    "log2": lambda position: 1 / np.log2(position + 1),
+    "reciprocal": lambda position: 1 / position,
+}
+#: sums of products with larger weights could overflow
+_LARGEST_WEIGHT: Final = 1e9
+
 
 @dataclass(frozen=True)
 class Weights:
@@ -198,10 +211,6 @@ def weight_statistics(weight: Floats, cluster: Ints, clip: float | None) -> Weig
     )
 
 
-#: probabilities written by other programs may exceed 1 by rounding
-_ONE = 1 + 1e-9
-
-
 class WeightedRows(Record):
     """The rows of a log with their importance weights, float64 ``[rows]``.
 
@@ -349,10 +358,6 @@ def _floats(log: Log, column: str) -> Floats:
     return log.frame[column].fill_null(float("nan")).to_numpy()
 
 
-_NONE = "none"
-_BY_DESIGN = "by design"
-
-
 def estimator_biases(
     found: Mapping[str, Estimate | None], *, gains: bool
 ) -> dict[str, str]:
@@ -397,14 +402,6 @@ def no_spread_warnings(found: Mapping[str, Estimate | None]) -> Iterator[str]:
             )
 
 
-#: name → weight of a position, counted from 1
-DISCOUNTS: Final[dict[str, Callable[[Floats], Floats]]] = {
-    "none": np.ones_like,
-    "log2": lambda position: 1 / np.log2(position + 1),
-    "reciprocal": lambda position: 1 / position,
-}
-
-
 class Discount:
     """Weights of positions, 0 below a cutoff.
 
@@ -434,10 +431,6 @@ class Discount:
             counts, self._weight(np.where(counts, position, 1.0)), 0.0
         )
         return found
-
-
-#: sums of products with larger weights could overflow
-_LARGEST_WEIGHT: Final = 1e9
 
 
 def parse_discount(discount: str | Sequence[float], k: int | None) -> Discount:

@@ -24,6 +24,19 @@ if TYPE_CHECKING:
 
     from rankstone._basics import Floats, Progress
 
+#: optimised interleaving enumerates up to 2^k lists, so k is limited
+MAX_OPTIMISED_LENGTH: Final = 10
+_SCHEMA: Final = {
+    "query_id": pl.String,
+    "draw": pl.Int64,
+    "position": pl.Int64,
+    "doc_id": pl.String,
+    "method": pl.String,
+    "credit": pl.Float64,
+    "rank_a": pl.Int64,
+    "rank_b": pl.Int64,
+}
+
 
 class Interleaved(OnlineResult):
     """Interleaved lists to show to users, one row per document, with the columns needed to credit clicks."""
@@ -36,10 +49,6 @@ class Interleaved(OnlineResult):
         negative for b; ``rank_a`` and ``rank_b`` are the ranks in the two runs, null if not ranked.
         """
         return self.tables["lists"]
-
-
-#: optimised interleaving enumerates up to 2^k lists, so k is limited
-MAX_OPTIMISED_LENGTH: Final = 10
 
 
 class DrawnList(NamedTuple):
@@ -227,18 +236,6 @@ def _sensitivity(click_credits: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         entropy = -(share * np.log2(share) + (1 - share) * np.log2(1 - share))
     return np.where((share > 0) & (share < 1), entropy, 0.0) * decided
-
-
-_SCHEMA: Final = {
-    "query_id": pl.String,
-    "draw": pl.Int64,
-    "position": pl.Int64,
-    "doc_id": pl.String,
-    "method": pl.String,
-    "credit": pl.Float64,
-    "rank_a": pl.Int64,
-    "rank_b": pl.Int64,
-}
 
 
 def interleave(

@@ -60,6 +60,12 @@ _BOOLEAN: Final = ("clicked", "reward")
 #: what to do about positions from 0
 FROM_0: Final = "positions_from=0 if positions count from 0"
 _UNUSABLE: Final = "cannot be used"  # no column of ours has this name
+#: the probability above the upper bound of Clopper and Pearson
+_TAIL: Final = 0.025
+#: degrees of freedom for which Student's distribution equals the normal one
+_NORMAL: Final = 1e9
+#: errors below this share of a value are rounding
+_ROUNDING: Final = 1e-12
 
 
 class Log(Record):
@@ -460,14 +466,6 @@ def count_skipping(log: Log, impression: Ints) -> int:
         last=pl.col("position").max(), places=pl.col("position").n_unique()
     )
     return lists.filter(pl.col("last") > pl.col("places")).height
-
-
-#: the probability above the upper bound of Clopper and Pearson
-_TAIL: Final = 0.025
-#: degrees of freedom for which Student's distribution equals the normal one
-_NORMAL: Final = 1e9
-#: errors below this share of a value are rounding
-_ROUNDING: Final = 1e-12
 
 
 def has_no_spread(estimate: Estimate) -> bool:

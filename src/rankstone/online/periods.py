@@ -32,6 +32,22 @@ _EPOCH: Final = date(1970, 1, 1)
 _MONDAY: Final = 4
 _WEEK: Final = 7
 _YEAR: Final = 12
+#: kind → what counts as retained
+KINDS: Final = {
+    "exact": "on exactly that {unit}",
+    "rolling": "on that {unit} or any later one",
+    "bracket": "on any {unit} of the bracket",
+}
+#: the default ages
+DEFAULT_WINDOWS: Final = {"day": "1,3,7,30", "week": "1,2,4,8", "month": "1,2,3,6,12"}
+_DEFAULT_BRACKETS: Final = {
+    "day": "1..7,8..14,15..30",
+    "week": "1..2,3..4,5..8",
+    "month": "1..3,4..6,7..12",
+}
+_ENTRY: Final = re.compile(r"(\d+)(?:\s*\.\.\s*(\d+))?")
+#: the largest age, and the most ages
+_MOST: Final = 10_000
 
 
 @dataclass(frozen=True)
@@ -98,24 +114,6 @@ class Calendar:
             return pl.Series(months.astype("datetime64[D]")).cast(pl.Date)
         days = numbers if self.unit == "day" else numbers * _WEEK + self._shift
         return pl.Series(days).cast(pl.Int32).cast(pl.Date)
-
-
-#: kind → what counts as retained
-KINDS: Final = {
-    "exact": "on exactly that {unit}",
-    "rolling": "on that {unit} or any later one",
-    "bracket": "on any {unit} of the bracket",
-}
-#: the default ages
-DEFAULT_WINDOWS: Final = {"day": "1,3,7,30", "week": "1,2,4,8", "month": "1,2,3,6,12"}
-_DEFAULT_BRACKETS: Final = {
-    "day": "1..7,8..14,15..30",
-    "week": "1..2,3..4,5..8",
-    "month": "1..3,4..6,7..12",
-}
-_ENTRY: Final = re.compile(r"(\d+)(?:\s*\.\.\s*(\d+))?")
-#: the largest age, and the most ages
-_MOST: Final = 10_000
 
 
 @dataclass(frozen=True)

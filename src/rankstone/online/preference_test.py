@@ -59,6 +59,33 @@ _LISTS: Final = (
 _OPTIMISED_AND_FALLBACK: Final = ["optimised", "team_draft"]
 #: differences of credits below this are rounding
 _EQUAL: Final = 1e-12
+#: the most random signs drawn (units × flips); more units get fewer flips, but never below the minimum
+_MAX_SIGNS: Final = 2_000_000_000
+_FLIPS, _MIN_FLIPS = 100_000, 1_000
+_REMARKS: Final = {
+    "looks": "intervals, p-values and the verdict are valid for one look, at a number of impressions fixed "
+    "in advance; repeated looks until one is significant find preferences that do not exist too often"
+}
+_SCHEMA: Final = (
+    dict.fromkeys(("impressions", "wins", "ties", "losses"), pl.Int64)
+    | dict.fromkeys(
+        (
+            "win_rate",
+            "win_low",
+            "win_high",
+            "preference",
+            "low",
+            "high",
+            "low_guarded",
+            "high_guarded",
+            "credit",
+            "p_sign",
+            "p_randomisation",
+        ),
+        pl.Float64,
+    )
+    | {"verdict": pl.String}
+)
 
 
 class ImpressionCredits(Record):
@@ -279,35 +306,6 @@ class Preference(OnlineResult):
         the ``verdict`` on a and the intervals follow; ``p_randomisation`` that credits do not differ.
         """
         return self.tables["preference"]
-
-
-#: the most random signs drawn (units × flips); more units get fewer flips, but never below the minimum
-_MAX_SIGNS: Final = 2_000_000_000
-_FLIPS, _MIN_FLIPS = 100_000, 1_000
-_REMARKS: Final = {
-    "looks": "intervals, p-values and the verdict are valid for one look, at a number of impressions fixed "
-    "in advance; repeated looks until one is significant find preferences that do not exist too often"
-}
-_SCHEMA: Final = (
-    dict.fromkeys(("impressions", "wins", "ties", "losses"), pl.Int64)
-    | dict.fromkeys(
-        (
-            "win_rate",
-            "win_low",
-            "win_high",
-            "preference",
-            "low",
-            "high",
-            "low_guarded",
-            "high_guarded",
-            "credit",
-            "p_sign",
-            "p_randomisation",
-        ),
-        pl.Float64,
-    )
-    | {"verdict": pl.String}
-)
 
 
 def interleaving_preference(

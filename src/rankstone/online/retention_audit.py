@@ -29,6 +29,8 @@ _LEFT_OUT: Final = {
     "unreadable": {"says": "{unreadable:row} with a time that cannot be read left out"},
     "outside": {"says": "{outside:row} before the start or after the end left out"},
 }
+#: a gap without events of more periods, and of a larger share of the log, gets a warning
+_GAP, _SHARE = 30, 0.5
 
 
 @dataclass(frozen=True)
@@ -175,10 +177,6 @@ class RetentionAudit(InLines):
             *more,
             *(f"warning  {sentence}" for sentence in self.warnings),
         ]
-
-
-#: a gap without events of more periods, and of a larger share of the log, gets a warning
-_GAP, _SHARE = 30, 0.5
 
 
 def make_audit(

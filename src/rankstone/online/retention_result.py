@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from rankstone.online.retention_audit import RetentionAudit
     from rankstone.online.segments import Segments
 
+#: lines that can be distinguished in a drawing, and the share of users that an age needs to be drawn
+_LINES, _REACHED = 6, 0.1
+_NAMES: Final = {"censored": "left out", "login_to_new_ratio": "login/new"}
+
 
 class Retention(Result, Record):
     """Retention of users: periods, cohorts, curves and differences of segments.
@@ -232,11 +236,6 @@ class Retention(Result, Record):
         return frame.filter(
             pl.col("at").is_in([window.at for window in self.windows.requested])
         )
-
-
-#: lines that can be distinguished in a drawing, and the share of users that an age needs to be drawn
-_LINES, _REACHED = 6, 0.1
-_NAMES: Final = {"censored": "left out", "login_to_new_ratio": "login/new"}
 
 
 def sheet(result: Retention, digits: int, show: str, *, drawn: bool) -> Sheet:

@@ -21,6 +21,15 @@ if TYPE_CHECKING:
 
 #: the most pairs compared without versus
 MOST_PAIRS: Final = 500
+_NUMBERS: Final = (
+    "rate",
+    "rate_versus",
+    "difference",
+    "low",
+    "high",
+    "p",
+    "p_adjusted",
+)
 
 
 @dataclass(frozen=True)
@@ -117,17 +126,6 @@ class Segments:
                 fix="versus=SEGMENT compares the others with that one",
             )
         return pairs
-
-
-_NUMBERS: Final = (
-    "rate",
-    "rate_versus",
-    "difference",
-    "low",
-    "high",
-    "p",
-    "p_adjusted",
-)
 
 
 def differences(

@@ -34,6 +34,9 @@ BITS: Final = 64
 _WORDS: Final = 8
 #: users per share: some 800 bytes each while Polars groups
 _USERS_PER_SHARE: Final = 3_000_000
+#: codes for users in no cohort, and for users left out
+NO_COHORT: Final = -1
+LEFT_OUT: Final = -2
 
 
 class ActivityPlan(Record):
@@ -177,11 +180,6 @@ def user_shares(users: int, blocks: int) -> Iterator[pl.Expr]:
             if count == 1
             else pl.col("user_id").hash(0) % count == share
         )
-
-
-#: codes for users in no cohort, and for users left out
-NO_COHORT: Final = -1
-LEFT_OUT: Final = -2
 
 
 class People(Record):

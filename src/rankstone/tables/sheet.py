@@ -46,6 +46,17 @@ _IDS: Final = frozenset(
 )
 _P: Final = ("p", "p_adjusted", "p_sign", "p_randomisation")
 _NO_NAMES: Final[Mapping[str, Any]] = MappingProxyType({})
+#: the least number of characters of a name
+_SHORTEST: Final = 8
+#: the least number of characters of its end
+_END: Final = 3
+#: separators of the parts of a name
+_PART: Final = re.compile(r"[-_./:\\ ]")
+#: columns of a page that is not a terminal
+_PAPER: Final = 80
+#: the least width of a column of names or texts, and how many numbers may stand before names
+_NAME, _BEFORE = 8, 2
+_BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 
 
 @dataclass(frozen=True)
@@ -285,14 +296,6 @@ def cell(value: object, name: str = "", digits: int = _DIGITS) -> str:
     )
 
 
-#: the least number of characters of a name
-_SHORTEST: Final = 8
-#: the least number of characters of its end
-_END: Final = 3
-#: separators of the parts of a name
-_PART: Final = re.compile(r"[-_./:\\ ]")
-
-
 def shortened(names: Iterable[str], width: int) -> dict[str, str]:
     """Shorten names to ``width`` characters: a common beginning is dropped, the middle cut, the end kept.
 
@@ -328,13 +331,6 @@ def _common_prefix(one: str, other: str) -> str:
 def _cut(text: str, most: int, begin: int) -> str:
     """Cut the middle of a text, ``begin`` characters from its beginning."""
     return text if len(text) <= most else f"{text[:begin]}…{text[begin + 1 - most :]}"
-
-
-#: columns of a page that is not a terminal
-_PAPER: Final = 80
-#: the least width of a column of names or texts, and how many numbers may stand before names
-_NAME, _BEFORE = 8, 2
-_BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 
 
 def page_width() -> int:

@@ -27,6 +27,15 @@ _HALF: Final = 27
 #: numbers added at a time, which stay in a processor's cache
 _AT_ONCE: Final = 1 << 16
 _LEAST_EXPONENT: Final = -1073
+#: the least value that enters a geometric mean, as in trec_eval's gm_map
+SMALLEST_IN_GMEAN: Final = 1e-5
+#: the share that agg=trimmed leaves out at either end
+_TRIM: Final = 0.1
+_TRIMMED: Final = re.compile(r"trimmed\((?P<share>[0-9.]+)\)")
+#: so many values are summed as numbers of Python, which is faster
+_FEW: Final = 2000
+#: values converted to numbers of Python at a time: many millions at once would take gigabytes
+_VALUES_AT_ONCE: Final = 1 << 16
 
 
 @dataclass(eq=False)
@@ -86,17 +95,6 @@ class ExactSum:
     def from_dict(cls, texts: Mapping[str, str]) -> ExactSum:
         """Return the sum of the parts that :meth:`to_dict` returned."""
         return cls(Counter({int(power): int(whole) for power, whole in texts.items()}))
-
-
-#: the least value that enters a geometric mean, as in trec_eval's gm_map
-SMALLEST_IN_GMEAN: Final = 1e-5
-#: the share that agg=trimmed leaves out at either end
-_TRIM: Final = 0.1
-_TRIMMED: Final = re.compile(r"trimmed\((?P<share>[0-9.]+)\)")
-#: so many values are summed as numbers of Python, which is faster
-_FEW: Final = 2000
-#: values converted to numbers of Python at a time: many millions at once would take gigabytes
-_VALUES_AT_ONCE: Final = 1 << 16
 
 
 def exact_sum(values: Floats) -> float:

@@ -50,6 +50,25 @@ if TYPE_CHECKING:
         def __set__(self, measure: object, value: Threshold | float | None) -> None: ...
 
 
+#: lowest and highest value; ``None`` where there is no bound
+Span = tuple[float | None, float | None]
+#: bound of parameters without a bound of their own: squares and products of such numbers stay finite
+_LARGEST: Final = 1e9
+#: the fields that are written behind an @
+CUTOFFS: Final = ("k", "budget")
+#: no list is longer; a larger cutoff is a typing error
+MOST_RANKS: Final = 10**12
+Kind = TypeVar("Kind")
+#: words that can be parsed from a measure's text
+_WORD: Final = re.compile(r"[^\s,{}()\"'=@](?:[^,{}()\"'=@]*[^\s,{}()\"'=@])?")
+_BOUNDS: Final = {
+    "low": "{:g} or more",
+    "above": "more than {:g}",
+    "below": "less than {:g}",
+    "high": "up to {:g}",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Threshold:
     """When a grade counts as relevant: at or above ``level``, or above it when ``strict``.
@@ -78,16 +97,6 @@ class Threshold:
 
 
 ANY_GAIN: Final = Threshold(0.0, strict=True)
-
-#: lowest and highest value; ``None`` where there is no bound
-Span = tuple[float | None, float | None]
-
-#: bound of parameters without a bound of their own: squares and products of such numbers stay finite
-_LARGEST: Final = 1e9
-#: the fields that are written behind an @
-CUTOFFS: Final = ("k", "budget")
-#: no list is longer; a larger cutoff is a typing error
-MOST_RANKS: Final = 10**12
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -196,9 +205,6 @@ def parameter(
     return field(
         default=default, metadata={**rules, "needs_candidates": needs_candidates}
     )
-
-
-Kind = TypeVar("Kind")
 
 
 class _MeasureType(type):
@@ -496,10 +502,6 @@ def _check(
         raise BadParameter(f"{example} needs a cutoff", fix=f"write {measure}@10")
 
 
-#: words that can be parsed from a measure's text
-_WORD: Final = re.compile(r"[^\s,{}()\"'=@](?:[^,{}()\"'=@]*[^\s,{}()\"'=@])?")
-
-
 def _check_choice(
     measure: Named, name: str, value: str, choices: Sequence[str]
 ) -> None:
@@ -517,14 +519,6 @@ def _check_choice(
 def _trims(value: str) -> bool:
     share = share_trimmed(value)
     return share is not None and 0 < share < 0.5  # noqa: PLR2004 - some values must remain
-
-
-_BOUNDS: Final = {
-    "low": "{:g} or more",
-    "above": "more than {:g}",
-    "below": "less than {:g}",
-    "high": "up to {:g}",
-}
 
 
 def _check_number(

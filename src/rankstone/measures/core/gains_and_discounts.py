@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 #: gains and discounts that users have registered, by name
 CUSTOM_GAINS: Final[dict[str, Callable[[Floats], Floats]]] = {}
 CUSTOM_DISCOUNTS: Final[dict[str, Callable[[Floats], Floats]]] = {}
+#: 2**50 is still exact, and larger grades are scores in the wrong column
+_LARGEST_EXPONENT: Final = 50
+_LOG2 = np.array([math.log2(2)])
 
 
 class Vocabulary(Sequence[str]):
@@ -131,10 +134,6 @@ def _registered(
     return returned
 
 
-#: 2**50 is still exact, and larger grades are scores in the wrong column
-_LARGEST_EXPONENT: Final = 50
-
-
 @dataclass(frozen=True, slots=True)
 class GainTable:
     """A gain for each grade, ``{0: 0, 1: 1, 2: 5}``; a grade that is not in the table is an error.
@@ -225,9 +224,6 @@ def _exponential(gain: str, rel: Threshold | None, grade: Floats) -> Floats:
         return np.exp2(grade - 1.0)
     level = 1.0 if rel is None else rel.level
     return np.where(_relevant(rel, grade), np.exp2(grade - level + 1.0) - 1.0, 0.0)
-
-
-_LOG2 = np.array([math.log2(2)])
 
 
 def _log2_table(depth: int) -> Floats:

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Codes, Cutoff, Ideal
     from rankstone.measures.core.definition import Span
 
+#: tolerance for values outside their range, since sums are rounded
+_ROUNDING: Final = 1e-9
+
 
 class Status(IntEnum):
     """How the value of a query came about.
@@ -45,10 +48,6 @@ class Status(IntEnum):
     undefined = 4
     dropped = 5
     lower_bound = 6
-
-
-#: tolerance for values outside their range, since sums are rounded
-_ROUNDING: Final = 1e-9
 
 
 class Contributions(Record):

@@ -32,6 +32,12 @@ if TYPE_CHECKING:
         Threshold,
     )
 
+#: as for the exponential gains of DCG: larger grades are scores in the wrong column
+_LARGEST_UNIT_EXPONENT: Final = 50
+#: the parameter ``gain`` of measures whose gains lie between 0 and 1: its meaning, and its words
+WORTH: Final = "what a grade is worth between 0 and 1, or a table {grade: gain}"
+SHARES: Final = ("linear", "exp2", "linear_plus1", "binary")
+
 
 @dataclass(frozen=True, kw_only=True)
 class BinaryMeasure(Measure, family="binary"):
@@ -113,13 +119,6 @@ class GradedMeasure(Measure):
     def relevant_count(self, hits: Hits) -> Ints:
         """Return R, int64 ``[queries]``."""
         return hits.relevant_count(self.rel or ANY_GAIN)
-
-
-#: as for the exponential gains of DCG: larger grades are scores in the wrong column
-_LARGEST_UNIT_EXPONENT: Final = 50
-#: the parameter ``gain`` of such measures: its meaning, and its words
-WORTH: Final = "what a grade is worth between 0 and 1, or a table {grade: gain}"
-SHARES: Final = ("linear", "exp2", "linear_plus1", "binary")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,6 +34,26 @@ if TYPE_CHECKING:
 
 #: names that have trec_eval's default cutoffs, or its persistence, where nothing follows them
 _TREC_DEFAULTS: Final = ("map_cut", "ndcg_cut", "rbp", "rbp_resid")
+#: a cutoff as other libraries attach it: ndcg_at_10, MRR_10, recip_rank_cut_10
+_ATTACHED: Final = re.compile(r"(?P<name>.+?)_(?:at_|cut_)?(?P<cut>\d+)")
+Kind = TypeVar("Kind", bound=Named)
+_SHAPE: Final = re.compile(
+    r"""^(?P<name>[^\W\d][\w.\-#]*?)      # nDCG, ndcg_cut_10, r-precision, α-nDCG, D#-nDCG
+        (?:-l(?P<early>\d+))?               # ranx: relevant from this grade up
+        (?:\((?P<inside>.*?)\))?            # (gain=exp2, rel=2)
+        (?:@(?P<cut>[^\W\d]\w*\([^()]*\)|[^()]*?))?    # @10, @tokens(2000)
+        (?:-l(?P<late>\d+))?$               # ranx, again
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_PAIR: Final = re.compile(
+    r"""\s*(?P<key>\w+)\s*=\s*(?P<value>
+        \{[^{}]*\} | "[^"]*" | '[^']*'
+        | [\w.\-]+\([^()]*\)(?:@\d+)?      # another measure: of=nDCG(gain=exp2)@10
+        | [^,{}"'=]+?
+    )\s*(?:,|$)""",
+    re.VERBOSE,
+)
 
 
 def _trec() -> Any:  # noqa: ANN401 - a module
@@ -85,10 +105,6 @@ def resolve(name: str) -> tuple[str, dict[str, Any]]:
         fix=(f"did you mean {', '.join(close)}? " if close else "")
         + "`rankstone measures` lists them all",
     )
-
-
-#: a cutoff as other libraries attach it: ndcg_at_10, MRR_10, recip_rank_cut_10
-_ATTACHED: Final = re.compile(r"(?P<name>.+?)_(?:at_|cut_)?(?P<cut>\d+)")
 
 
 def _with_cutoff(name: str) -> str | None:
@@ -189,19 +205,6 @@ def _table(text: str) -> GainTable:
             "the gain table is empty or names a grade twice", given=printable(text)
         )
     return GainTable(tuple(sorted(pairs)))
-
-
-Kind = TypeVar("Kind", bound=Named)
-
-_SHAPE: Final = re.compile(
-    r"""^(?P<name>[^\W\d][\w.\-#]*?)      # nDCG, ndcg_cut_10, r-precision, α-nDCG, D#-nDCG
-        (?:-l(?P<early>\d+))?               # ranx: relevant from this grade up
-        (?:\((?P<inside>.*?)\))?            # (gain=exp2, rel=2)
-        (?:@(?P<cut>[^\W\d]\w*\([^()]*\)|[^()]*?))?    # @10, @tokens(2000)
-        (?:-l(?P<late>\d+))?$               # ranx, again
-    """,
-    re.VERBOSE | re.DOTALL,
-)
 
 
 def parse_measures(measures: str | Named | Iterable[str | Named]) -> tuple[Named, ...]:
@@ -507,16 +510,6 @@ def _cutoff(cut: str, text: str) -> int:
             else None,
         )
     return int(cut)
-
-
-_PAIR: Final = re.compile(
-    r"""\s*(?P<key>\w+)\s*=\s*(?P<value>
-        \{[^{}]*\} | "[^"]*" | '[^']*'
-        | [\w.\-]+\([^()]*\)(?:@\d+)?      # another measure: of=nDCG(gain=exp2)@10
-        | [^,{}"'=]+?
-    )\s*(?:,|$)""",
-    re.VERBOSE,
-)
 
 
 def _pairs(inside: str, text: str) -> Iterable[tuple[str, str]]:

@@ -27,6 +27,23 @@ if TYPE_CHECKING:
 NAMES: Final = tomllib.loads(
     (files("rankstone.measures.core") / "names.toml").read_text(encoding="utf-8")
 )
+#: names that stand for several measures
+NICKNAMES: Final[dict[str, list[str]]] = NAMES["nicknames"]
+_VALUE: Final = r"-?(?:\d+\.?\d*|\.\d+)"
+_SHAPE: Final = re.compile(
+    rf"(?P<name>[A-Za-z0-9_]+?)(?:[_.](?P<given>(?:\w+=)?{_VALUE}(?:,(?:\w+=)?{_VALUE})*))?"
+)
+_NEXT: Final = re.compile(rf"(?:\w+=)?{_VALUE}(?=[,\s]|$)")
+#: parameters as trec_eval writes them, from a measure that may be of another class
+_GUESSES: Final[dict[str, Callable[[Any], str]]] = {
+    "persistence": lambda m: f"p={m.p:.15g}",
+    "gains": lambda m: ",".join(
+        f"{grade:g}={gain:.15g}" for grade, gain in m.gain.gains
+    ),
+    "set_F": lambda m: f"{round(m.beta**2, 12):.15g}",
+    "utility": lambda m: ",".join(f"{getattr(m, name):.15g}" for name in "abcd"),
+    "11pt_avg": lambda m: ",".join(f"{point:.15g}" for point in m.recalls),
+}
 
 
 @dataclass(frozen=True)
@@ -200,15 +217,8 @@ def _of_row(name: str, ours: str = "", default: Any = (), **rest: Any) -> TrecMe
 TREC: Final[dict[str, TrecMeasure]] = {
     name: _of_row(name, **row) for name, row in NAMES["trec_eval"].items()
 }
-#: names that stand for several measures
-NICKNAMES: Final[dict[str, list[str]]] = NAMES["nicknames"]
 
 _FOLDED: Final = {name.lower(): name for name in TREC}
-_VALUE: Final = r"-?(?:\d+\.?\d*|\.\d+)"
-_SHAPE: Final = re.compile(
-    rf"(?P<name>[A-Za-z0-9_]+?)(?:[_.](?P<given>(?:\w+=)?{_VALUE}(?:,(?:\w+=)?{_VALUE})*))?"
-)
-_NEXT: Final = re.compile(rf"(?:\w+=)?{_VALUE}(?=[,\s]|$)")
 
 
 def split_name(text: str) -> tuple[str, str | None] | None:
@@ -283,15 +293,3 @@ def _guesses(trec: TrecMeasure, measure: Named) -> list[str | None]:
         TypeError,
     ):  # a measure of another class, or without such a parameter
         return [None]
-
-
-#: parameters as trec_eval writes them, from a measure that may be of another class
-_GUESSES: Final[dict[str, Callable[[Any], str]]] = {
-    "persistence": lambda m: f"p={m.p:.15g}",
-    "gains": lambda m: ",".join(
-        f"{grade:g}={gain:.15g}" for grade, gain in m.gain.gains
-    ),
-    "set_F": lambda m: f"{round(m.beta**2, 12):.15g}",
-    "utility": lambda m: ",".join(f"{getattr(m, name):.15g}" for name in "abcd"),
-    "11pt_avg": lambda m: ",".join(f"{point:.15g}" for point in m.recalls),
-}
