@@ -11,7 +11,7 @@ import pytest
 from tests.command_line import command as run
 
 import rankstone
-from rankstone.tables.sheet import text
+from rankstone.tables.page_text import text
 
 #: of 2 queries with one relevant document: its rank in the lists of each run
 RANKS = {"a": (2, 4), "b": (1, 2), "c": (2, 4)}

@@ -22,8 +22,9 @@ from rankstone.errors import (
     NotComparable,
 )
 from rankstone.tables.markup import html, latex, markdown
+from rankstone.tables.page_text import text
 from rankstone.tables.results import as_json
-from rankstone.tables.sheet import Sheet, Table, text
+from rankstone.tables.sheet import Sheet, Table
 
 if TYPE_CHECKING:
     from pathlib import Path

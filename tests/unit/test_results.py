@@ -22,8 +22,11 @@ from rankstone.errors import UsageError
 from rankstone.integrations import arrays
 from rankstone.ltr import select
 from rankstone.tables.markup import html, latex, markdown
+from rankstone.tables.page_text import text
 from rankstone.tables.results import Result
-from rankstone.tables.sheet import Sheet, Table, shortened, text, wrapped
+from rankstone.tables.sheet import Sheet, Table
+from rankstone.tables.short_names import shortened
+from rankstone.tables.wrapping import wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -193,8 +193,7 @@ def written(
         for one in results[1:]:
             rows = rows.vstack(one.to_frame())
         return as_csv(rows, formulas()) if form == "csv" else as_json_lines(rows)
-    from rankstone.tables import markup
-    from rankstone.tables import sheet as terminal
+    from rankstone.tables import markup, page_text
 
     given = view if digits is None else {**view, "digits": digits}
     sheets = [one.sheet(**given) for one in results]
@@ -207,12 +206,12 @@ def written(
     if form in ("md", "latex"):
         return "\n".join(map(markup.markdown if form == "md" else markup.latex, sheets))
     tty = sys.stdout.isatty()
-    columns = width or terminal.page_width()
+    columns = width or page_text.page_width()
     styled = tty and "NO_COLOR" not in os.environ
     notes = columns if tty else _ENDLESS
     return (
         "\n\n".join(
-            terminal.text(one, columns, notes=notes, styled=styled) for one in sheets
+            page_text.text(one, columns, notes=notes, styled=styled) for one in sheets
         )
         + "\n"
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rankstone.errors import printable
 from rankstone.tables.phrases import phrase
-from rankstone.tables.sheet import shortened
+from rankstone.tables.short_names import shortened
 
 if TYPE_CHECKING:
     from rankstone.comparison.compared_systems import ComparedSystems

@@ -14,7 +14,7 @@ from rankstone.reports.caveat_cards import cards, judged_shares
 from rankstone.reports.example_lists import examples, query_texts
 from rankstone.reports.leaderboard import Leaderboard
 from rankstone.reports.result_pages import slices_rows
-from rankstone.tables.sheet import shortened
+from rankstone.tables.short_names import shortened
 
 if TYPE_CHECKING:
     from rankstone._basics import Progress

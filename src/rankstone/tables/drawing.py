@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from itertools import groupby
+from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from rankstone._basics import Record
 from rankstone.errors import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 
 #: letters that distinguish lines without colours, placed on their lines at intervals
@@ -27,18 +28,23 @@ _CODES: Final = {
     "dim": 2,
 }
 #: the least and the largest width of a drawing, and its height
-_NARROWEST, _WIDEST, _HEIGHT = 40, 100, 15
-#: the longest name below a drawing
-_NAME: Final = 40
+_MIN_WIDTH: Final = 40
+_MAX_WIDTH: Final = 100
+_HEIGHT: Final = 15
+#: characters of a name below a drawing, and the least width of the lines
+_MAX_NAME: Final = 40
+_MIN_CANVAS: Final = 10
 
-_ACROSS, _DOWN = 2, 4
+#: dots of a character
+_ACROSS: Final = 2
+_DOWN: Final = 4
 _BLANK: Final = 0x2800
 #: bit of the dot in each row and column of a braille character
 _BITS: Final = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 #: columns between two marks of one line
-_APART: Final = 18
+_MARK_DISTANCE: Final = 18
 #: from this ratio of the last x to the first, the x axis is logarithmic
-_WIDE: Final = 50.0
+_LOGARITHMIC_FROM: Final = 50.0
 
 #: a piece of a drawn line, and its colour
 Piece = tuple[str, str]
@@ -73,38 +79,40 @@ class Drawing(Record):
 
     def rows(self, width: int, *, styled: bool = False) -> list[str]:
         """Return the rows of the drawing, as wide as the page within limits."""
-        wide = min(max(width, _NARROWEST), _WIDEST)
         rows = drawn(
             list(self.lines.values()),
-            wide,
+            min(max(width, _MIN_WIDTH), _MAX_WIDTH),
             _HEIGHT,
             self.top,
             logarithmic=self.logarithmic,
         )
         if self.named:
-            names = enumerate(self.lines)
-            rows.append(
-                [
-                    (
-                        f"{MARKS[at % len(MARKS)]} {printable(name, _NAME)}   ",
-                        COLOURS[at % len(COLOURS)],
-                    )
-                    for at, name in names
-                ]
-            )
-        return [
-            "".join(_coloured(*piece) if styled else piece[0] for piece in row).rstrip()
-            for row in rows
-        ]
+            names = []
+            for number, name in enumerate(self.lines):
+                text = f"{_mark(number)} {printable(name, _MAX_NAME)}   "
+                names.append((text, _colour(number)))
+            rows.append(names)
+
+        write = _coloured if styled else itemgetter(0)
+        return ["".join(map(write, row)).rstrip() for row in rows]
 
 
-def _coloured(text: str, colour: str) -> str:
+def _mark(number: int) -> str:
+    return MARKS[number % len(MARKS)]
+
+
+def _colour(number: int) -> str:
+    return COLOURS[number % len(COLOURS)]
+
+
+def _coloured(piece: Piece) -> str:
+    text, colour = piece
     return f"\x1b[{_CODES[colour]}m{text}\x1b[0m" if colour in _CODES else text
 
 
 def is_logarithmic(x: Sequence[float]) -> bool:
     """Return True if a logarithmic x axis is better."""
-    return len(x) > 0 and x[0] > 0 and x[-1] / x[0] >= _WIDE
+    return len(x) > 0 and x[0] > 0 and x[-1] / x[0] >= _LOGARITHMIC_FROM
 
 
 def drawn(
@@ -131,88 +139,112 @@ def drawn(
     place = math.log if logarithmic else float
     left = min(place(line.x[0]) for line in lines)
     right = max(place(line.x[-1]) for line in lines)
-    high = top if top is not None else max(max(line.y) for line in lines)
+
     low = min(0.0, *(min(line.y) for line in lines))
-    labels = [f"{low + (high - low) * share:.3g}" for share in (1.0, 0.5, 0.0)]
-    margin = max(map(len, labels)) + 2
-    canvas = _Canvas(max(width - margin, 10), height)
-    for at, line in enumerate(lines):
-        spots = [
-            (_share(place(x), left, right), _share(y, low, high))
-            for x, y in zip(line.x, line.y, strict=True)
-        ]
-        canvas.line(spots, at, len(lines))
-    named = {0: labels[0], height // 2: labels[1], height - 1: labels[2]}
-    rows = [
-        [
-            (f"{named.get(row, ''):>{margin - 2}} ", "dim"),
-            ("┤" if row in named else "│", "dim"),
-            *canvas.row(row),
-        ]
-        for row in range(height)
-    ]
-    ends = f"{lines[0].x[0]:g}", f"{lines[0].x[-1]:g}"
-    gap = max(canvas.width - len(ends[0]) - len(ends[1]), 1)
-    rows.append([(" " * (margin - 1) + "└" + "─" * canvas.width, "dim")])
-    rows.append([(" " * margin + ends[0] + " " * gap + ends[1], "dim")])
+    high = top
+    if high is None:
+        high = max(max(line.y) for line in lines)
+
+    labels = {}
+    for row, share in ((0, 1.0), (height // 2, 0.5), (height - 1, 0.0)):
+        labels[row] = f"{low + (high - low) * share:.3g}"
+    margin = max(map(len, labels.values())) + 2
+
+    canvas = _Canvas(max(width - margin, _MIN_CANVAS), height)
+    for number, line in enumerate(lines):
+        across = [_share(place(x), left, right) for x in line.x]
+        up = [_share(y, low, high) for y in line.y]
+        canvas.draw(across, up, number)
+        if len(lines) > 1:
+            canvas.mark(number, len(lines))
+
+    rows = []
+    for row in range(height):
+        label = f"{labels.get(row, ''):>{margin - 2}} "
+        axis = "┤" if row in labels else "│"
+        rows.append([(label, "dim"), (axis, "dim"), *canvas.row(row)])
+    axis_lines = _x_axis(lines[0].x, margin, canvas.width)
+    rows += [[(line, "dim")] for line in axis_lines]
     return rows
 
 
 def _share(value: float, low: float, high: float) -> float:
+    """Return how far a value is from ``low`` to ``high``; 0 where these are one."""
     return (value - low) / (high - low) if high > low else 0.0
+
+
+def _x_axis(x: Sequence[float], margin: int, width: int) -> Iterator[str]:
+    """Yield the axis, and the numbers at its ends."""
+    indent = " " * margin
+    first = f"{x[0]:g}"
+    last = f"{x[-1]:g}"
+    gap = " " * max(width - len(first) - len(last), 1)
+
+    yield f"{indent[1:]}└{'─' * width}"
+    yield indent + first + gap + last
 
 
 class _Canvas:
     """Characters with their dots, marks, and the last line drawn there."""
 
     def __init__(self, width: int, height: int) -> None:
-        self.width, self.height = width, height
+        self.width = width
+        self.height = height
         self._dots = [[0] * width for _ in range(height)]
-        self._mark = [[""] * width for _ in range(height)]
-        self._of = [[0] * width for _ in range(height)]
+        self._marks = [[""] * width for _ in range(height)]
+        self._numbers = [[0] * width for _ in range(height)]
 
-    def line(self, spots: Sequence[tuple[float, float]], number: int, of: int) -> None:
-        """Draw a line through points given as shares of width and height, and mark it among several."""
-        wide = self.width * _ACROSS - 1
-        tall = self.height * _DOWN - 1
-        ends = [(round(x * wide), round(y * tall)) for x, y in spots]
-        for (x0, y0), (x1, y1) in zip(ends, ends[1:] or ends, strict=False):
+    def draw(self, across: Sequence[float], up: Sequence[float], number: int) -> None:
+        """Draw a line through points, which are given as shares of width and height."""
+        right = self.width * _ACROSS - 1
+        top = self.height * _DOWN - 1
+        x = [round(share * right) for share in across]
+        y = [round(share * top) for share in up]
+        if len(x) == 1:
+            self._dot(x[0], y[0], number)
+
+        for (x0, x1), (y0, y1) in zip(pairwise(x), pairwise(y), strict=True):
             steps = max(abs(x1 - x0), abs(y1 - y0), 1)
             for step in range(steps + 1):
-                self._dot(
-                    x0 + (x1 - x0) * step / steps, y0 + (y1 - y0) * step / steps, number
-                )
-        if of > 1:
-            for column in range(_APART * number // of, self.width, _APART):
-                self._put_mark(column, number)
+                dot_x = x0 + (x1 - x0) * step / steps
+                dot_y = y0 + (y1 - y0) * step / steps
+                self._dot(round(dot_x), round(dot_y), number)
 
-    def _dot(self, x: float, y: float, number: int) -> None:
-        across = round(x)
-        up = round(y)
-        column = across // _ACROSS
-        row = self.height - 1 - up // _DOWN
-        self._dots[row][column] |= _BITS[_DOWN - 1 - up % _DOWN][across % _ACROSS]
-        self._of[row][column] = number
+    def _dot(self, x: int, y: int, number: int) -> None:
+        row = self.height - 1 - y // _DOWN
+        column = x // _ACROSS
+        bits = _BITS[_DOWN - 1 - y % _DOWN]
+        self._dots[row][column] |= bits[x % _ACROSS]
+        self._numbers[row][column] = number
 
-    def _put_mark(self, column: int, number: int) -> None:
-        rows = [
-            row
-            for row in range(self.height)
-            if self._dots[row][column] and self._of[row][column] == number
-        ]
-        if rows:
-            self._mark[rows[len(rows) // 2]][column] = MARKS[number % len(MARKS)]
+    def mark(self, number: int, lines: int) -> None:
+        """Put the letter of a line, which is one of several, on it at intervals."""
+        begin = _MARK_DISTANCE * number // lines
+        for column in range(begin, self.width, _MARK_DISTANCE):
+            rows = [
+                row
+                for row in range(self.height)
+                if self._dots[row][column] and self._numbers[row][column] == number
+            ]
+            if rows:
+                middle = rows[len(rows) // 2]
+                self._marks[middle][column] = _mark(number)
 
     def row(self, row: int) -> list[Piece]:
         """Return a row as pieces of one colour each; blanks belong to the piece before them."""
-        shown = []
+        signs: list[Piece] = []
         colour = ""
-        for dots, mark, number in zip(
-            self._dots[row], self._mark[row], self._of[row], strict=True
-        ):
-            colour = COLOURS[number % len(COLOURS)] if dots else colour
-            shown.append((mark or chr(_BLANK + dots) if dots else " ", colour))
-        runs = groupby(shown, key=lambda piece: piece[1])
-        return [
-            ("".join(char for char, _ in pieces), colour) for colour, pieces in runs
-        ]
+        drawn_row = zip(
+            self._dots[row], self._marks[row], self._numbers[row], strict=True
+        )
+        for dots, mark, number in drawn_row:
+            sign = " "
+            if dots:
+                colour = _colour(number)
+                sign = mark or chr(_BLANK + dots)
+            signs.append((sign, colour))
+
+        pieces = []
+        for colour, run in groupby(signs, key=itemgetter(1)):
+            pieces.append(("".join(sign for sign, _ in run), colour))
+        return pieces

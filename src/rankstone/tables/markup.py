@@ -9,30 +9,29 @@ from typing import TYPE_CHECKING, Final
 from rankstone.tables.sheet import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from rankstone.tables.sheet import Sheet
 
 
 #: characters with a meaning in Markdown
-_MARKS: Final = re.compile(r"([\\`*_{}\[\]<>#|~$&!()])")
-_LATEX: Final = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{",
-    "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
-    ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"{\char34}", "–": "--", "−": r"$-$",
-    "…": r"\dots{}",
-    "Σ": r"$\Sigma$", "Π": r"$\Pi$", "≤": r"$\leq$", "≥": r"$\geq$", "·": r"$\cdot$", "×": r"$\times$",
-    "β": r"$\beta$", "α": r"$\alpha$", "γ": r"$\gamma$", "ε": r"$\varepsilon$",
-    "δ": r"$\delta$", "σ": r"$\sigma$",
-    "τ": r"$\tau$", "λ": r"$\lambda$", "ρ": r"$\rho$", "½": r"$\frac12$", "∈": r"$\in$", "→": r"$\to$",
-    "∞": r"$\infty$", "²": r"$^2$", "ᵢ": r"$_i$", "√": r"$\surd$", "∪": r"$\cup$", "∩": r"$\cap$",
-    "Ω": r"$\Omega$",
-    "≠": r"$\neq$", "⌊": r"$\lfloor$", "⌋": r"$\rfloor$", "Γ": r"$\Gamma$", "φ": r"$\varphi$", "π": r"$\pi$",
-    "∝": r"$\propto$", "≻": r"$\succ$", "³": r"$^3$", "₂": r"$_2$", "♯": r"$\sharp$",
-    "†": r"$\dagger$", "‡": r"$\ddagger$",
-}  # fmt: skip
+_MARKDOWN: Final = re.compile(r"([\\`*_{}\[\]<>#|~$&!()])")
+#: how LaTeX writes the characters that it obeys, and those that its fonts lack: one after the other
+_LATEX_SIGNS: Final = r"""
+\ \textbackslash{}   & \&   % \%   $ \$   # \#   _ \_
+{ \{   } \}   ~ \textasciitilde{}   ^ \textasciicircum{}   < \textless{}   > \textgreater{}
+| \textbar{}   " {\char34}   – --   − $-$   … \dots{}   Σ $\Sigma$
+Π $\Pi$   ≤ $\leq$   ≥ $\geq$   · $\cdot$   × $\times$   β $\beta$
+α $\alpha$   γ $\gamma$   ε $\varepsilon$   δ $\delta$   σ $\sigma$   τ $\tau$
+λ $\lambda$   ρ $\rho$   ½ $\frac12$   ∈ $\in$   → $\to$   ∞ $\infty$
+² $^2$   ᵢ $_i$   √ $\surd$   ∪ $\cup$   ∩ $\cap$   Ω $\Omega$
+≠ $\neq$   ⌊ $\lfloor$   ⌋ $\rfloor$   Γ $\Gamma$   φ $\varphi$   π $\pi$
+∝ $\propto$   ≻ $\succ$   ³ $^3$   ₂ $_2$   ♯ $\sharp$   † $\dagger$
+‡ $\ddagger$
+"""
+_LATEX: Final = dict(re.findall(r"(\S+) (\S+)", _LATEX_SIGNS))
 #: combining accents of the letter before them
-_ABOVE: Final = {"\u0302": r"\^", "\u0303": r"\~"}
+_LATEX_ACCENTS: Final = {"\u0302": r"\^", "\u0303": r"\~"}
 _STYLE: Final = """
 .rankstone{font:14px/1.45 system-ui,sans-serif;color:inherit;max-width:60rem}
 .rankstone table{border-collapse:collapse;margin:.4em 0 1em}
@@ -59,135 +58,155 @@ base-uri 'none'; form-action 'none'">
 """
 
 
-def document(title: str, pieces: Iterable[str]) -> str:
-    """Return pieces of HTML as a page in which no script runs and that loads nothing."""
-    return _DOCUMENT.format(title=escaping.escape(title), body="\n".join(pieces))
-
-
-def _escaped_markdown(text: str) -> str:
-    return _MARKS.sub(r"\\\1", text)
+def _written(
+    part: Table | tuple[str, tuple[str, ...]],
+    write_table: Callable[[Table], list[str]],
+    write_list: Callable[[Sequence[str]], list[str]],
+) -> tuple[str, list[str]]:
+    """Return the title of a part, and its lines in a format that writes tables and lists in this way."""
+    if isinstance(part, Table):
+        return part.title, write_table(part)
+    title, texts = part
+    return title, write_list(texts)
 
 
 def markdown(sheet: Sheet) -> str:
     """Return a sheet as Markdown."""
-    blocks: list[list[str]] = (
-        [[f"### {_escaped_markdown(sheet.title)}"]] if sheet.title else []
-    )
-    blocks += [
-        [_escaped_markdown(text)] for text in (sheet.formula, sheet.symbols) if text
-    ]
+    blocks = []
+    if sheet.title:
+        blocks.append(f"### {_escaped_markdown(sheet.title)}")
+    blocks += map(_escaped_markdown, filter(None, (sheet.formula, sheet.symbols)))
+
     for part in sheet.readable:
-        title, items = (part.title, ()) if isinstance(part, Table) else part
-        blocks += [[f"**{_escaped_markdown(title)}**"]] if title else []
-        if not isinstance(part, Table):
-            blocks.append([f"- {_escaped_markdown(line)}" for line in items])
-            continue
-        rule = ["--:" if numeric else ":--" for numeric in part.numeric]
-        lines = [_table_row(map(_escaped_markdown, part.head)), _table_row(rule)]
-        last = len(part.rows) - part.total
-        for at, cells in enumerate(part.marked("**{}**", escape=_escaped_markdown)):
-            lines.append(
-                _table_row(
-                    f"**{cell}**" if at >= last and cell else cell for cell in cells
-                )
-            )
-        blocks.append(lines)
-    blocks += (
-        [[f"- {_escaped_markdown(line)}" for line in sheet.brief]]
-        if sheet.brief
-        else []
-    )
-    return "\n\n".join(map("\n".join, blocks)) + "\n"
+        title, body = _written(part, _markdown_table, _markdown_list)
+        if title:
+            blocks.append(f"**{_escaped_markdown(title)}**")
+        blocks.append("\n".join(body))
+
+    if sheet.brief:
+        blocks.append("\n".join(_markdown_list(sheet.brief)))
+    return "\n\n".join(blocks) + "\n"
 
 
-def _table_row(cells: Iterable[str]) -> str:
+def _markdown_list(texts: Sequence[str]) -> list[str]:
+    return [f"- {_escaped_markdown(text)}" for text in texts]
+
+
+def _markdown_table(table: Table) -> list[str]:
+    alignment = ["--:" if numeric else ":--" for numeric in table.numeric]
+    lines = [_markdown_row(map(_escaped_markdown, table.head))]
+    lines.append(_markdown_row(alignment))
+
+    first_total = len(table.rows) - table.total
+    for place, row in enumerate(table.marked("**{}**", escape=_escaped_markdown)):
+        is_total = place >= first_total
+        cells = (f"**{cell}**" if is_total and cell else cell for cell in row)
+        lines.append(_markdown_row(cells))
+    return lines
+
+
+def _markdown_row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
+
+
+def _escaped_markdown(text: str) -> str:
+    return _MARKDOWN.sub(r"\\\1", text)
+
+
+def latex(sheet: Sheet) -> str:
+    """Return a sheet as LaTeX: put it into a document that uses booktabs and amsmath."""
+    lines = [f"% {note}" for note in sheet.notes]
+    if sheet.title:
+        lines.append(rf"\paragraph{{{escaped_latex(sheet.title)}}}")
+        below = [*map(escaped_latex, filter(None, (sheet.formula, sheet.symbols)))]
+        if below:
+            lines.append((r"\\" + "\n").join(below))
+        lines.append("")
+
+    for part in sheet.readable:
+        title, body = _written(part, _latex_table, _latex_list)
+        if title:
+            lines.append(rf"\textbf{{{escaped_latex(title)}}}\par")
+        lines += body
+    return "\n".join(lines) + "\n"
+
+
+def _latex_list(texts: Sequence[str]) -> list[str]:
+    items = [rf"  \item {escaped_latex(text)}" for text in texts]
+    return [r"\begin{itemize}", *items, r"\end{itemize}"] if items else []
+
+
+def _latex_table(table: Table) -> list[str]:
+    alignment = "".join("r" if numeric else "l" for numeric in table.numeric)
+    head = " & ".join(map(escaped_latex, table.head))
+    lines = [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule"]
+    lines += [rf"{head} \\", r"\midrule"]
+
+    first_total = len(table.rows) - table.total
+    for place, row in enumerate(table.marked(r"\textbf{{{}}}", escape=escaped_latex)):
+        if place == first_total:
+            lines.append(r"\midrule")
+        # a bracket or a star at the begin of a row would belong to the end of the row above
+        guard = "{}" if row[0].startswith(("[", "*")) else ""
+        lines.append(guard + " & ".join(row) + r" \\")
+    return [*lines, r"\bottomrule", r"\end{tabular}\par"]
 
 
 def escaped_latex(text: str) -> str:
     """Return text whose characters LaTeX does not obey."""
     signs: list[str] = []
     for sign in text:
-        if sign in _ABOVE:
-            signs.append(f"{_ABOVE[sign]}{{{signs.pop() if signs else ''}}}")
+        if sign in _LATEX_ACCENTS:
+            letter = signs.pop() if signs else ""
+            signs.append(f"{_LATEX_ACCENTS[sign]}{{{letter}}}")
         else:
             signs.append(_LATEX.get(sign, sign))
     return "".join(signs)
 
 
-def latex(sheet: Sheet) -> str:
-    """Return a sheet as LaTeX: put it into a document that uses booktabs and amsmath."""
-    above = (r"\\" + "\n").join(
-        map(escaped_latex, filter(None, (sheet.formula, sheet.symbols)))
-    )
-    lines = [f"% {line}" for line in sheet.notes]
-    lines += (
-        [
-            rf"\paragraph{{{escaped_latex(sheet.title)}}}",
-            *([above] if above else []),
-            "",
-        ]
-        if sheet.title
-        else []
-    )
-    for part in sheet.readable:
-        if not isinstance(part, Table):
-            title, texts = part
-            items = [rf"  \item {escaped_latex(line)}" for line in texts]
-            lines += [rf"\textbf{{{escaped_latex(title)}}}\par"] if title else []
-            lines += [r"\begin{itemize}", *items, r"\end{itemize}"] if items else []
-            continue
-        shape = "".join("r" if numeric else "l" for numeric in part.numeric)
-        lines += [rf"\textbf{{{escaped_latex(part.title)}}}\par"] if part.title else []
-        lines += [rf"\begin{{tabular}}{{{shape}}}", r"\toprule"]
-        lines += [" & ".join(map(escaped_latex, part.head)) + r" \\", r"\midrule"]
-        last = len(part.rows) - part.total
-        for at, row in enumerate(part.marked(r"\textbf{{{}}}", escape=escaped_latex)):
-            lines += [r"\midrule"] if at == last and part.total else []
-            guard = (
-                "{}" if row[0][:1] in ("[", "*") else ""
-            )  # these would belong to the line above
-            lines.append(guard + " & ".join(row) + r" \\")
-        lines += [r"\bottomrule", r"\end{tabular}\par"]
-    return "\n".join(lines) + "\n"
+def document(title: str, pieces: Iterable[str]) -> str:
+    """Return pieces of HTML as a page in which no script runs and that loads nothing."""
+    return _DOCUMENT.format(title=escaping.escape(title), body="\n".join(pieces))
 
 
 def html(sheet: Sheet) -> str:
     """Return a sheet as a piece of HTML with its own style."""
     escape = escaping.escape
     lines = [f"<style>{_STYLE}</style>", '<div class="rankstone">']
-    lines += [f"<h3>{escape(sheet.title)}</h3>"] if sheet.title else []
-    lines += [
-        f'<p class="formula">{escape(text)}</p>'
-        for text in (sheet.formula, sheet.symbols)
-        if text
-    ]
+    if sheet.title:
+        lines.append(f"<h3>{escape(sheet.title)}</h3>")
+    below = map(escape, filter(None, (sheet.formula, sheet.symbols)))
+    lines += [f'<p class="formula">{text}</p>' for text in below]
+
     for part in sheet.readable:
-        if not isinstance(part, Table):
-            title, texts = part
-            lines += [f"<h4>{escape(title)}</h4>"] if title else []
-            lines.append(_items(texts))
-            continue
-        kinds = [' class="n"' if numeric else "" for numeric in part.numeric]
-        head = "".join(
-            f"<th{kind}>{escape(cell)}</th>"
-            for kind, cell in zip(kinds, part.head, strict=True)
-        )
-        lines += [f"<h4>{escape(part.title)}</h4>"] if part.title else []
-        lines.append(f"<table><thead><tr>{head}</tr></thead><tbody>")
-        last = len(part.rows) - part.total
-        for at, row in enumerate(part.marked("<b>{}</b>", escape=escape)):
-            cells = "".join(
-                f"<td{kind}>{cell}</td>" for kind, cell in zip(kinds, row, strict=True)
-            )
-            lines.append(
-                f'<tr class="sum">{cells}</tr>' if at >= last else f"<tr>{cells}</tr>"
-            )
-        lines.append("</tbody></table>")
-    lines += [_items(sheet.brief)] if sheet.brief else []
+        title, body = _written(part, _html_table, _html_list)
+        if title:
+            lines.append(f"<h4>{escape(title)}</h4>")
+        lines += body
+
+    if sheet.brief:
+        lines += _html_list(sheet.brief)
     return "\n".join([*lines, "</div>"])
 
 
-def _items(lines: Iterable[str]) -> str:
-    items = "".join(f"<li>{escaping.escape(line)}</li>" for line in lines)
-    return f"<ul>{items}</ul>" if items else ""
+def _html_list(texts: Sequence[str]) -> list[str]:
+    items = "".join(f"<li>{escaping.escape(text)}</li>" for text in texts)
+    return [f"<ul>{items}</ul>" if items else ""]
+
+
+def _html_table(table: Table) -> list[str]:
+    classes = [' class="n"' if numeric else "" for numeric in table.numeric]
+    head = _html_cells("th", classes, map(escaping.escape, table.head))
+    lines = [f"<table><thead><tr>{head}</tr></thead><tbody>"]
+
+    first_total = len(table.rows) - table.total
+    for place, row in enumerate(table.marked("<b>{}</b>", escape=escaping.escape)):
+        total_class = ' class="sum"' if place >= first_total else ""
+        lines.append(f"<tr{total_class}>{_html_cells('td', classes, row)}</tr>")
+    return [*lines, "</tbody></table>"]
+
+
+def _html_cells(tag: str, classes: list[str], texts: Iterable[str]) -> str:
+    """Return the cells of a row, ``th`` or ``td``; the texts are escaped already."""
+    cells = zip(classes, texts, strict=True)
+    return "".join(f"<{tag}{class_}>{text}</{tag}>" for class_, text in cells)

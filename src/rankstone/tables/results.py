@@ -16,6 +16,7 @@ from rankstone.errors import BadParameter, UsageError, installed, printable
 from rankstone.io.atomic_files import atomic
 from rankstone.io.csv_files import without_formulas
 from rankstone.io.suffixes import suffixes_of, written_format
+from rankstone.tables.convention_notes import conventions_lines
 from rankstone.tables.phrases import phrase
 
 if TYPE_CHECKING:
@@ -27,14 +28,12 @@ if TYPE_CHECKING:
 
 #: what the rows of a result are written as
 ROWS: Final = ("parquet", "csv", "jsonl")
-#: characters that JSON may hold as they are, and terminals obey → how JSON writes them too
-_OBEYED: Final = {
-    code: f"\\u{code:04x}"
-    for codes in ((0x7F, 0xA0), (0x200E, 0x2010), (0x2028, 0x202F), (0x2066, 0x206A))
-    for code in range(*codes)
+#: characters that JSON may hold as they are, and terminals obey: the first of a range, and the one after it
+_OBEYED: Final = ((0x7F, 0xA0), (0x200E, 0x2010), (0x2028, 0x202F), (0x2066, 0x206A))
+#: how JSON writes them too
+_ESCAPES: Final = {
+    code: f"\\u{code:04x}" for codes in _OBEYED for code in range(*codes)
 }
-#: options and parameters whose defaults are shown in brief: those that libraries disagree on most
-_USUAL: Final = ("gain", "rel", "ties", "missing")
 
 
 class Result:
@@ -78,7 +77,7 @@ class Result:
 
     def text(self, width: int = 80, *, verbose: bool = False) -> str:
         """Return it as text for a page of ``width`` columns; ``verbose``: with the whole audit."""
-        from rankstone.tables.sheet import text
+        from rankstone.tables.page_text import text
 
         return text(self.sheet().verbose() if verbose else self.sheet(), width)
 
@@ -104,7 +103,7 @@ class Result:
         return self.to_html()
 
     def __repr__(self) -> str:
-        from rankstone.tables.sheet import page_width
+        from rankstone.tables.page_text import page_width
 
         return self.text(page_width())
 
@@ -141,8 +140,9 @@ class Result:
         }
         if kind not in texts:
             is_page = kind == "html"
+            things = "pages" if is_page else "files with such a suffix"
             raise UsageError(
-                f"{printable(path)}: results write no {'pages' if is_page else 'files with such a suffix'}",
+                f"{printable(path)}: results write no {things}",
                 expected=", ".join(suffixes_of(*ROWS, *texts)),
                 fix="rankstone.report(result, path) writes a page" if is_page else None,
             )
@@ -184,25 +184,23 @@ class Findings(Result):
 
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts."""
-        known = {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type] # a dataclass
-        return given(
-            **{
-                name: one
-                for name, one in known.items()
-                if name not in ("lang", "digits")
-            }
-        ) | {"findings": list(self.findings())}
+        values = {part.name: getattr(self, part.name) for part in fields(self)}  # type: ignore[arg-type] # a dataclass
+        for name in ("lang", "digits"):
+            del values[name]
+        return given(**values) | {"findings": list(self.findings())}
 
     def sheet(self, digits: int | None = None, *, verbose: bool = False) -> Sheet:
         """Return tables, findings and method."""
         from rankstone.tables.sheet import Sheet
 
-        shown = self.digits if digits is None else digits
-        parts: list[Part] = [*self.tables(shown, verbose=verbose)]
-        lists = {"findings": [*self.findings(shown)], "method": [*self.method_lines()]}
-        parts += [
-            (self.say(name), tuple(lines)) for name, lines in lists.items() if lines
-        ]
+        if digits is None:
+            digits = self.digits
+        parts: list[Part] = [*self.tables(digits, verbose=verbose)]
+        lists = {"findings": self.findings(digits), "method": self.method_lines()}
+        for name, lines in lists.items():
+            texts = tuple(lines)
+            if texts:
+                parts.append((self.say(name), texts))
         return Sheet(self.title(), parts=tuple(parts), notes=(self._notes(),))
 
 
@@ -274,36 +272,33 @@ class HasMeans(Result):
         >>> scores.to_flat_dict("val/"), scores.to_flat_dict(plain=True)
         ({'val/RR': 1.0, 'val/nDCG@10': 1.0}, {'RR': 1.0, 'nDCG_at_10': 1.0})
         """
-        means = self.to_dict()
-        name = plain_name if plain else str
-        several = len(means) > 1
-        rows = [
-            (run, measure, value)
-            for run, of in means.items()
-            for measure, value in of.items()
-        ]
-        flat = {
-            f"{prefix}{name(r) + '/' if several else ''}{name(m)}": value
-            for r, m, value in rows
-        }
-        if len(flat) < len(rows):
+        means_by_run = self.to_dict()
+        written = plain_name if plain else str
+        by_name: dict[str, float | None] = {}
+        for run, means in means_by_run.items():
+            run_prefix = f"{prefix}{written(run)}/" if len(means_by_run) > 1 else prefix
+            by_name |= {
+                f"{run_prefix}{written(measure)}": mean
+                for measure, mean in means.items()
+            }
+
+        if len(by_name) < sum(map(len, means_by_run.values())):
             raise BadParameter(
                 "two means have the same name",
-                given=", ".join(flat),
+                given=", ".join(by_name),
                 fix="remove plain=True",
             )
-        return {name: value for name, value in flat.items() if value is not None}
+        return {name: mean for name, mean in by_name.items() if mean is not None}
 
     def report(self: Averaged, by: str | Sequence[str] = ()) -> dict[str, Any]:
         """Return all data as plain dicts: means, audit, conventions, inputs; ``by`` adds segments."""
         audit = self.audit.to_dict()
-        for without in ("missing", "no_relevant"):
-            means = (
-                self.mean(without=[without]).iter_rows() if self.has(without) else ()
-            )
-            for run, measure, value, n, _ in means:
+        for without in filter(self.has, ("missing", "no_relevant")):
+            means = self.mean(without=[without])
+            for run, measure, value, n, _ in means.iter_rows():
                 others = audit["runs"][run].setdefault(f"means_without_{without}", {})
                 others[measure] = {"value": value, "n": n}
+
         segments = {"segments": self.mean(by=by).to_dicts()} if by else {}
         return {
             "runs": self.to_dict(),
@@ -326,11 +321,8 @@ def plain_name(name: str) -> str:
     >>> plain_name("AP(rel=2)@5")
     'AP_rel_2_at_5'
     """
-    return (
-        re.sub(r"\W+", "_", name.replace("@", "_at_"))
-        .replace("__at_", "_at_")
-        .strip("_")
-    )
+    words = re.sub(r"\W+", "_", name.replace("@", "_at_"))
+    return words.replace("__at_", "_at_").strip("_")
 
 
 def given(**named: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever results hold
@@ -347,13 +339,9 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever results hold
         return value.to_dicts()
     if hasattr(value, "to_dict"):
         return value.to_dict()
-    return (
-        dict(value)
-        if hasattr(value, "keys")
-        else list(value)
-        if isinstance(value, tuple)
-        else value
-    )
+    if hasattr(value, "keys"):
+        return dict(value)
+    return list(value) if isinstance(value, tuple) else value
 
 
 def write_rows(rows: pl.LazyFrame, path: StrPath, formulas: str = "keep") -> None:
@@ -384,11 +372,10 @@ def _dumped(value: object, indent: int | None = None) -> str:
     >>> _dumped({"f": float("inf"), "system": "a\x9b31m"})
     '{"f": null, "system": "a\\u009b31m"}'
     """
-    plain = _finite(value)
     text = json.dumps(
-        plain, ensure_ascii=False, indent=indent, default=str, allow_nan=False
+        _finite(value), ensure_ascii=False, indent=indent, default=str, allow_nan=False
     )
-    return text.translate(_OBEYED)
+    return text.translate(_ESCAPES)
 
 
 def _finite(value: object) -> object:
@@ -404,114 +391,38 @@ def _finite(value: object) -> object:
 
 def as_csv(frame: pl.DataFrame, formulas: str = "keep") -> str:
     """Return the rows of a frame as CSV; items of a list are separated by blanks."""
-    text: str = (
-        without_formulas(_without_lists(frame.lazy()), formulas).collect().write_csv()
-    )
+    rows = without_formulas(_without_lists(frame.lazy()), formulas)
+    text: str = rows.collect().write_csv()
     return text
 
 
 def _without_lists(rows: pl.LazyFrame) -> pl.LazyFrame:
-    lists = [
+    """Return rows with one text, its items separated by blanks, for each list."""
+    lists = pl.col(
         name
-        for name, kind in rows.collect_schema().items()
-        if isinstance(kind, pl.List)
-    ]
-    return rows.with_columns(
-        pl.col(name).cast(pl.List(pl.String)).list.join(" ") for name in lists
+        for name, dtype in rows.collect_schema().items()
+        if isinstance(dtype, pl.List)
     )
+    return rows.with_columns(lists.cast(pl.List(pl.String)).list.join(" "))
 
 
 def as_pandas(frame: pl.DataFrame) -> Any:  # noqa: ANN401 - pandas is not imported here
     """Return a frame as a pandas frame; texts and lists are Python objects, numbers NumPy's."""
     pandas = installed("pandas", "pandas", 'pip install "rankstone[pandas]"')
-    columns = frame.get_columns()
-    return pandas.DataFrame(
-        {c.name: c.to_numpy() if c.dtype.is_numeric() else c.to_list() for c in columns}
-    )
+    columns = {}
+    for column in frame.get_columns():
+        is_number = column.dtype.is_numeric()
+        columns[column.name] = column.to_numpy() if is_number else column.to_list()
+    return pandas.DataFrame(columns)
 
 
-# -- notes below results -----------------------------------------------------------------------------------
 def data_notes(audit: Any, conventions: Mapping[str, Any] | None) -> Details:  # noqa: ANN401 - of any room
     """Return what is noted below numbers: the audit of their data, and the conventions they depend on."""
     from rankstone.tables.sheet import Details
 
-    audits = ((), ()) if audit is None else (audit.lines(), audit.brief())
-    whole, brief = (
-        conventions_lines(conventions or {}, brief=brief) for brief in (False, True)
-    )
-    return Details((*audits[0], *whole), (*audits[1], *brief))
-
-
-def conventions_lines(
-    conventions: Mapping[str, Any], *, brief: bool = False
-) -> list[str]:
-    """Return the lines about the conventions of numbers; ``brief``: only what differs from the defaults.
-
-    >>> known = {"alignment": {"order": "score", "ties": "input"}, "defaults": {"AP.denom": "R"}}
-    >>> conventions_lines(known)
-    ['conventions  order=score ties=input · AP.denom=R']
-    >>> conventions_lines(known | {"changed": {"ties": "docid_desc"}}, brief=True)
-    ['conventions  ties=input (default docid_desc) · defaults: …']
-    """
-    if "convention" in conventions:
-        lines = [f"convention  {conventions['convention']}"]
-        for text, meaning in conventions["meaning"].items():
-            options = " ".join(
-                f"{name}={value}" for name, value in meaning["options"].items()
-            )
-            note = f": {meaning['note']}" if meaning.get("note") else ""
-            ours = (
-                "a measure of this library alone"
-                if meaning["ours"] == text
-                else meaning["ours"]
-            )
-            lines.append(
-                f"  {text} is {ours}{f' with {options}' if options else ''}{note}"
-            )
-        return lines
-    if "alignment" not in conventions:
-        known = {
-            name: value for name, value in conventions.items() if value is not None
-        }
-        shown = [
-            f"{name}={printable(_listed(value), 40)}" for name, value in known.items()
-        ]
-        return [f"conventions  {' '.join(shown)}"] if shown else []
-    shown = [
-        f"{name}={value}"
-        for name, value in conventions["alignment"].items()
-        if value is not None
-    ]
-    if brief:
-        changed = conventions.get("changed", {})
-        defaults = {
-            name.rpartition(".")[2]: value
-            for name, value in conventions["defaults"].items()
-        }
-        defaults = {**defaults, **dict.fromkeys(conventions["alignment"])}
-        usual = [f"{name}={defaults[name]}" for name in _USUAL if defaults.get(name)]
-        usual += [
-            one
-            for one in shown
-            if one.partition("=")[0] in _USUAL and one.partition("=")[0] not in changed
-        ]
-        other = [
-            one if changed[name] is None else f"{one} (default {changed[name]})"
-            for one in shown
-            if (name := one.partition("=")[0]) in changed
-        ]
-        return [
-            f"conventions  {' '.join([*other, *(['·'] if other else []), 'defaults:', *usual, '…'])}"
-        ]
-    parameters = [f"{name}={value}" for name, value in conventions["defaults"].items()]
-    return [
-        "conventions  "
-        + " ".join(shown)
-        + (" · " + " ".join(parameters) if parameters else "")
-    ]
-
-
-def _listed(value: object) -> object:
-    if isinstance(value, (list, tuple)):
-        return ",".join(str(_listed(one)) for one in value)
-    return f"{value:g}" if isinstance(value, float) else value
+    whole = conventions_lines(conventions or {})
+    brief = conventions_lines(conventions or {}, brief=True)
+    if audit is not None:
+        whole = [*audit.lines(), *whole]
+        brief = [*audit.brief(), *brief]
+    return Details(tuple(whole), tuple(brief))
