@@ -29,8 +29,7 @@ from rankstone.errors import InputError, printable
 from rankstone.evaluation.request import name_runs, of_rankings
 from rankstone.evaluation.span_judgments import with_span_ids
 from rankstone.hits.alignment_options import LARGEST_GRADE
-from rankstone.hits.budgets import STEPS
-from rankstone.hits.extras.text_spans import OFFSETS
+from rankstone.hits.budgets import OFFSETS, STEPS
 from rankstone.hits.judgments import GradeCounts
 from rankstone.hits.list_arrays import Ideal, offsets_of
 from rankstone.io import advise_on_others, read_interactions, read_judgments, read_run

@@ -16,9 +16,6 @@ from rankstone.evaluation.request import check_queries
 from rankstone.evaluation.scores import RunScores
 from rankstone.hits.alignment import Aligner, joined, no_overlap, taken
 from rankstone.hits.alignment_audit import Audit, RunAudit
-from rankstone.hits.extras.exclusion import LeftOut, rows_in
-from rankstone.hits.extras.text_spans import TextSpans
-from rankstone.hits.extras.unanswerable_queries import UnanswerableQueries
 from rankstone.hits.grouped_judgments import grouped_judgments
 from rankstone.hits.judgments import Judgments, SelfLabelled, judged_queries
 from rankstone.hits.requested_extras import requested_extras
@@ -217,7 +214,7 @@ class Pipeline(Record):
             cutoffs=cutoffs_of(self.measures),
             deepest=deepest_of(self.measures),
             order=self.options.order,
-            left_out=LeftOut.of(self.judgments, tallies),
+            **audited(self.judgments, tallies),
             read_as=table.read_as(),
             failed=Counter(table.failed.values()),
             unanswerable=self._unanswerable,
@@ -343,6 +340,16 @@ def score_warnings(bounded: Mapping[Measure, int], several: int | None) -> list[
     return sentences
 
 
+def audited(
+    judgments: Judgments | SelfLabelled, tallies: Sequence[Tally]
+) -> dict[str, Any]:
+    """Return what extras that come with judgments add to the audit of a run."""
+    figures: dict[str, Any] = {}
+    for extra in judgments.extras:
+        figures |= extra.audit(tallies)
+    return figures
+
+
 def _query_mismatch(
     what: str, names: pl.Series, table: Table, fix: str
 ) -> NotComparable:
@@ -374,29 +381,31 @@ def with_unanswerable(
             where=source,
             expected="answerable = false only for queries without a relevant document",
         )
+    from rankstone.hits.extras.unanswerable_queries import UnanswerableQueries
+
     return judgments.with_extras(UnanswerableQueries(known))
 
 
 def judgment_counts(judgments: Judgments, empty: str) -> dict[str, int]:
     """Return the counts of the judgments' audit, by name; ``empty`` is the option of that name."""
     none = judgments.ideal.relevant_count(ANY_GAIN) == 0
-    spans = judgments.find_extra(TextSpans)
-    declared = judgments.find_extra(UnanswerableQueries)
-    unanswerable = none
-    if empty != "unanswerable":
-        unanswerable = None if declared is None else declared.declared
-    return {
+    counts = {
         "queries": len(judgments.queries),
-        "judgments": len(judgments.grade if spans is None else spans.judged.grade),
+        "judgments": len(judgments.grade),
         "relevant": int((judgments.grade > 0).sum()),
         "negative": judgments.negative,
         "duplicates": judgments.duplicates,
         "empty": int(none.sum()),
-        "unanswerable": 0 if unanswerable is None else int(unanswerable.sum()),
+        "unanswerable": 0,
         "declared": judgments.declared,
         "excluded": judgments.excluded,
         "excluded_relevant": judgments.excluded_relevant,
     }
+    for extra in judgments.extras:
+        counts |= extra.judgment_counts()
+    if empty == "unanswerable":
+        counts["unanswerable"] = counts["empty"]
+    return counts
 
 
 def prepare_judgments(
@@ -429,6 +438,8 @@ def prepare_judgments(
 
     if excluded is None or options.exclude_from == "lists":
         return of(table, locate)
+    from rankstone.hits.extras.exclusion import rows_in
+
     out = rows_in(table, excluded)
     rest = np.flatnonzero(~out)
     judgments = of(table[rest], lambda row: locate(int(rest[row])))

@@ -55,9 +55,7 @@ from rankstone.hits.alignment_audit import (
     RunAudit,
     SideTableAudit,
 )
-from rankstone.hits.budgets import REPEATED, STEPS
-from rankstone.hits.extras.exclusion import Exclusion, pairs_of
-from rankstone.hits.extras.text_spans import OFFSETS
+from rankstone.hits.budgets import OFFSETS, REPEATED, STEPS
 from rankstone.io import read_attributes, read_judgments, read_run
 from rankstone.io.columns import with_csv
 from rankstone.io.input_table import Table
@@ -380,6 +378,8 @@ class Prepared:
             if self._share is None and self.queries is not None:
                 check_queries(self.queries, self.measures, judgments.queries.names)
             if pairs is not None:
+                from rankstone.hits.extras.exclusion import Exclusion
+
                 excluded = Exclusion.of_pairs(pairs, frame, self.options)
                 judgments = judgments.with_extras(excluded)
             self._kept[texts] = judgments
@@ -388,6 +388,8 @@ class Prepared:
     def _excluded(self, kinds: Mapping[str, pl.DataType]) -> pl.DataFrame | None:
         if self._exclude is None:
             return None
+        from rankstone.hits.extras.exclusion import pairs_of
+
         table = self._exclude.pairs_in_one_list() if self.one_group else self._exclude
         if self._share is None:
             return pairs_of(table.collect("query_id", "doc_id"), kinds)

@@ -10,11 +10,10 @@ import numpy as np
 
 from rankstone import errors
 from rankstone.errors import BadOption, RankstoneError, printable
-from rankstone.evaluation.pipeline import judgment_counts, query_order
+from rankstone.evaluation.pipeline import audited, judgment_counts, query_order
 from rankstone.evaluation.request import check_queries
 from rankstone.evaluation.scores import uncounted, weights
 from rankstone.hits.alignment_options import IMPUTATIONS
-from rankstone.hits.extras.exclusion import SHOWN, LeftOut
 from rankstone.hits.tallies import Tally
 from rankstone.measures.core.aggregation import ExactSum
 from rankstone.measures.core.measure import Measure, Status
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from rankstone.evaluation.pipeline import Pipeline
     from rankstone.evaluation.scores import RunScores
     from rankstone.hits.alignment_options import AlignmentOptions
+    from rankstone.hits.extras.exclusion import LeftOut
     from rankstone.io.input_table import Table
     from rankstone.measures.core.measure import Scored
 
@@ -283,6 +283,8 @@ class Trailer:
         self.judged += other.judged
         self.missing += other.missing
         self.extra += other.extra
+        from rankstone.hits.extras.exclusion import SHOWN
+
         self.unmatched = sorted([*self.unmatched, *other.unmatched])[:SHOWN]
         self.extra_names = [*self.extra_names, *other.extra_names][:_SHOWN]
 
@@ -290,6 +292,8 @@ class Trailer:
         """Return what exclusion removed from all lists; ``None`` without exclusion."""
         if not self.left_out.keys():
             return None
+        from rankstone.hits.extras.exclusion import LeftOut
+
         return LeftOut(
             **{name: self.left_out[name] for name in _LEFT_OUT},
             examples=tuple(self.unmatched),
@@ -356,6 +360,6 @@ def scored_share(pipeline: Pipeline, table: Table) -> ShareResult:
         },
         asdict(judgments.given),
         query_table,
-        LeftOut.of(judgments, tallies),
+        audited(judgments, tallies).get("left_out"),
     )
     return ShareResult(scores, codes >= 0, trailer)

@@ -10,12 +10,7 @@ import polars as pl
 
 from rankstone.errors import DuplicateRows, MissingColumn
 from rankstone.evaluation.pipeline import prepare_judgments
-from rankstone.hits.extras.text_spans import (
-    OFFSETS,
-    JudgedSpans,
-    TextSpans,
-    check_offsets,
-)
+from rankstone.hits.budgets import OFFSETS
 from rankstone.hits.judgments import check_grades
 
 if TYPE_CHECKING:
@@ -73,6 +68,8 @@ def judged_spans(
     documents
         The table of documents, which may know the document and the offsets of every chunk.
     """
+    from rankstone.hits.extras.text_spans import JudgedSpans, TextSpans, check_offsets
+
     check_grades(frame, locate)
     check_offsets(
         {name: frame[name].cast(pl.Float64).to_numpy() for name in OFFSETS},

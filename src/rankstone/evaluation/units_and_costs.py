@@ -12,8 +12,6 @@ import polars as pl
 from rankstone._basics import counted
 from rankstone.errors import BadOption, BadParameter, MissingColumn, printable
 from rankstone.hits.budgets import REPEATED
-from rankstone.hits.extras.row_costs import check_costs
-from rankstone.hits.extras.units import RetrievalUnits
 from rankstone.hits.judgments import merge_duplicates
 from rankstone.io import read_attributes
 
@@ -22,6 +20,7 @@ if TYPE_CHECKING:
 
     from rankstone._basics import Locate
     from rankstone.hits.alignment_options import AlignmentOptions
+    from rankstone.hits.extras.units import RetrievalUnits
     from rankstone.io.attributes import Attributes
     from rankstone.io.input_table import Table
     from rankstone.measures.core.measure import Measure
@@ -61,6 +60,8 @@ def units_of(
         return _of_chunks(unit, same_as, documents)
     if unit in (None, "chunk") and same_as is None:
         return None
+    from rankstone.hits.extras.units import RetrievalUnits
+
     options = {}
     document = same = None
     if unit not in (None, "chunk"):
@@ -81,6 +82,8 @@ def _of_chunks(
     unit: object, same_as: object, documents: Attributes | None
 ) -> RetrievalUnits:
     """Return what turns ids of chunks into those of documents; ids with offsets where none are given."""
+    from rankstone.hits.extras.units import RetrievalUnits
+
     if same_as is not None:
         raise BadOption(
             "same_as is about whole documents, but these measures are about spans of text"
@@ -246,6 +249,8 @@ def with_costs(
         return table
     known = documents.numbers(*wanted)
     numbers = {name: known[name].fill_null(0.0).to_numpy() for name in wanted}
+    from rankstone.hits.extras.row_costs import check_costs
+
     check_costs(numbers, documents.locate)
     if of_text:
         text = documents.collect("text")["text"].cast(pl.String)

@@ -19,6 +19,8 @@ Crossing = Literal["drop", "include", "skip", "fraction"]
 
 #: columns of agents' runs, whose values are steps one after another; their budgets are counts
 STEPS: Final = ("turn", "call")
+#: columns of offsets into a document, of which the second is behind the last character or token
+OFFSETS: Final = ("start", "end")
 #: before the name of a column whose values are repeated in the rows of a call or query, and never added
 REPEATED: Final = "="
 #: columns of any run

@@ -14,7 +14,6 @@ import polars as pl
 from rankstone._basics import Record, first_true
 from rankstone.errors import BadValue, DuplicateRows, NotComparable, printable
 from rankstone.hits.alignment_audit import SideTableAudit
-from rankstone.hits.extras.pool_members import PoolMembers
 from rankstone.hits.judged_pool import Groups
 from rankstone.hits.judgments import Judgments, merge_duplicates, treat_negative
 from rankstone.hits.list_arrays import list_numbers, offsets_of
@@ -167,6 +166,8 @@ def by_group(hits: Hits) -> ByGroup:
 
 
 def _by_group(hits: Hits) -> ByGroup:
+    from rankstone.hits.extras.pool_members import PoolMembers
+
     members = hits.added(PoolMembers)
     groups = members.groups
     known = np.flatnonzero(members.member >= 0)

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from rankstone._basics import Bools, Ints
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.hits import Hits
-    from rankstone.hits.judgments import Judgments, SelfLabelled
     from rankstone.hits.matched_batch import MatchedBatch
     from rankstone.hits.tallies import Tally
 
@@ -68,6 +67,10 @@ class Exclusion(Record, Extra[None]):
         """Return the excluded pair of each row that was removed."""
         return {"left_out": work.kept[Exclusion]}
 
+    def audit(self, tallies: Sequence[Tally]) -> dict[str, Any]:
+        """Return what was removed from a run."""
+        return {"left_out": LeftOut.of(self, tallies)}
+
     def unmatched(self, matched: Iterable[Ints]) -> tuple[int, list[str]]:
         """Return how many pairs are in no list, and the first of them by their ids' text."""
         missed = np.ones(len(self.relevant), bool)
@@ -106,14 +109,8 @@ class LeftOut:
     examples: tuple[str, ...] = ()
 
     @classmethod
-    def of(
-        cls, judgments: Judgments | SelfLabelled, tallies: Sequence[Tally]
-    ) -> LeftOut | None:
-        """Add up the rows that were excluded from batches of lists, ``None`` where nothing is excluded."""
-        excluded = [one for one in judgments.extras if isinstance(one, Exclusion)]
-        if not excluded:
-            return None
-        exclude = excluded[0]
+    def of(cls, exclude: Exclusion, tallies: Sequence[Tally]) -> LeftOut:
+        """Add up the rows that were excluded from batches of lists."""
         pairs = [one.left_out for one in tallies]
         relevant = sum(int(exclude.relevant[some].sum()) for some in pairs)
         unmatched, examples = exclude.unmatched(pairs)

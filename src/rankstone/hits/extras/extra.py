@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
     from rankstone.hits.judged_pool import QueryTable
     from rankstone.hits.matched_batch import MatchedBatch
+    from rankstone.hits.tallies import Tally
 
 
 class Request(Record):
@@ -63,6 +64,14 @@ class Extra(Key[Value]):
     def key(self) -> Any:  # noqa: ANN401 - anything that can be a key
         """What its value is found by in the extras of hits, by default its class."""
         return type(self)
+
+    def judgment_counts(self) -> dict[str, int]:
+        """Return what it counts in judgments that it comes with, by the names of their audit."""
+        return {}
+
+    def audit(self, tallies: Sequence[Tally]) -> dict[str, Any]:  # noqa: ARG002 - the interface
+        """Return what it adds to the audit of a run."""
+        return {}
 
     def columns(self, known: frozenset[str]) -> Mapping[str, pl.Expr]:  # noqa: ARG002 - the interface
         """Return the columns of a batch that it reads, made of the known columns of the run."""

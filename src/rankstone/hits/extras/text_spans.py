@@ -7,13 +7,14 @@ its relevant text.  Text that several chunks share counts once, for the first of
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from rankstone._basics import Record
 from rankstone.errors import BadValue
+from rankstone.hits.budgets import OFFSETS
 from rankstone.hits.extras.extra_values import HitValue
 from rankstone.hits.extras.row_costs import ReadsCosts
 from rankstone.hits.list_arrays import list_numbers, ragged_range
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
     from rankstone.hits.judgments import Judgments
     from rankstone.hits.matched_batch import MatchedBatch
-
-#: columns of offsets into a document, of which the second is behind the last character or token
-OFFSETS: Final = ("start", "end")
 
 
 class Spans(Record):
@@ -244,6 +242,10 @@ class TextSpans(Record, ReadsCosts[Retrieved]):
         """Return the chunks behind hits."""
         retrieved: Retrieved = work.kept[TextSpans]
         return retrieved.taken(work.ranks.kept)
+
+    def judgment_counts(self) -> dict[str, int]:
+        """Return how many spans are judged."""
+        return {"judgments": len(self.judged.grade)}
 
     def count(self, work: MatchedBatch, hits: Hits) -> dict[str, Any]:
         """Return the counts of chunks."""

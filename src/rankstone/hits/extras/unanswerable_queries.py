@@ -41,6 +41,12 @@ class UnanswerableQueries(Record, Extra[Unanswerable]):
 
     turn = 8
 
+    def judgment_counts(self) -> dict[str, int]:
+        """Return how many queries are declared to have no answer."""
+        return {
+            "unanswerable": 0 if self.declared is None else int(self.declared.sum())
+        }
+
     def attach(self, work: MatchedBatch) -> Unanswerable | None:
         """Return which lists are for queries without an answer; those without judgments are not."""
         return self._among(work.batch.codes)
