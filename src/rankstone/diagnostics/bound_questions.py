@@ -85,13 +85,15 @@ class Question(Record):
     def value(self, measure: Measure, query: Ints, grade: Floats) -> Floats:
         """Return the values of copies of queries with these grades for their holes, float64 ``[copies]``."""
         holes = self.holes[query]
-        begin = np.repeat(np.cumsum(holes) - holes, holes)
+        begin = np.cumsum(holes) - holes
+        begin = np.repeat(begin, holes)
         hole = ragged_range(self.starts[query], holes)
         values: list[Floats] = []
         for side, places in zip(self.sides, self.places, strict=True):
             arranged = np.empty(len(grade))
             arranged[begin + places[hole]] = grade
-            values.append(scored(side, measure, query, arranged).value)
+            scores = scored(side, measure, query, arranged)
+            values.append(scores.value)
         return less(values)
 
     def by_hole(self, numbers: Sequence[Floats]) -> Floats:

@@ -54,13 +54,16 @@ def gained(side: ListsWithHoles, measure: Measure, grade: float) -> Floats:
     shares = np.zeros(int(used.starts[-1]))
     for begin, end in slices(np.diff(used.offsets) + used.holes):
         query = np.arange(begin, end)
-        entries = slice(int(used.offsets[begin]), int(used.offsets[end]))
-        holes = np.flatnonzero(used.hole[entries] >= 0)
-        at = (used.starts[used.query[entries]] + used.hole[entries])[holes]
-        hits = filled(
-            used, query, np.full(int(used.holes[begin:end].sum()), grade), ideal=False
-        )
-        shares[at] = measure.contributions(hits).hits[holes]
+        first = int(used.offsets[begin])
+        last = int(used.offsets[end])
+        hole = used.hole[first:last]
+        place = used.starts[used.query[first:last]] + hole
+        is_hole = hole >= 0
+
+        count = int(used.holes[begin:end].sum())
+        hits = filled(used, query, np.full(count, grade), ideal=False)
+        contributions = measure.contributions(hits).hits
+        shares[place[is_hole]] = contributions[is_hole]
     return shares
 
 
@@ -179,9 +182,8 @@ class GainSteps(Record):
         """Return grades of the holes with which ``sign`` times the value is highest."""
         stops = _Stops.of(sign * self.effect, self.question.query, self.inside)
         query = stops.query
-        costs = np.array(
-            [self.cost(s, query, stops.raised) for s in range(len(self.rise))]
-        )
+        steps = range(len(self.rise))
+        costs = np.array([self.cost(step, query, stops.raised) for step in steps])
         rest = sign * self.base[0]
         norm = self.base[1]
         sums = rest[query] + self.rise.sum() * stops.gained
@@ -191,16 +193,12 @@ class GainSteps(Record):
         price = ratio[chosen[0]]
         while len(self.rise) > 1:  # a price below 0 never splits the steps
             priced = np.where(price > 0, price, 0.0)[query]
-            fresh = np.array(
-                [
-                    stops.best(
-                        np.where(
-                            stops.gains, rise * stops.gained - priced * cost, -np.inf
-                        )
-                    )
-                    for rise, cost in zip(self.rise, costs, strict=True)
-                ]
-            )
+            best = []
+            for rise, cost in zip(self.rise, costs, strict=True):
+                surplus = rise * stops.gained - priced * cost
+                surplus[~stops.gains] = -np.inf
+                best.append(stops.best(surplus))
+            fresh = np.array(best)
             total = rest + (self.rise[:, None] * stops.gained[fresh]).sum(0)
             over = norm + np.take_along_axis(costs, fresh, axis=1).sum(0)
             reached = np.divide(
@@ -209,7 +207,8 @@ class GainSteps(Record):
             better = (price > 0) & (reached > price * _RISE)
             if not better.any():
                 break
-            chosen[:, better], price[better] = fresh[:, better], reached[better]
+            chosen[:, better] = fresh[:, better]
+            price[better] = reached[better]
         climbed = (stops.place < stops.raised[chosen][:, self.question.query]).sum(0)
         grades: Floats = self.scale[climbed]
         return grades
@@ -277,13 +276,16 @@ class _Stops(Record):
 
     def best(self, value: Floats) -> Ints:
         """Return the first stop of each query at which a value is highest, int64 ``[queries]``."""
-        count = int(self.query[-1]) + 1 if len(self.query) else 0
+        query = self.query
+        count = int(query[-1]) + 1 if len(query) else 0
         most = np.full(count, -np.inf)
-        np.maximum.at(most, self.query, value)
-        reached = np.flatnonzero(value == most[self.query])
-        at = np.zeros(count, np.int64)
-        at[self.query[reached][::-1]] = reached[::-1]
-        return at
+        np.maximum.at(most, query, value)
+
+        # written from the last to the first, so that the first one stays
+        reached = np.flatnonzero(value == most[query])[::-1]
+        stop = np.zeros(count, np.int64)
+        stop[query[reached]] = reached
+        return stop
 
 
 def additive(search: Search) -> Ints:
@@ -405,11 +407,14 @@ def _settle_by_span(search: Search, query: Ints, span: Span) -> None:
     """Take the measure's range, unless constant grades reach both of its ends."""
     for grade in search.scale.tolist():
         search.constant(query, grade)
-    low = -np.inf if span[0] is None else span[0]
-    high = np.inf if span[1] is None else span[1]
-    reached = (search.low[query] <= low) & (search.high[query] >= high)
-    rest = query[~reached]
-    search.settle(rest, np.full(len(rest), low), np.full(len(rest), high))
+    least, most = span
+    low = -np.inf if least is None else least
+    high = np.inf if most is None else most
+    reaches_low = search.low[query] <= low
+    reaches_high = search.high[query] >= high
+    rest = query[~(reaches_low & reaches_high)]
+    count = len(rest)
+    search.settle(rest, np.full(count, low), np.full(count, high))
 
 
 def two_kinds(measure: Measure, scale: Floats) -> Floats:
@@ -466,18 +471,21 @@ def _ends_of_gaps(lists: ListsWithHoles) -> tuple[Ints, Ints]:
 
     With tied ranks, the holes of a tie block are neighbours.
     """
-    at = np.flatnonzero(lists.hole >= 0)
-    query = lists.query[at]
-    rank = lists.rank[at]
-    first = lists.first[at]
-    last = lists.last[at]
+    holes = np.flatnonzero(lists.hole >= 0)
+    query = lists.query[holes]
+    rank = lists.rank[holes]
+    first = lists.first[holes]
+    last = lists.last[holes]
     near = rank[1:] == rank[:-1] + 1
     if lists.hits.expected:
         alone = first == last
-        near = (near & alone[1:] & alone[:-1]) | (first[1:] == first[:-1])
-    ends = np.ones(len(at), bool)
-    ends[:-1] = ~(near & (query[1:] == query[:-1]))
-    return query[ends], lists.hole[at][ends] + 1
+        near &= alone[1:] & alone[:-1]
+        near |= first[1:] == first[:-1]
+    near &= query[1:] == query[:-1]
+    ends = np.ones(len(holes), bool)
+    ends[:-1] = ~near
+    number = lists.hole[holes]
+    return query[ends], number[ends] + 1
 
 
 def _minimum(search: Search, lists: ListsWithHoles, relevant: float) -> None:
@@ -491,7 +499,10 @@ def _minimum(search: Search, lists: ListsWithHoles, relevant: float) -> None:
 
     low = np.zeros(lists.queries, np.int64)
     high = lists.holes.copy()
-    while len(query := np.flatnonzero(low < high)):
+    while True:
+        query = np.flatnonzero(low < high)
+        if not len(query):
+            return
         middle = (low[query] + high[query]) // 2
         rises = value(query, middle + 1) >= value(query, middle)
         high[query[rises]] = middle[rises]

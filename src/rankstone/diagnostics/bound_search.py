@@ -169,14 +169,17 @@ def stepped(
         int64 ``[copies]``: the query of each; float64: the grades of their holes if those with
         the second one are the topmost, and if they are the bottommost.
     """
-    for begin, end in slices(np.repeat(holes[query], holes[query] + 1)):
-        last = np.cumsum(holes[query] + 1)
+    sizes = holes[query]
+    last = np.cumsum(sizes + 1)
+    start = last - sizes - 1
+    for begin, end in slices(np.repeat(sizes, sizes + 1)):
         number = np.arange(begin, end)
         run = np.searchsorted(last, number, side="right")
-        copy = query[run]
-        count = number - (last - holes[query] - 1)[run]
-        size = holes[copy]
+        count = number - start[run]
+        size = sizes[run]
         place = ragged_range(np.zeros_like(size), size)
-        top = np.where(place < np.repeat(count, size), ends[1], ends[0])
-        bottom = np.where(place >= np.repeat(size - count, size), ends[1], ends[0])
-        yield copy, top, bottom
+        is_top = place < np.repeat(count, size)
+        is_bottom = place >= np.repeat(size - count, size)
+        top = np.where(is_top, ends[1], ends[0])
+        bottom = np.where(is_bottom, ends[1], ends[0])
+        yield query[run], top, bottom

@@ -56,11 +56,15 @@ _SCHEMA: Final[dict[str, Any]] = {
     "n": pl.Int64,
 }
 _GAINS: Final[dict[str, Any]] = {
-    "run": pl.String, "against": pl.String, "measure": pl.String,
-    **dict.fromkeys(("before", "after", "difference", "relative", "error_reduction"), pl.Float64),
+    "run": pl.String,
+    "against": pl.String,
+    "measure": pl.String,
+    **dict.fromkeys(
+        ("before", "after", "difference", "relative", "error_reduction"), pl.Float64
+    ),
     **dict.fromkeys(("ranks_before", "ranks_after", "skill"), pl.Float64),
     "scale": pl.String,
-}  # fmt: skip
+}
 
 
 def baseline(
@@ -338,11 +342,11 @@ def _all_tie(run: Table) -> Table:
 
     def tied(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
         for piece in start(names):
-            yield piece.with_columns(score=pl.lit(0.0)).select(wanted)
+            equal = piece.with_columns(score=pl.lit(0.0))
+            yield equal.select(wanted)
 
-    return replace(
-        run, schema={**run.schema, "score": pl.Float64()}, start=tied, listed=False
-    )
+    schema = {**run.schema, "score": pl.Float64()}
+    return replace(run, schema=schema, start=tied, listed=False)
 
 
 def _has(measure: Measure, options: AlignmentOptions) -> bool:

@@ -38,9 +38,16 @@ def crossings(x: Floats, gap: Floats) -> tuple[Floats, Ints]:
     turn = np.flatnonzero(sign[1:] != sign[:-1])
     left = apart[turn]
     right = apart[turn + 1]
-    straight = x[left] + (x[right] - x[left]) * (gap[left] / (gap[left] - gap[right]))
+
+    # of two neighbours, the point where the line between them is 0
+    share = gap[left] / (gap[left] - gap[right])
+    straight = x[left] + (x[right] - x[left]) * share
+    # of others, the middle of the stretch in which the curves coincide
     together = (x[left + 1] + x[right - 1]) / 2
-    return np.where(right == left + 1, straight, together), sign[turn + 1]
+
+    neighbours = right == left + 1
+    places = np.where(neighbours, straight, together)
+    return places, sign[turn + 1]
 
 
 def nearest_crossings(x: Floats, gaps: Floats, at: float, sign: int) -> Floats:
@@ -226,16 +233,15 @@ class CurvePair(Record):
 
     def race(self, cutoffs: tuple[float, ...], target: float) -> Row:
         """Return a row of RACES: which run reaches the target at the smaller cutoff."""
-        places = [reaching(mean, target) for mean in self.means]
-        k = [cutoffs[int(place[0])] if len(place) else None for place in places]
+        k: list[float | None] = []
+        for mean in self.means:
+            places = reaching(mean, target)
+            k.append(cutoffs[int(places[0])] if len(places) else None)
         shares: Row = (None, None, None)
         if self.resampled is not None:
             one, two = (first_reaching(means, target) for means in self.resampled)
-            shares = (
-                float((one < two).mean()),
-                float((one == two).mean()),
-                float((one > two).mean()),
-            )
+            orders = (one < two, one == two, one > two)
+            shares = tuple(float(order.mean()) for order in orders)
         return str(self.curve), *self.names, target, *k, *shares
 
 
@@ -243,13 +249,12 @@ def _shared(curve: Curve, run: RunCurves, other: RunCurves) -> tuple[Ints, Ints]
     """Return the rows of the queries for which both runs have a curve, in the first run's order."""
     sides = []
     for side, name in ((run, "here"), (other, "there")):
-        has = np.flatnonzero(side.traced[curve].has_value)
-        sides.append(
-            pl.DataFrame(
-                {"query_id": side.queries.cast(pl.String).gather(has), name: has}
-            )
-        )
-    joined = sides[0].join(sides[1], on="query_id", maintain_order="left")
+        rows = np.flatnonzero(side.traced[curve].has_value)
+        queries = side.queries.cast(pl.String).gather(rows)
+        sides.append(pl.DataFrame({"query_id": queries, name: rows}))
+
+    here, there = sides
+    joined = here.join(there, on="query_id", maintain_order="left")
     return joined["here"].to_numpy(), joined["there"].to_numpy()
 
 

@@ -325,22 +325,38 @@ def sheet(
     """Return charts, tables and sentences; see :meth:`Curves.sheet`."""
     parts: list[Any] = []
     for curve in curves.curves:
-        name, (x, y) = str(curve), curve.axes
+        name = str(curve)
+        x, y = curve.axes
         means = curves.mean().filter(curve=name).to_dicts()
         parts.append((f"{name}: {y} over {x}, mean over queries", ()))
-        if lines := _lines(means):
-            highest = max(max(line.y) for line in lines.values())
-            top = 1.0 if 0.5 < highest <= 1 else (highest or 1.0)  # noqa: PLR2004 - small numbers deserve room
-            log = is_logarithmic(next(iter(lines.values())).x)
-            parts.append(Drawing(lines, top, logarithmic=log, named=False))
+        lines = _lines(means)
+        if lines:
+            parts.append(_drawing(lines))
         parts.append(_means(means, list(curves.runs), x, digits))
-        parts.append(("", tuple(_notes_on(curves, name, digits, targets))))
-        if which_k and (rows := curves.which_k().filter(curve=name).to_dicts()):
-            parts += [_choice(rows, digits), ("", tuple(_chosen(rows, curves)))]
+        remarks = tuple(_notes_on(curves, name, digits, targets))
+        if remarks:
+            parts.append(("", remarks))
+
+        rows = []
+        if which_k:
+            rows = curves.which_k().filter(curve=name).to_dicts()
+        if rows:
+            parts.append(_choice(rows, digits))
+            choices = tuple(_chosen(rows, curves))
+            parts += [("", choices)] if choices else []
     notes = (curves.resampling_line(), data_notes(curves.audit, curves.conventions))
-    return Sheet(
-        "", parts=tuple(part for part in parts if part != ("", ())), notes=notes
-    )
+    return Sheet("", parts=tuple(parts), notes=notes)
+
+
+def _drawing(lines: dict[str, Line]) -> Drawing:
+    """Return a chart of means; where all are small, they have the whole height."""
+    highest = max(max(line.y) for line in lines.values())
+    top = highest or 1.0
+    if 0.5 < highest <= 1:  # noqa: PLR2004 - small numbers deserve room
+        top = 1.0
+    first = next(iter(lines.values()))
+    log = is_logarithmic(first.x)
+    return Drawing(lines, top, logarithmic=log, named=False)
 
 
 def _lines(means: list[Row]) -> dict[str, Line]:
@@ -348,12 +364,9 @@ def _lines(means: list[Row]) -> dict[str, Line]:
     for row in means:
         if row["mean"] is not None:
             points[row["run"]].append((row["x"], row["mean"]))
-    whole = all(points.values())
-    return (
-        {run: Line(*zip(*places, strict=True)) for run, places in points.items()}
-        if whole
-        else {}
-    )
+    if not all(points.values()):
+        return {}
+    return {run: Line(*zip(*places, strict=True)) for run, places in points.items()}
 
 
 def _means(means: list[Row], runs: list[str], x: str, digits: int) -> Table:

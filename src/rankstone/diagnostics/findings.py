@@ -1,6 +1,6 @@
-"""Findings of file checks, by file, and the checks that judgments and runs share: ids, numbers, duplicates.
+"""Findings of file checks, by file, and ids that nearly match.
 
-Ids that nearly match are one id written in two ways.
+Those are one id written in two ways.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import polars as pl
 
 from rankstone._basics import counted
 from rankstone.errors import printable
-from rankstone.hits.budgets import STEPS
 from rankstone.tables.results import Result
 from rankstone.tables.sheet import Sheet
 
@@ -153,53 +152,6 @@ def _lines(file: FileReport) -> Iterator[str]:
         yield "no problems found"
 
 
-def missing_ids(frame: pl.DataFrame) -> Iterator[Finding]:
-    """Find rows without an id."""
-    for column in ("query_id", "doc_id"):
-        if count := frame[column].null_count():
-            yield Finding(
-                "error",
-                f"{counted(count, 'row')} without {column}",
-                None,
-                "repair or remove them",
-            )
-
-
-def bad_numbers(frame: pl.DataFrame, column: str) -> Iterator[Finding]:
-    """Find rows whose grade, score or rank is missing, not a number, or infinite."""
-    bad = frame.filter(pl.col(column).is_null() | pl.col(column).is_nan())
-    if len(bad):
-        yield Finding(
-            "error",
-            f"{counted(len(bad), 'row')} whose {column} is not a number",
-            row(bad),
-            "repair or remove them",
-        )
-    infinite = frame.filter(pl.col(column).is_infinite())
-    if len(infinite):
-        level = "error" if column == "relevance" else "note"
-        yield Finding(
-            level,
-            f"{counted(len(infinite), 'row')} whose {column} is infinite",
-            row(infinite),
-        )
-
-
-def duplicates(frame: pl.DataFrame, fix: str) -> Iterator[Finding]:
-    """Find duplicate pairs of query and document; steps of an agent may return a document again."""
-    pairs = frame.select(
-        name for name in ("query_id", "doc_id", *STEPS) if name in frame.columns
-    )
-    copies = frame.filter(pairs.is_duplicated())
-    if len(copies):
-        yield Finding(
-            "error",
-            f"{counted(len(copies), 'row')} with a duplicate (query, document)",
-            row(copies),
-            f"choose {fix}",
-        )
-
-
 def spread(lengths: pl.Series) -> str:
     """Return the minimum, maximum and median of counts as text."""
     values = lengths.to_numpy()
@@ -211,10 +163,6 @@ def spread(lengths: pl.Series) -> str:
 def row(frame: pl.DataFrame) -> str:
     """Return query and document of the first row as text."""
     return f"query {printable(frame['query_id'][0], 40)}, document {printable(frame['doc_id'][0], 40)}"
-
-
-#: examples of ids that are shown
-_SHOWN: Final = 3
 
 
 def _without_zeros(ids: pl.Expr) -> pl.Expr:
@@ -302,21 +250,3 @@ def _pairs(
     keyed = ids.to_frame("id").select("id", key=fold(pl.col("id")))
     theirs = judged.to_frame("judged").select("judged", key=fold(pl.col("judged")))
     return keyed.join(theirs, on="key").select("id", "judged")
-
-
-def padded_ids(frame: pl.DataFrame) -> Iterator[Finding]:
-    """Find ids with spaces around them, which are part of the id."""
-    for column, what in (("query_id", "query"), ("doc_id", "document")):
-        if frame.schema[column] != pl.String:
-            continue
-        ids = frame[column].unique()
-        padded = ids.filter(ids != ids.str.strip_chars()).sort()
-        if len(padded):
-            example = ", ".join(printable(repr(one), 40) for one in padded.head(_SHOWN))
-            problem = f"{counted(len(padded), f'{what} id')} with spaces around"
-            yield Finding(
-                "note",
-                problem,
-                example,
-                "spaces are part of an id: remove them, or use them on both sides",
-            )

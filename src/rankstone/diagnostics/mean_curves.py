@@ -200,20 +200,33 @@ COUNTS: Final[Schema] = {
     "n_undefined": pl.Int64,
 }
 MEAN: Final[Schema] = {
-    **_RUN, "x": pl.Float64, "mean": pl.Float64, "n": pl.Int64, "sd": pl.Float64, "se": pl.Float64,
-    "band_low": pl.Float64, "band_high": pl.Float64, "min": pl.Float64, "max": pl.Float64,
-    "ci_low": pl.Float64, "ci_high": pl.Float64,
-}  # fmt: skip
+    **_RUN,
+    "x": pl.Float64,
+    "mean": pl.Float64,
+    "n": pl.Int64,
+    "sd": pl.Float64,
+    "se": pl.Float64,
+    "band_low": pl.Float64,
+    "band_high": pl.Float64,
+    "min": pl.Float64,
+    "max": pl.Float64,
+    "ci_low": pl.Float64,
+    "ci_high": pl.Float64,
+}
 MICRO: Final[Schema] = {**_RUN, "k": pl.Int64, "x": pl.Float64, "y": pl.Float64}
 AREA: Final[Schema] = {
     **_RUN,
     **dict.fromkeys(("area", "ci_low", "ci_high"), pl.Float64),
 }
 NOISE: Final[Schema] = {
-    **_RUN, "measure": pl.String, "n": pl.Int64,
+    **_RUN,
+    "measure": pl.String,
+    "n": pl.Int64,
     **dict.fromkeys(("mean", "ci_low", "ci_high", "sd", "se", "cv"), pl.Float64),
-    **dict.fromkeys(("q25", "median", "q75", "iqr", "min", "max", "failed"), pl.Float64),
-}  # fmt: skip
+    **dict.fromkeys(
+        ("q25", "median", "q75", "iqr", "min", "max", "failed"), pl.Float64
+    ),
+}
 REACH: Final[Schema] = {
     **_RUN,
     "target": pl.Float64,
@@ -252,22 +265,32 @@ RACES: Final[Schema] = {
     "later": pl.Float64,
 }
 WHICH_K: Final[Schema] = {
-    "curve": pl.String, "k": pl.Int64, "n": pl.Int64, "pairs": pl.Int64, "apart": pl.Int64,
+    "curve": pl.String,
+    "k": pl.Int64,
+    "n": pl.Int64,
+    "pairs": pl.Int64,
+    "apart": pl.Int64,
     "power": pl.Float64,
-    "tau_deepest": pl.Float64, "tau_samples": pl.Float64, "tau_low": pl.Float64,
-    "best": pl.String, "best_again": pl.Float64,
-}  # fmt: skip
+    "tau_deepest": pl.Float64,
+    "tau_samples": pl.Float64,
+    "tau_low": pl.Float64,
+    "best": pl.String,
+    "best_again": pl.Float64,
+}
 
 
 def frame_of(rows: Iterable[tuple[object, ...]], schema: Schema) -> pl.DataFrame:
     """Return rows as a frame; NaN becomes null, and cutoffs are whole numbers unless budgets are not."""
     rows = list(rows)
-    cells = (cell for row in rows for cell in zip(row, schema.values(), strict=True))
-    if any(isinstance(k, float) and kind == pl.Int64 for k, kind in cells):
-        schema = {name: _FRACTIONS.get(kind, kind) for name, kind in schema.items()}
-    return pl.DataFrame(rows, schema, orient="row").with_columns(
-        pl.col(pl.Float64).fill_nan(None)
+    fractions = any(
+        isinstance(cell, float) and kind == pl.Int64
+        for row in rows
+        for cell, kind in zip(row, schema.values(), strict=True)
     )
+    if fractions:
+        schema = {name: _FRACTIONS.get(kind, kind) for name, kind in schema.items()}
+    frame = pl.DataFrame(rows, schema, orient="row")
+    return frame.with_columns(pl.col(pl.Float64).fill_nan(None))
 
 
 def curve_frame(
@@ -397,9 +420,14 @@ class MeanCurves:
     def _mean(self) -> pl.DataFrame:
         parts = []
         for name, _, (curve, traced) in self._each():
-            columns = {"x": curve.grid(), "mean": self._mean_of(name, curve)}
-            columns |= spread(traced.value, self.resampling)
-            columns["ci_low"], columns["ci_high"] = self._interval(name, curve)
+            low, high = self._interval(name, curve)
+            columns = {
+                "x": curve.grid(),
+                "mean": self._mean_of(name, curve),
+                **spread(traced.value, self.resampling),
+                "ci_low": low,
+                "ci_high": high,
+            }
             parts.append(curve_frame(name, curve, columns, MEAN))
         return joined(parts, MEAN)
 
@@ -437,9 +465,11 @@ class MeanCurves:
         """
         parts = []
         for name, _, (curve, traced) in self._each():
-            if traced.micro is not None:
-                k, x, y = traced.micro.curve()
-                parts.append(curve_frame(name, curve, {"k": k, "x": x, "y": y}, MICRO))
+            if traced.micro is None:
+                continue
+            k, x, y = traced.micro.curve()
+            columns = {"k": k, "x": x, "y": y}
+            parts.append(curve_frame(name, curve, columns, MICRO))
         return joined(parts, MICRO)
 
     def noise(self, below: float = 0.1) -> pl.DataFrame:

@@ -27,6 +27,7 @@ from rankstone.hits.list_arrays import (
     ragged_range,
     sums,
 )
+from rankstone.hits.tie_rules import TIES
 from rankstone.measures.core.measure import Scored, Status
 
 if TYPE_CHECKING:
@@ -91,20 +92,22 @@ class RandomLists(Record):
         """
         ends = judgments.ideal.offsets
         grade = judgments.ideal.grade
-        spans = np.where(query < 0, 0, np.stack([ends[query], ends[query + 1]]))
-        _refuse_few(candidates, spans[1] - spans[0])
+        begin = np.where(query < 0, 0, ends[query])
+        end = np.where(query < 0, 0, ends[query + 1])
+        _refuse_few(candidates, end - begin)
+
+        # queries with the same grades and size are of one kind
         keys = [
-            (grade[begin:end].tobytes(), int(n))
-            for begin, end, n in zip(*spans, depth, strict=True)
+            (grade[first:last].tobytes(), int(size))
+            for first, last, size in zip(begin, end, depth, strict=True)
         ]
-        number = {key: at for at, key in enumerate(dict.fromkeys(keys))}
-        grades = [np.frombuffer(some) for some, _ in number]
-        ideal = Ideal(
-            offsets_of(_lengths(grades)), np.concatenate([np.empty(0), *grades])
-        )
-        depths = np.array([n for _, n in number], np.int64)
-        kind = np.array([number[key] for key in keys], np.int64)
-        return cls(ideal, depths, candidates, judgments.lowest_grade, kind)
+        number = {key: kind for kind, key in enumerate(dict.fromkeys(keys))}
+        kinds = np.array([number[key] for key in keys], np.int64)
+        depths = np.array([size for _, size in number], np.int64)
+        grades = [np.frombuffer(grades) for grades, _ in number]
+        offsets = offsets_of(_lengths(grades))
+        ideal = Ideal(offsets, np.concatenate([np.empty(0), *grades]))
+        return cls(ideal, depths, candidates, judgments.lowest_grade, kinds)
 
     def score(self, measure: Measure, word: str, empty: str) -> Scored | None:
         """Score the lists for each query.
@@ -125,14 +128,19 @@ class RandomLists(Record):
             ``None`` if there are too many possible lists, or no list is proven to be the extreme.
         """
         sums_up = self._adds_over_ranks(measure)
-        if word == "expected":
+        rule = TIES[word]
+        if rule.closed_form:
             if sums_up:
-                return measure.score(self._in_any_order(), empty).of(self.kind)
+                lists = self._in_any_order()
+                return measure.score(lists, empty).of(self.kind)
             every = self._possible
-            return None if every is None else every.mean(measure, empty).of(self.kind)
+            if every is None:
+                return None
+            return every.mean(measure, empty).of(self.kind)
         if not (sums_up or (self.depth == self.candidates).all()):
             return None
-        return measure.score(self._by_grade(best=word == "best"), empty).of(self.kind)
+        lists = self._by_grade(best=rule.descending)
+        return measure.score(lists, empty).of(self.kind)
 
     def _adds_over_ranks(self, measure: Measure) -> bool:
         """Return True if the value is a sum over ranks of the list, and deeper documents have no effect."""
