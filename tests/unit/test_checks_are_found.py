@@ -116,9 +116,8 @@ def test_checks_look_at_their_own_kind_of_file() -> None:
 
 def test_every_check_says_what_it_finds() -> None:
     """A line for readers of the code; the kinds it looks at are kinds that there are."""
-    assert not judged(
-        pl.DataFrame({"query_id": ["q"], "doc_id": ["a"], "relevance": 0})
-    )
+    pairs = {"query_id": ["q", "q"], "doc_id": ["a", "b"]}
+    assert not judged(pl.DataFrame({**pairs, "relevance": [1, 0]}))
     files = {"judgments", "training", "run"}
     checks = FileCheck._known  # noqa: SLF001 - all of them
     assert len(checks) > 15
