@@ -92,7 +92,7 @@ def coverage(count: int) -> None:
             for at, (values, true) in enumerate(
                 samples(kind, n, count, np.random.default_rng(n))
             ):
-                units = Units.of(values)
+                units = Units.from_scores(values)
                 for method in METHODS:
                     found = estimates(units, method, resamples=2000, seed=at)
                     ends = [one.interval() for one in found]
@@ -325,7 +325,7 @@ def speed() -> None:
     )
     timed("max-|t| by 100,000 flips, of the same", lambda: flipped_max_t(table))
     timed("max-|t| by 10,000 resamples, of the same", lambda: resampled_max_t(table))
-    users = Units.of(draw.normal(0.01, 0.3, (100_000, 1)))
+    users = Units.from_scores(draw.normal(0.01, 0.3, (100_000, 1)))
     for method in ("percentile", "bca", "studentised", "poisson"):
         timed(
             f"{method} bootstrap, 10,000 × 100,000 users",

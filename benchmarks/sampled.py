@@ -76,9 +76,9 @@ def _world(items: int, exponent: float, each: int, count: int, users: int) -> No
         for text, lower, upper in fixed.values.select(
             "measure", "lower", "upper"
         ).rows():
-            student = estimates(Units.of(fixed.per_user(text)[:, None], cluster=who))[
-                0
-            ].interval(0.95)
+            student = estimates(
+                Units.from_scores(fixed.per_user(text)[:, None], cluster=who)
+            )[0].interval(0.95)
             found[text].append((lower, upper, *student))
     for text, rows in found.items():
         low, high, under, over = np.array(rows, float).T

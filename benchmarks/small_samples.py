@@ -82,7 +82,7 @@ def means(count: int, every: int) -> None:
                     ).mean()
                 )
                 found = estimates(
-                    Units.of(sample[:, :BESIDE]),
+                    Units.from_scores(sample[:, :BESIDE]),
                     "studentised",
                     resamples=1000,
                     threads=1,
@@ -333,7 +333,7 @@ def _one_sample(groups: int, *, equal: bool, draw: np.random.Generator) -> Float
     )
     found = []
     for values, true in of_differences:
-        units = Units.of(values[:, None], cluster=cluster)
+        units = Units.from_scores(values[:, None], cluster=cluster)
         low, high = difference_estimate(units, (0.0, 1.0)).interval()
         found.append(low <= true <= high)
     chances = [
@@ -344,7 +344,7 @@ def _one_sample(groups: int, *, equal: bool, draw: np.random.Generator) -> Float
         for one, p in zip(chances, (0.7, 0.95), strict=True)
     ]
     for values, true in (*of_means, (graded, 0.5)):
-        units = Units.of(values[:, None], cluster=cluster)
+        units = Units.from_scores(values[:, None], cluster=cluster)
         low, high = mean_estimates(units, [(0.0, 1.0)])[0].interval()
         found.append(low <= true <= high)
     return np.array(found, float)

@@ -23,7 +23,8 @@ import numpy as np
 from rankstone.stats import Units, flip_limits, flipped_max_t, sign_flips
 from rankstone.stats.inverted_tests import agreeing
 from rankstone.stats.paired_tests import paired_ts
-from rankstone.stats.sample_size import Pilots, detectable
+from rankstone.stats.pilots import Pilots
+from rankstone.stats.sample_size import detectable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -132,7 +133,7 @@ def claims(differences: Floats, seed: int) -> tuple[Floats, Floats]:
     flips = sign_flips(differences, flips=FLIPS, seed=seed)
     p = np.array([result.p for result in flips])
     side = np.sign(differences.mean(axis=0))
-    t = paired_ts(Units.of(differences))
+    t = paired_ts(Units.from_scores(differences))
     return side * (p <= ALPHA), side * (t <= ALPHA)
 
 
@@ -226,7 +227,9 @@ def coverage(count: int, sizes: list[int], seed: int) -> None:
     """Print how often the interval of a comparison contains the true difference of real pairs."""
 
     def covered(differences: Floats, means: Floats) -> NDArray[np.bool_]:
-        low, high = flip_limits(Units.of(differences), ALPHA, flips=FLIPS, seed=seed)
+        low, high = flip_limits(
+            Units.from_scores(differences), ALPHA, flips=FLIPS, seed=seed
+        )
         flips = sign_flips(differences, flips=FLIPS, seed=seed)
         values = differences.mean(axis=0)
         ends = [
@@ -328,7 +331,7 @@ def planning(count: int, sizes: list[int], seed: int) -> None:
         draw, moved, difference = PLANS[name]
         noise = draw(np.random.default_rng([seed, n, 1]), n, count)
         gains = noise + np.where(noise == 0, 0.0, difference / moved)
-        pilots = Pilots.of(
+        pilots = Pilots.from_differences(
             gains.mean(axis=0),
             gains.std(axis=0, ddof=1),
             np.full(count, n),

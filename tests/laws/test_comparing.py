@@ -31,7 +31,7 @@ def tables(draw: st.DrawFn, systems: int = 2) -> np.ndarray:
 @given(tables())
 def test_p_is_a_chance_and_has_no_side(table: np.ndarray) -> None:
     """Every p is in (0, 1] or exactly 0 for certainty by t, and the same for a - b and b - a."""
-    units = Units.of(table)
+    units = Units.from_scores(table)
     one, other = units.difference(0, 1), units.difference(1, 0)
     flips = [sign_flips(side.total, flips=200)[0].p for side in (one, other)]
 

@@ -216,8 +216,8 @@ def test_the_scale_changes_no_guarded_limit(world: tuple[int, str, int, int]) ->
         np.array([value["ndcg"] for value in values.values()])
         for values in scores.values()
     )
-    units = Units.of((new - old)[:, None])
-    tenfold = Units.of(10 * (new - old)[:, None])
+    units = Units.from_scores((new - old)[:, None])
+    tenfold = Units.from_scores(10 * (new - old)[:, None])
 
     ends = difference_estimate(units, (0.0, 1.0)).interval()
     scaled = difference_estimate(tenfold, (0.0, 10.0)).interval()

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from rankstone.stats import conover, friedman, nemenyi, ranks
-from rankstone.stats.anova_and_friedman import range_tail
-from rankstone.stats.paired_comparisons import Battles, elo, fit_strengths
+from rankstone.stats.battles import Battles, elo
+from rankstone.stats.friedman_and_nemenyi import range_tail
+from rankstone.stats.paired_comparisons import fit_strengths
 from rankstone.stats.variance_components import variance_components
 
 pytestmark = pytest.mark.parity
@@ -75,7 +76,7 @@ def battles(seed: int, *, ties: bool = True) -> Battles:
         chance = 1 / (1 + np.exp(strength[right] - strength[left]))
         outcome = np.where(rng.random(n) < chance, 0, 1)
         outcome = np.where(rng.random(n) < 0.2 * ties, 2, outcome)
-        found = Battles.of(left, right, outcome)
+        found = Battles.from_columns(left, right, outcome)
         if len(found.parts()) == 1 and found.items == items:
             return found
 

@@ -76,7 +76,7 @@ def test_paired_t(table: np.ndarray) -> None:
     """scipy.stats.ttest_rel: p and interval."""
     for one, other in pairs(table):
         peer = stats.ttest_rel(table[:, one], table[:, other])
-        units = Units.of(table).difference(one, other)
+        units = Units.from_scores(table).difference(one, other)
 
         assert paired_t(units) == pytest.approx(peer.pvalue, rel=1e-10, abs=1e-300)
         for level in (0.95, 0.99):
@@ -92,9 +92,9 @@ def test_wilcoxon(table: np.ndarray) -> None:
         moved = differences[np.abs(differences) >= 1e-12]
         peer = stats.wilcoxon(moved).pvalue if len(moved) else 1.0
 
-        assert wilcoxon(Units.of(table).difference(one, other)) == pytest.approx(
-            peer, abs=1e-10
-        )
+        assert wilcoxon(
+            Units.from_scores(table).difference(one, other)
+        ) == pytest.approx(peer, abs=1e-10)
 
 
 def test_two_one_sided_t(table: np.ndarray) -> None:
@@ -105,9 +105,9 @@ def test_two_one_sided_t(table: np.ndarray) -> None:
             stats.ttest_1samp(differences, -0.05, alternative="greater").pvalue,
             stats.ttest_1samp(differences, 0.05, alternative="less").pvalue,
         )
-        assert tost(Units.of(table).difference(one, other), 0.05) == pytest.approx(
-            peer, rel=1e-9, abs=1e-12
-        )
+        assert tost(
+            Units.from_scores(table).difference(one, other), 0.05
+        ) == pytest.approx(peer, rel=1e-9, abs=1e-12)
 
 
 def test_sign_flips(table: np.ndarray) -> None:
@@ -135,7 +135,9 @@ def test_bootstrap(table: np.ndarray, method: str) -> None:
         peer = stats.bootstrap(
             (differences,), np.mean, method=method, n_resamples=20_000, rng=1
         )
-        found = estimates(Units.of(differences[:, None]), method, resamples=20_000)[0]
+        found = estimates(
+            Units.from_scores(differences[:, None]), method, resamples=20_000
+        )[0]
 
         ends = tuple(peer.confidence_interval)
         assert found.interval() == pytest.approx(ends, abs=0.1 * found.error)
@@ -144,7 +146,7 @@ def test_bootstrap(table: np.ndarray, method: str) -> None:
 def test_corrections(table: np.ndarray) -> None:
     """statsmodels.stats.multitest.multipletests, every correction."""
     multitest = pytest.importorskip("statsmodels.stats.multitest")
-    p = [paired_t(Units.of(table).difference(*pair)) for pair in pairs(table)]
+    p = [paired_t(Units.from_scores(table).difference(*pair)) for pair in pairs(table)]
     theirs = {"holm": "holm", "bonferroni": "bonferroni", "hochberg": "simes-hochberg"}
     theirs |= {
         "bh": "fdr_bh",

@@ -21,7 +21,8 @@ from rankstone.errors import (
     MissingColumn,
     NotComparable,
 )
-from rankstone.stats.paired_comparisons import Battles, fit_strengths
+from rankstone.stats.battles import Battles
+from rankstone.stats.paired_comparisons import fit_strengths
 
 SYSTEMS = ("alpha", "beta", "gamma", "delta")
 
@@ -59,7 +60,7 @@ def test_strengths_are_those_of_the_statistics() -> None:
     outcome = np.array(
         [("left", "right", "tie").index(word) for word in table["winner"]]
     )
-    fit = fit_strengths(Battles.of(left, right, outcome), "davidson")
+    fit = fit_strengths(Battles.from_columns(left, right, outcome), "davidson")
 
     assert found.fit.model == "davidson"
     assert dict(found.table.select("system", "strength").iter_rows()) == pytest.approx(

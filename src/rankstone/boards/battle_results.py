@@ -21,14 +21,10 @@ from rankstone.errors import (
     one_of,
     printable,
 )
-from rankstone.stats.paired_comparisons import (
-    TIE,
-    StrengthFit,
-    circular_triads,
-    elo,
-    fit_strengths,
-)
-from rankstone.stats.random_streams import check_count, draws, in_blocks
+from rankstone.stats.battles import TIE, circular_triads, elo
+from rankstone.stats.paired_comparisons import StrengthFit, fit_strengths
+from rankstone.stats.parallel_blocks import in_blocks
+from rankstone.stats.random_streams import check_count, draws
 from rankstone.stats.rank_intervals import (
     DrawnErrors,
     MeanErrors,
@@ -50,8 +46,9 @@ if TYPE_CHECKING:
 
 #: models of battles
 MODELS: Final = ("davidson", "rao_kupper", "bradley_terry")
-#: what a unit of log odds is on the scale of Elo, and where its mean is put
+#: what a unit of log odds is on the scale of Elo
 _ELO: Final = 400 / math.log(10)
+#: where its mean is put
 _CENTRE: Final = 1000.0
 #: with fewer clusters of equal size, or unequal ones that count as fewer, intervals are rough
 _FEW: Final = 20
@@ -59,8 +56,10 @@ _FEW: Final = 20
 _WAYS: Final = 2
 #: pairs that are shown, of those that fit worst
 _PAIRS: Final = 5
-#: the fewest samples of the bootstrap, and the least share of them that can be fitted
-_FEWEST, _ENOUGH = 200, 0.99
+#: the fewest samples of the bootstrap
+_FEWEST: Final = 200
+#: the least share of them that can be fitted
+_ENOUGH: Final = 0.99
 #: resamples that move strengths by less do not move them
 _NO_MOVE: Final = 1e-9
 
@@ -111,7 +110,9 @@ class PairedBoard(RankedSystems, Record):
     @property
     def error_phrase(self) -> str:
         """The name of the phrase that says what errors allow for."""
-        return f"{'resampled' if self.resamples else 'about'}_{'clusters' if self.clusters else 'battles'}"
+        source = "resampled" if self.resamples else "about"
+        unit = "clusters" if self.clusters else "battles"
+        return f"{source}_{unit}"
 
     @property
     def notes(self) -> Sequence[str]:
@@ -133,9 +134,10 @@ class PairedBoard(RankedSystems, Record):
     @property
     def conventions(self) -> dict[str, Any]:
         """The options that the numbers depend on."""
-        chosen = {"model": self.fit.model, "cluster": ", ".join(self.clusters) or None}
-        chosen["covariates"] = ", ".join(self.table_of.covariates) or None
-        return chosen | {
+        return {
+            "model": self.fit.model,
+            "cluster": ", ".join(self.clusters) or None,
+            "covariates": ", ".join(self.table_of.covariates) or None,
             "confidence": self.confidence,
             "seed": self.seed,
             "resamples": self.resamples or None,
@@ -145,11 +147,13 @@ class PairedBoard(RankedSystems, Record):
     def under_rules(self) -> Mapping[str, Ints]:
         """The ranks by the other models, and by Elo ratings in the order of the battles."""
         battles = self.table_of.battles
-        found: dict[str, Ints] = {}
-        for name in MODELS:
-            if name != self.fit.model:
-                with suppress(NotComparable):  # without ties there is nothing to model
-                    found[name] = places(fit_strengths(battles, name).strengths)
+        ranks: dict[str, Ints] = {}
+        for model in MODELS:
+            if model == self.fit.model:
+                continue
+            with suppress(NotComparable):  # without ties there is nothing to model
+                ranks[model] = places(fit_strengths(battles, model).strengths)
+
         played = self.table_of.played
         ratings = elo(
             battles.left[played].tolist(),
@@ -157,7 +161,7 @@ class PairedBoard(RankedSystems, Record):
             battles.outcome[played].tolist(),
             battles.items,
         )
-        return found | {"elo": places(ratings)}
+        return ranks | {"elo": places(ratings)}
 
     @property
     def _quantiles(self) -> Floats:
@@ -167,16 +171,18 @@ class PairedBoard(RankedSystems, Record):
         share = 0.5 + self.confidence / 2
         if np.isinf(self.df).all():
             return np.full(len(self.df), special.ndtri(share))
-        reach: Floats = special.stdtrit(self.df, share)
-        return reach
+        quantiles: Floats = special.stdtrit(self.df, share)
+        return quantiles
 
     @cached_property
     def table(self) -> pl.DataFrame:
         """A row for each system, see :meth:`to_frame`."""
+        items = len(self.means)
         wins = self.table_of.battles.wins
-        played = wins.sum(axis=1) + wins.sum(axis=0)
-        error = np.sqrt(np.diag(self.covariance)[: len(self.means)])
-        reach = error * self._quantiles[: len(self.means)]
+        won = wins.sum(axis=1)
+        played = won + wins.sum(axis=0)
+        error = np.sqrt(np.diag(self.covariance)[:items])
+        reach = error * self._quantiles[:items]
         numbers = {
             "rating": _CENTRE + _ELO * self.means,
             "rating_low": _CENTRE + _ELO * (self.means - reach),
@@ -184,9 +190,7 @@ class PairedBoard(RankedSystems, Record):
             "strength": self.means,
             "error": error,
         }
-        return self.ranked(
-            numbers, {"battles": played, "win_rate": wins.sum(axis=1) / played}
-        )
+        return self.ranked(numbers, {"battles": played, "win_rate": won / played})
 
     def to_frame(self) -> pl.DataFrame:
         """Return a row for each system, the best first.
@@ -212,23 +216,22 @@ class PairedBoard(RankedSystems, Record):
             ``effect``, ``value`` in log odds (of a standard deviation, but of ``position``), its standard
             ``error``, and ``low`` and ``high``, its interval.
         """
+        names = [*self.table_of.covariates]
+        if self.fit.model != "bradley_terry":
+            names.append("ties")
         items = len(self.means)
-        names = [
-            *self.table_of.covariates,
-            *(["ties"] if self.fit.model in ("davidson", "rao_kupper") else []),
-        ]
+        parameters = slice(items, items + len(names))
         values = np.concatenate([self.fit.effects, [self.fit.tie]])[: len(names)]
-        chosen = slice(items, items + len(names))
-        error = np.sqrt(np.diag(self.covariance)[chosen])
-        reach = error * self._quantiles[chosen]
-        columns = {
-            "value": values,
-            "error": error,
-            "low": values - reach,
-            "high": values + reach,
-        }
+        error = np.sqrt(np.diag(self.covariance)[parameters])
+        reach = error * self._quantiles[parameters]
         return pl.DataFrame(
-            {"effect": names} | {name: one.tolist() for name, one in columns.items()}
+            {
+                "effect": names,
+                "value": values,
+                "error": error,
+                "low": values - reach,
+                "high": values + reach,
+            }
         )
 
     def by_pair(self) -> pl.DataFrame:
@@ -242,37 +245,37 @@ class PairedBoard(RankedSystems, Record):
             battles: beyond 4 the two behave otherwise than their strengths say.
         """
         wins = self.table_of.battles.wins
-        one, other = np.nonzero(np.triu(wins + wins.T, 1))
-        played = wins[one, other] + wins[other, one]
-        expected = self._expected(one, other)
-        share = wins[one, other] / played
-        residual = (share - expected) / np.sqrt(expected * (1 - expected) / played)
+        left, right = np.nonzero(np.triu(wins + wins.T, 1))
+        played = wins[left, right] + wins[right, left]
+        share = wins[left, right] / played
+        expected = self._expected(self.means[left] - self.means[right])
+        error = np.sqrt(expected * (1 - expected) / played)
+        residual = (share - expected) / error
         order = np.argsort(-np.abs(residual), kind="stable")
-        names = {
-            "system": [self.systems[at] for at in one[order]],
-            "versus": [self.systems[at] for at in other[order]],
-        }
-        columns = {
-            "battles": played,
-            "share": share,
-            "expected": expected,
-            "residual": residual,
-        }
         return pl.DataFrame(
-            names | {name: values[order].tolist() for name, values in columns.items()}
+            {
+                "system": [self.systems[number] for number in left[order]],
+                "versus": [self.systems[number] for number in right[order]],
+                "battles": played[order],
+                "share": share[order],
+                "expected": expected[order],
+                "residual": residual[order],
+            }
         )
 
-    def _expected(self, one: Ints, other: Ints) -> Floats:
+    def _expected(self, gap: Floats) -> Floats:
         """Return the expected share of wins, a tie being half, where neither side has an advantage."""
-        gap = self.means[one] - self.means[other]
         tie = self.fit.tie
         if self.fit.model == "davidson":
+            half_tie = math.exp(tie) / 2
             whole = np.exp(gap / 2) + np.exp(-gap / 2) + math.exp(tie)
-            found: Floats = (np.exp(gap / 2) + math.exp(tie) / 2) / whole
-            return found
-        width = tie if self.fit.model == "rao_kupper" else 0.0
-        wins = 1 / (1 + np.exp(width - gap)), 1 / (1 + np.exp(width + gap))
-        halves: Floats = (1 + wins[0] - wins[1]) / 2
+            share: Floats = (np.exp(gap / 2) + half_tie) / whole
+            return share
+
+        # without a threshold of ties this is the model of Bradley and Terry
+        won = 1 / (1 + np.exp(tie - gap))
+        lost = 1 / (1 + np.exp(tie + gap))
+        halves: Floats = (1 + won - lost) / 2
         return halves
 
     def chance_better(self) -> Floats:
@@ -282,12 +285,10 @@ class PairedBoard(RankedSystems, Record):
         items = len(self.means)
         error = errors_of_differences(self.covariance[:items, :items])
         gaps = self.means[:, None] - self.means
+        t = np.divide(gaps, error, out=np.zeros_like(gaps), where=error > 0)
         df = np.minimum(self.df[:items], 1e9)
-        found: Floats = special.stdtr(
-            np.minimum(df[:, None], df),
-            np.divide(gaps, error, out=np.zeros_like(gaps), where=error > 0),
-        )
-        return found
+        chance: Floats = special.stdtr(np.minimum(df[:, None], df), t)
+        return chance
 
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts."""
@@ -356,14 +357,14 @@ class PairedBoard(RankedSystems, Record):
 
     def columns(self) -> dict[str, Kind]:
         """Return the columns that are shown, and their kinds."""
-        kinds: dict[str, Kind] = {"rank": "number", "system": "id", "rating": "number"}
-        kinds |= {
+        return {
+            "rank": "number",
+            "system": "id",
+            "rating": "number",
             "own_interval": "interval",
             "ranks": "interval",
             "alone": "interval",
             "first": "number",
-        }
-        return kinds | {
             "tier": "number",
             "battles": "number",
             "wins": "number",
@@ -411,9 +412,11 @@ def _moderated(
     added = np.diag(covariance)[:items] / own
     grown, freedom = moderated_variances(added, df[:items])
     if len(freedom) == 1:
-        each = float(df[:items].mean())
+        mean_df = float(df[:items].mean())
         square = covariance[:items, :items] @ fit.information[:items, :items]
-        freedom = np.array([max(each * independent_directions(square, each), 1.0)])
+        directions = independent_directions(square, mean_df)
+        freedom = np.array([max(mean_df * directions, 1.0)])
+
     floor = np.diag(fit.covariance())[:items] / own
     scale = np.sqrt(np.maximum(grown, floor))
     return independent * scale[:, None] * scale, freedom
@@ -541,33 +544,31 @@ def _resampled(
 ) -> Floats:
     """Return parameters of resampled battles less those observed, float64 ``[samples, parameters]``."""
     battles = fit.battles
-    group: Ints = np.arange(len(battles.left)) if cluster is None else cluster
+    group = cluster
+    if group is None:
+        group = np.arange(len(battles.left))
+    groups = int(group.max()) + 1
 
-    def sample(at: int) -> Floats | None:
-        weight = (
-            battles.weight
-            * draws(int(group.max()) + 1, seed, range(at, at + 1))[0][group]
-        )
+    def move(number: int) -> Floats | None:
+        """Return how a resample moves the parameters; ``None`` where it cannot be fitted."""
+        counts = draws(groups, seed, range(number, number + 1))[0]
+        weight = battles.weight * counts[group]
         try:
-            again = fit_strengths(replace(battles, weight=weight), fit.model)
+            resample = fit_strengths(replace(battles, weight=weight), fit.model)
         except NotComparable:
             return None
-        moved: Floats = again.parameters - fit.parameters
-        return moved
+        return resample.parameters - fit.parameters
 
-    found = [
-        one
-        for one in in_blocks(sample, resamples, progress=progress)
-        if one is not None
-    ]
-    if len(found) < _ENOUGH * resamples:
+    results = in_blocks(move, resamples, progress=progress)
+    fitted = [result for result in results if result is not None]
+    if len(fitted) < _ENOUGH * resamples:
         raise NotComparable(
             "in some resamples a system never lost to others, or never met them",
-            given=f"{resamples - len(found):,} of {resamples:,} resamples",
+            given=f"{resamples - len(fitted):,} of {resamples:,} resamples",
             expected="enough battles between all systems for the bootstrap",
             fix="leave out resamples: errors are then those of the likelihood",
         )
-    moves = np.stack(found)
+    moves = np.stack(fitted)
     if np.abs(moves).max() < _NO_MOVE:
         raise NotComparable(
             "all resamples give the same strengths: nothing shows how other battles would differ",

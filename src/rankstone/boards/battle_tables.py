@@ -25,7 +25,7 @@ from rankstone.io.column_suggestions import rename_fix
 from rankstone.io.csv_dialect import refuse_copies
 from rankstone.io.number_columns import truths
 from rankstone.io.unreadable_files import reading
-from rankstone.stats.paired_comparisons import LEFT, RIGHT, TIE, Battles
+from rankstone.stats.battles import LEFT, RIGHT, TIE, Battles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -193,7 +193,7 @@ def read_battles(
     # every sum runs in this order, so no bit depends on how rows are ordered
     ended = outcome.to_numpy()
     order = np.lexsort((*clusters.values(), *values, weight, ended, right, left))
-    battles = Battles.of(
+    battles = Battles.from_columns(
         left[order],
         right[order],
         ended[order],

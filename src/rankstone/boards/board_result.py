@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from rankstone._basics import Ints
-    from rankstone.stats.variance_components import Reliability
+    from rankstone.stats.reliability import Reliability
     from rankstone.tables.sheet import Kind
 
 

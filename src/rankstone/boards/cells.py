@@ -17,7 +17,7 @@ from rankstone._basics import Record
 from rankstone.boards.additive_fit import AdditiveFit
 from rankstone.boards.prediction_scale import PredictionScale
 from rankstone.comparison.score_matrix import ROUNDING
-from rankstone.stats.anova_and_friedman import ranks
+from rankstone.stats.friedman_and_nemenyi import ranks
 from rankstone.stats.rank_intervals import MeanErrors, errors_of_differences
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ import polars as pl
 from rankstone._basics import Record
 from rankstone.boards.cells import ESTIMATES, MISSING
 from rankstone.boards.ranked_systems import RankedSystems, places
-from rankstone.stats.variance_components import Reliability, order_components
+from rankstone.stats.reliability import Reliability
+from rankstone.stats.variance_components import order_components
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -213,7 +214,7 @@ class PlacedSystems(RankedSystems, Record):
             else ()
         )
         queries = [self.scores.queries[name][:, chosen] for name in names]
-        return Reliability.of(better, queries)
+        return Reliability.from_means(better, queries)
 
     @cached_property
     def shards(self) -> list[tuple[str, float, float | None]]:

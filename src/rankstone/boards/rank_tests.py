@@ -13,7 +13,7 @@ import polars as pl
 
 from rankstone._basics import counted
 from rankstone.errors import NotComparable, one_of
-from rankstone.stats.anova_and_friedman import (
+from rankstone.stats.friedman_and_nemenyi import (
     cliques,
     conover,
     friedman,
@@ -47,19 +47,18 @@ def friedman_test(board: PlacedSystems) -> pl.DataFrame:
         If fewer than two systems have all scores, or there is one data set.
     """
     better = _better(board)
-    found, (n, items) = friedman(better), better.shape
-    numbers = found.chi_square, found.p_chi_square, found.f, found.p
-    reach = nemenyi_reach(better, 1 - board.confidence)
-    names = [
-        "systems",
-        "datasets",
-        "chi_square",
-        "p_chi_square",
-        "f",
-        "p",
-        "critical_difference",
-    ]
-    return pl.DataFrame([(items, n, *numbers, reach)], names, orient="row")
+    datasets, systems = better.shape
+    test = friedman(better)
+    numbers = {
+        "systems": systems,
+        "datasets": datasets,
+        "chi_square": test.chi_square,
+        "p_chi_square": test.p_chi_square,
+        "f": test.f,
+        "p": test.p,
+        "critical_difference": nemenyi_reach(better, 1 - board.confidence),
+    }
+    return pl.DataFrame([numbers])
 
 
 def posthoc_test(board: PlacedSystems, test: str = "nemenyi") -> pl.DataFrame:
@@ -81,45 +80,42 @@ def posthoc_test(board: PlacedSystems, test: str = "nemenyi") -> pl.DataFrame:
     """
     one_of("test", test, _TESTS)
     names, mean = mean_ranks(board)
-    one, other = np.triu_indices(len(names), 1)
-    p = _TESTS[test](
-        _better(board)[:, np.argsort(-_better_ranks(board), kind="stable")]
-    )[one, other]
-    columns = {
-        "system": [names[at] for at in one],
-        "versus": [names[at] for at in other],
-    }
-    columns |= {
-        "mean_rank": mean[one].tolist(),
-        "mean_rank_versus": mean[other].tolist(),
-    }
+    order = np.argsort(-_better_ranks(board), kind="stable")
+    first, second = np.triu_indices(len(names), 1)
+    p = _TESTS[test](_better(board)[:, order])[first, second]
+    if test != "nemenyi":
+        p = adjusted(p, "holm")
     return pl.DataFrame(
-        columns
-        | {"p_adjusted": (p if test == "nemenyi" else adjusted(p, "holm")).tolist()}
+        {
+            "system": [names[place] for place in first],
+            "versus": [names[place] for place in second],
+            "mean_rank": mean[first],
+            "mean_rank_versus": mean[second],
+            "p_adjusted": p,
+        }
     )
 
 
 def mean_ranks(board: PlacedSystems) -> tuple[list[str], Floats]:
     """Return the systems with all scores by their mean ranks, the best first, and these ranks."""
-    found = _better_ranks(board)
-    order = np.argsort(-found, kind="stable")
-    names = [board.scores.systems[board.complete[at]] for at in order]
-    mean: Floats = len(names) + 1 - found[order]
+    better_ranks = _better_ranks(board)
+    order = np.argsort(-better_ranks, kind="stable")
+    names = [board.scores.systems[board.complete[place]] for place in order]
+    mean: Floats = len(names) + 1 - better_ranks[order]
     return names, mean
 
 
 def groups(board: PlacedSystems) -> list[tuple[int, int]]:
     """Return the bars of a critical-difference diagram: first and last place of each among mean ranks."""
-    return cliques(
-        mean_ranks(board)[1].tolist(),
-        nemenyi_reach(_better(board), 1 - board.confidence),
-    )
+    _, means = mean_ranks(board)
+    reach = nemenyi_reach(_better(board), 1 - board.confidence)
+    return cliques(means.tolist(), reach)
 
 
 def _better_ranks(board: PlacedSystems) -> Floats:
     """Return the mean rank of each system with all scores; the highest is the best."""
-    found: Floats = ranks(_better(board)).mean(axis=0)
-    return found
+    means: Floats = ranks(_better(board)).mean(axis=0)
+    return means
 
 
 def _better(board: PlacedSystems) -> Floats:
@@ -129,5 +125,5 @@ def _better(board: PlacedSystems) -> Floats:
             "Friedman's test needs two systems with a score on each of two data sets",
             given=f"{len(board.complete)} with all scores, {counted(len(board.has), 'data set')}",
         )
-    found: Floats = board.rule.sign * board.scores.values[:, board.complete]
-    return found
+    better: Floats = board.rule.sign * board.scores.values[:, board.complete]
+    return better

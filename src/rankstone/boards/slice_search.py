@@ -30,7 +30,7 @@ from rankstone.evaluation.request import EvaluationKeywords, name_runs, of_ranki
 from rankstone.evaluation.scores import Scores
 from rankstone.io.attributes import open_table, read_attributes
 from rankstone.io.columns import columns_in, with_csv
-from rankstone.stats.random_streams import tolerance
+from rankstone.stats.exact_sums import tolerance
 from rankstone.stats.slice_tests import Gaps, SliceTests, slice_tests
 
 if TYPE_CHECKING:

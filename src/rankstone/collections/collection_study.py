@@ -39,8 +39,8 @@ from rankstone.rankings.rank_similarity.list_pairs import load_run
 from rankstone.stats.automatic_intervals import difference_estimate, mean_estimates
 from rankstone.stats.order_agreement import order_agreement
 from rankstone.stats.random_streams import check_count
+from rankstone.stats.randomised_tukey_hsd import randomised_tukey
 from rankstone.stats.sampling_units import Units
-from rankstone.stats.simultaneous_tests import randomised_tukey
 from rankstone.tables.phrases import check_language
 
 if TYPE_CHECKING:
@@ -430,7 +430,7 @@ def _without_groups(
             most = some_runs[int(lost.argmax())]
             both = _same_queries(matrix, left)
             found = order_agreement(*(matrix.sign * one for one in both), **level)
-            gaps = Units.of((matrix.sign * (both[0] - both[1]))[:, most, None])
+            gaps = Units.from_scores((matrix.sign * (both[0] - both[1]))[:, most, None])
             ends = (
                 difference_estimate(gaps, matrix.span).interval(level["confidence"])
                 if own.height

@@ -36,14 +36,13 @@ from rankstone.rankings.rank_similarity.list_pairs import load_run
 from rankstone.rankings.rank_similarity.run_similarity import diff, open_runs
 from rankstone.stats.automatic_intervals import difference_estimate, mean_estimates
 from rankstone.stats.effect_ratios import (
-    around,
     effect_ratio,
     relative_change,
-    t_quantile,
+    symmetric_interval,
 )
 from rankstone.stats.order_agreement import order_agreement
-from rankstone.stats.paired_tests import t_tail
 from rankstone.stats.sampling_units import Units
+from rankstone.stats.student_t import two_sided_p, two_sided_t
 from rankstone.tables.phrases import check_language
 
 if TYPE_CHECKING:
@@ -51,6 +50,7 @@ if TYPE_CHECKING:
 
     from rankstone._basics import Floats, Progress
     from rankstone.evaluation.request import MeasuresLike, QrelsLike
+    from rankstone.stats.mean_intervals import Estimate
 
 
 _SIDES: Final = ("original", "again")
@@ -255,7 +255,7 @@ def _of_lists(
         values = every[~np.isnan(every)]
         if len(values):
             span = (-1.0, 1.0) if name.startswith(("tau", "KTU")) else (0.0, 1.0)
-            mean = mean_estimates(Units.of(values[:, None]), [span])[0]
+            mean = _mean(values, span)
             yield Figure(
                 system, None, name, mean.value, *mean.interval(confidence), len(values)
             )
@@ -371,7 +371,7 @@ def _of_scores(
     ) -> Figure:
         return Figure(system, measure, name, value, *ends, n)
 
-    means = [mean_estimates(Units.of(column[:, None]), [span])[0] for column in columns]
+    means = [_mean(column, span) for column in columns]
     yield from (
         figure(side, one.value, one.interval(level))
         for side, one in zip(_SIDES, means, strict=True)
@@ -383,38 +383,48 @@ def _of_scores(
         yield figure(
             "difference",
             difference,
-            difference_estimate(Units.of(gaps[:, None]), span).interval(level),
+            difference_estimate(Units.from_scores(gaps[:, None]), span).interval(level),
         )
-        squares = mean_estimates(
-            Units.of(gaps[:, None] ** 2), [(0.0, (span[1] - span[0]) ** 2)]
-        )[0]
+        squares = _mean(gaps**2, (0.0, (span[1] - span[0]) ** 2))
         low, high = (math.sqrt(max(end, 0.0)) for end in squares.interval(level))
         rmse = math.sqrt(math.fsum(gaps**2) / n)
         yield figure("RMSE", rmse, (low, high))
         most = math.sqrt(float(np.mean(np.maximum(columns[0], 1 - columns[0]) ** 2)))
         yield figure("nRMSE", rmse / most if most else math.nan)
-        error = float(gaps.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan
+        error = _error(gaps)
         df = n - 1
     else:
         parts = [
             (float(column.var(ddof=1)) if len(column) > 1 else math.nan, len(column))
             for column in columns
         ]
-        reach = t_quantile(n - 1, level) * math.sqrt(
+        reach = two_sided_t(level, n - 1) * math.sqrt(
             sum(variance / size for variance, size in parts)
         )
-        yield figure("difference", difference, around(difference, reach))
+        yield figure("difference", difference, symmetric_interval(difference, reach))
         df = sum(size - 1 for _, size in parts)
         pooled = sum(variance * (size - 1) for variance, size in parts) / max(df, 1)
         error = math.sqrt(pooled * sum(1 / size for _, size in parts))
     yield figure("p", _p(difference, error, df))
 
 
+def _mean(values: Floats, span: tuple[float, float]) -> Estimate:
+    """Estimate the mean of values within a range."""
+    return mean_estimates(Units.from_scores(values[:, None]), [span])[0]
+
+
+def _error(values: Floats) -> float:
+    """Return the standard error of the mean; NaN for a single value."""
+    if len(values) < 2:  # noqa: PLR2004 - one value has no spread
+        return math.nan
+    return float(values.std(ddof=1)) / math.sqrt(len(values))
+
+
 def _p(difference: float, error: float, df: int) -> float:
     """Return Student's p-value; 1 for scores that are all the same."""
     if not difference or not error > 0:
         return math.nan if math.isnan(error) else float(not difference)
-    return 2 * t_tail(abs(difference) / error, df)
+    return two_sided_p(difference / error, df)
 
 
 def _of_effects(
@@ -426,19 +436,16 @@ def _of_effects(
     paired: bool,
 ) -> Iterator[Figure]:
     """Yield the improvements over the baseline, their ratio, and how much the relative one changed."""
-    one, other = (advanced - baseline for advanced, baseline in sides)
-    found = {}
-    for name, values in (("improvement", one), ("improvement again", other)):
-        error = (
-            float(values.std(ddof=1)) / math.sqrt(len(values))
-            if len(values) > 1
-            else math.nan
-        )
+    improvements = [advanced - baseline for advanced, baseline in sides]
+    n = min(map(len, improvements))
+
+    def figure(name: str, numbers: tuple[float, float, float]) -> Figure:
+        return Figure(system, measure, name, *numbers, n)
+
+    names = ("improvement", "improvement again")
+    for name, values in zip(names, improvements, strict=True):
         mean = float(values.mean())
-        found[name] = mean, *around(mean, error * t_quantile(len(values) - 1, level))
-    found["ER"] = effect_ratio(one, other, paired=paired, confidence=level)
-    found["ΔRI"] = relative_change(sides[0], sides[1], paired=paired, confidence=level)
-    n = min(len(one), len(other))
-    yield from (
-        Figure(system, measure, name, *numbers, n) for name, numbers in found.items()
-    )
+        reach = _error(values) * two_sided_t(level, len(values) - 1)
+        yield figure(name, (mean, *symmetric_interval(mean, reach)))
+    yield figure("ER", effect_ratio(*improvements, paired=paired, confidence=level))
+    yield figure("ΔRI", relative_change(*sides, paired=paired, confidence=level))

@@ -15,8 +15,8 @@ from rankstone.comparison.score_sources import fact_of
 from rankstone.comparison.verdict import CLEAR, TURNED, judged_shares_differ
 from rankstone.errors import InputError, one_of
 from rankstone.io import read_run
-from rankstone.stats.anova_and_friedman import friedman
 from rankstone.stats.automatic_intervals import mean_estimates
+from rankstone.stats.friedman_and_nemenyi import friedman
 from rankstone.tables.results import Result
 
 if TYPE_CHECKING:

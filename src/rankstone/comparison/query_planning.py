@@ -12,13 +12,12 @@ from rankstone._basics import Record, counted
 from rankstone.comparison.comparison_result import Comparison
 from rankstone.comparison.comparison_words import percent
 from rankstone.errors import BadOption, UsageError, printable
-from rankstone.stats.sample_size import (
-    Pilots,
+from rankstone.stats.pilots import Pilots
+from rankstone.stats.sample_size import smallest_n, upper_deviation
+from rankstone.stats.topic_set_sizes import (
     detectable_among,
     expected_width,
     power_among,
-    smallest_n,
-    upper_deviation,
 )
 from rankstone.tables.results import Result
 from rankstone.tables.sheet import Sheet, Table
@@ -352,7 +351,7 @@ def _deviations(pilot: Comparison, *, widths: bool) -> Iterator[tuple[Any, ...]]
             continue
         deviation = spread * math.sqrt(units) if row["ties"] < n else 0.0
         share = 1 - row["ties"] / n if units == n else 1.0
-        pilots = Pilots.of(
+        pilots = Pilots.from_differences(
             np.array([row["difference"]]),
             np.array([deviation]),
             np.array([units]),

@@ -136,7 +136,7 @@ def margin_plan(
     )
     many = few
     if method == "auto" and not _binary(measure):
-        little = Units.of(np.where(np.arange(n) % 2, 1e-9, -1e-9)[:, None])
+        little = Units.from_scores(np.where(np.arange(n) % 2, 1e-9, -1e-9)[:, None])
         many = min(few, -difference_estimate(little, (low, high)).limits(alpha)[0])
     return Margin(measure.label, margin, n, few, many, enough)
 

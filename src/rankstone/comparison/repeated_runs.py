@@ -76,7 +76,7 @@ def _row(matrix: Matrix, system: str, versus: str, alpha: float) -> tuple[Any, .
         for name, column in zip((system, versus), columns, strict=True)
     ]
     of_first, of_second = (scores.shape[1] for scores in runs)
-    every = Units.of(
+    every = Units.from_scores(
         np.concatenate(runs, axis=1), weight=matrix.weight, cluster=matrix.cluster
     )
 

@@ -12,8 +12,9 @@ import polars as pl
 
 from rankstone._basics import Record
 from rankstone.errors import NotComparable, printable
-from rankstone.stats.anova_and_friedman import Blocked, ranks, two_way
+from rankstone.stats.friedman_and_nemenyi import ranks
 from rankstone.stats.sampling_units import Units
+from rankstone.stats.two_way_anova import Blocked, two_way
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -145,7 +146,7 @@ class Matrix(Record):
     @cached_property
     def units(self) -> Units:
         """The independent units, queries or clusters of them; a column for each system."""
-        return Units.of(self.values, weight=self.weight, cluster=self.cluster)
+        return Units.from_scores(self.values, weight=self.weight, cluster=self.cluster)
 
     @cached_property
     def span(self) -> tuple[float, float]:

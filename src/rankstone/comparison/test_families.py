@@ -30,23 +30,16 @@ from rankstone.comparison.verdict import (
     two_sided,
 )
 from rankstone.errors import BadOption
-from rankstone.stats.anova_and_friedman import (
-    hsd_reach,
-    nemenyi,
-    nemenyi_reach,
-    tukey_hsd,
-)
 from rankstone.stats.automatic_intervals import difference_estimates
+from rankstone.stats.friedman_and_nemenyi import nemenyi, nemenyi_reach
 from rankstone.stats.inverted_tests import inverted
+from rankstone.stats.max_t import flipped_max_t, resampled_max_t
 from rankstone.stats.mean_intervals import RESAMPLED, Estimate, estimates
 from rankstone.stats.multiple_testing import adjusted, family_level
 from rankstone.stats.paired_tests import PAIRED
 from rankstone.stats.randomisation_test import sign_flips
-from rankstone.stats.simultaneous_tests import (
-    flipped_max_t,
-    randomised_tukeys,
-    resampled_max_t,
-)
+from rankstone.stats.randomised_tukey_hsd import randomised_tukeys
+from rankstone.stats.two_way_anova import hsd_reach, tukey_hsd
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -54,7 +47,7 @@ if TYPE_CHECKING:
     from rankstone._basics import Floats, Ints, Progress
     from rankstone.comparison.score_matrix import Matrix
     from rankstone.comparison.settings import ComparisonSettings
-    from rankstone.stats.simultaneous_tests import RandomisedTukey
+    from rankstone.stats.randomised_tukey_hsd import RandomisedTukey
 
 
 class AllPairs(Record):

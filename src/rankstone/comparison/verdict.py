@@ -19,12 +19,15 @@ from rankstone.errors import BadOption, BadParameter
 from rankstone.evaluation.scores import Scores
 from rankstone.measures.core.definition import ANY_GAIN
 from rankstone.measures.counts import Judged
-from rankstone.stats.automatic_intervals import d_z, hedges, verdict
+from rankstone.stats.automatic_intervals import verdict
+from rankstone.stats.effect_sizes import d_z, hedges
 from rankstone.stats.inverted_tests import agreeing
 from rankstone.stats.mean_intervals import Estimate, estimates
-from rankstone.stats.paired_tests import paired_ts, t_tail
-from rankstone.stats.sample_size import Pilots, least_signs, upper_deviation
+from rankstone.stats.paired_tests import paired_ts
+from rankstone.stats.pilots import Pilots
+from rankstone.stats.sample_size import least_signs, upper_deviation
 from rankstone.stats.sampling_units import Units
+from rankstone.stats.student_t import two_sided_p
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -77,7 +80,7 @@ def two_sided(estimate: Estimate) -> float:
     """Return the two-sided p of an estimate by Student's t; 1 where its error is 0 or not known."""
     if not estimate.error > 0:
         return 1.0
-    return min(1.0, 2 * t_tail(abs(estimate.value) / estimate.error, estimate.df))
+    return two_sided_p(estimate.value / estimate.error, estimate.df)
 
 
 def p_or_one(p: float) -> float:
@@ -345,14 +348,14 @@ def _planned(
     power = settings.power
     known = (pilots.deviation > 0) & (level > 0) & (level < power)
     least = np.full(len(found), np.nan)
-    least[known] = pilots.some(known).detectable(units[known], level[known], power)
+    least[known] = pilots.of_pairs(known).detectable(units[known], level[known], power)
 
     distance = np.abs([pair.estimate.value for pair in found])
     if settings.margin is not None:
         inside = distance < settings.margin
         distance = np.where(inside, settings.margin - distance, distance)
     open_ = np.flatnonzero(known & (np.array(verdicts) == "inconclusive"))
-    some = pilots.some(open_)
+    some = pilots.of_pairs(open_)
     differing = np.rint(some.share * units[open_]).astype(np.int64)
     cautious = np.array([upper_deviation(count - 1) for count in differing.tolist()])
     plans: list[dict[str, Any]] = [
@@ -381,7 +384,7 @@ def _pilots(
     deviation = np.sqrt(units) * [pair.estimate.spread for pair in found]
     # more queries would not show how runs of one system vary
     deviation[[pair.replicated for pair in found]] = np.nan
-    return Pilots.of(
+    return Pilots.from_differences(
         np.array([pair.estimate.value for pair in found]),
         deviation,
         units,
@@ -555,7 +558,9 @@ def judged_shares_differ(
     for mask, places in shared.items():
         rows = np.frombuffer(mask, np.bool_)
         if rows.sum() >= _FEW:
-            units = Units.of(values[:, rows].T).difference(one[places], other[places])
+            units = Units.from_scores(values[:, rows].T).difference(
+                one[places], other[places]
+            )
             found = estimates(units)
             differ[places] = [
                 abs(e.value) > _NEAR and (low > 0 or high < 0)

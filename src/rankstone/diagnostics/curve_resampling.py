@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from rankstone.errors import BadOption, between_0_and_1
-from rankstone.stats.random_streams import Whole, draws
+from rankstone.stats.exact_sums import Whole
+from rankstone.stats.random_streams import draws
 
 if TYPE_CHECKING:
     from rankstone._basics import Floats
@@ -91,9 +92,9 @@ def resampled_means(
     """
     queries = len(numerator)
     tables = (
-        [Whole.of(numerator)]
+        [Whole.from_values(numerator)]
         if denominator is None
-        else [Whole.of(numerator), Whole.of(denominator)]
+        else [Whole.from_values(numerator), Whole.from_values(denominator)]
     )
     sums = [np.empty((resampling.resamples, numerator.shape[1])) for _ in tables]
     step = max(1, _SLICE // max(queries, 1))

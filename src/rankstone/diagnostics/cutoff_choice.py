@@ -152,7 +152,7 @@ class _Field(Record):
         """Count the pairs that differ significantly by the paired t-test."""
         if self.value.shape[1] < 2:  # noqa: PLR2004 - a single query has no spread
             return None
-        units = Units.of(self.value[:, :, at].T)
+        units = Units.from_scores(self.value[:, :, at].T)
         p = [
             paired_t(units.difference(int(a), int(b)))
             for a, b in zip(one, other, strict=True)

@@ -16,9 +16,9 @@ from rankstone.online.log_tables import has_no_spread, with_error_bound
 from rankstone.stats.automatic_intervals import verdict
 from rankstone.stats.mean_intervals import Estimate, estimates
 from rankstone.stats.multiple_testing import adjusted, family_level
-from rankstone.stats.paired_tests import t_tail
 from rankstone.stats.sampling_units import Units
 from rankstone.stats.sequential import always_valid_interval, always_valid_p
+from rankstone.stats.student_t import two_sided_p
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -238,7 +238,7 @@ class ClaimSettings:
         """Return the smallest alpha whose interval excludes 0."""
         if self.sequential:
             return always_valid_p(estimate)
-        return min(1.0, 2 * t_tail(abs(estimate.value) / estimate.error, estimate.df))
+        return two_sided_p(estimate.value / estimate.error, estimate.df)
 
 
 def differences(

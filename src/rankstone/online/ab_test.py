@@ -50,7 +50,7 @@ from rankstone.online.log_tables import (
     refuse_duplicates,
     rows_to_frame,
 )
-from rankstone.stats.proportions import sample_ratio
+from rankstone.stats.sample_ratio_test import sample_ratio
 from rankstone.stats.sequential import TUNED_TO, always_valid_ratio
 
 if TYPE_CHECKING:

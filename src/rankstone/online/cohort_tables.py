@@ -141,7 +141,7 @@ def _curve_row(
     if not users:
         return (*head, *[None] * 7)
     low, high = wilson(retained, users, confidence)
-    mean = estimates(Units.of((active / size)[:, None]))[0]
+    mean = estimates(Units.from_scores((active / size)[:, None]))[0]
     ends = [None if np.isnan(end) else end for end in mean.interval(confidence)]
     rate = retained / users
     return (*head, rate, float(low), float(high), 1 - rate, mean.value, *ends)

@@ -131,9 +131,9 @@ class Estimators:
 
     def _mean(self, value: Floats) -> Estimate:
         """Estimate the mean over impressions of sums over rows."""
-        return estimates(Units.of(self._totals(value)[:, None], cluster=self._cluster))[
-            0
-        ]
+        return estimates(
+            Units.from_scores(self._totals(value)[:, None], cluster=self._cluster)
+        )[0]
 
     def _self_normalised(self, expected: Floats, spread: Floats) -> Estimate | None:
         """Estimate ``Σ λwr / Σ λw`` times the mean sum of the discounts λ in an impression.
@@ -155,7 +155,9 @@ class Estimators:
         linearised = value * scale + mean * self._count * (
             discounts / every - weight / sum_of_weights
         )
-        return estimates(Units.of(linearised[:, None], cluster=self._cluster))[0]
+        return estimates(Units.from_scores(linearised[:, None], cluster=self._cluster))[
+            0
+        ]
 
     def weights(self, clip: float | None) -> Weights:
         """Return statistics of the weights."""
@@ -193,7 +195,7 @@ def weight_statistics(weight: Floats, cluster: Ints, clip: float | None) -> Weig
     total = math.fsum(weight)
     squares = math.fsum(weight * weight)
     mean = (
-        estimates(Units.of(weight[:, None], cluster=cluster))[0]
+        estimates(Units.from_scores(weight[:, None], cluster=cluster))[0]
         if len(weight)
         else None
     )

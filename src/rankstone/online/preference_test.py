@@ -415,7 +415,7 @@ def preference_row(
     wins = int((sign > 0).sum())
     losses = int((sign < 0).sum())
     n = len(sign)
-    units = Units.of(sign[:, None], cluster=cluster)
+    units = Units.from_scores(sign[:, None], cluster=cluster)
     drawing: FlipKeywords = {"flips": _affordable(flips, units.total), "seed": seed}
     p = sign_test(units)
     if cluster is not None:
@@ -427,7 +427,7 @@ def preference_row(
     low, high = agreeing((low, high), value, rejected=rejected)
     win_low, win_high = _win_rate(sign, cluster, confidence, drawing)
     ends = agreeing((win_low - 0.5, win_high - 0.5), value, rejected=rejected)
-    total = Units.of(difference[:, None], cluster=cluster).total
+    total = Units.from_scores(difference[:, None], cluster=cluster).total
     nonzero = total[total[:, 0] != 0]
     test = sign_flips(nonzero, flips=_affordable(flips, nonzero), seed=seed)[0]
     word = "inconclusive"
@@ -464,7 +464,7 @@ def _limits(
     sign: Floats, cluster: Ints | None, confidence: float, drawing: FlipKeywords
 ) -> tuple[float, float]:
     """Return the preferences that flips of signs do not reject."""
-    units = Units.of(sign[:, None] / 2, cluster=cluster)
+    units = Units.from_scores(sign[:, None] / 2, cluster=cluster)
     [ends] = inverted("randomisation", units, 1 - confidence, **drawing)
     low, high = max(ends[0], -0.5), min(ends[1], 0.5)
     # where all are of one mind, or undecided, flips show no spread
@@ -492,7 +492,7 @@ def _guarded(
     sign: Floats, cluster: Ints | None, confidence: float
 ) -> tuple[float, float]:
     """Return Student's interval of the preference, never a point (Clopper and Pearson 1934)."""
-    units = Units.of(sign[:, None] / 2, cluster=cluster)
+    units = Units.from_scores(sign[:, None] / 2, cluster=cluster)
     estimate = with_error_bound(estimates(units)[0], -0.5, 0.5)
     low, high = estimate.interval(confidence)
     # of one unit they are NaN, and nothing is excluded

@@ -19,8 +19,8 @@ from rankstone.comparison.score_matrix import ROUNDING, keys_of
 from rankstone.measures.core.aggregation import ExactSum
 from rankstone.measures.core.measure import Status
 from rankstone.spark.executor_task import Shipped
+from rankstone.stats.exact_sums import tolerance
 from rankstone.stats.poisson_bootstrap import PoissonBootstrap
-from rankstone.stats.random_streams import tolerance
 from rankstone.stats.sampling_units import Units, df_of_sums, remainder
 
 if TYPE_CHECKING:
@@ -113,7 +113,9 @@ class _Task(Shipped):
             unit_ids = queries["unit"].to_numpy()[has_all]
             names, cluster = np.unique(unit_ids, return_inverse=True)
             values = value[has_all]
-            units = Units.of(values, weight=weight, cluster=cluster.astype(np.int64))
+            units = Units.from_scores(
+                values, weight=weight, cluster=cluster.astype(np.int64)
+            )
             yield _Scores(values, units, pl.Series(names, dtype=pl.String), left_out)
 
 

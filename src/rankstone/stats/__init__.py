@@ -7,30 +7,26 @@ threads.  SciPy is imported when a distribution is first needed.
 
 from __future__ import annotations
 
-from rankstone.stats.anova_and_friedman import (
-    Blocked,
-    Friedman,
-    conover,
-    friedman,
-    hsd_reach,
-    nemenyi,
-    nemenyi_reach,
-    rank_z,
-    ranks,
-    tukey_hsd,
-    two_way,
-)
 from rankstone.stats.automatic_intervals import (
     FEW_CLUSTERS,
     BoundedDifference,
     BoundedMean,
-    d_z,
     difference_estimate,
-    hedges,
     mean_estimates,
     verdict,
 )
 from rankstone.stats.bounded_means import unseen_share
+from rankstone.stats.effect_sizes import d_z, hedges
+from rankstone.stats.friedman_and_nemenyi import (
+    Friedman,
+    conover,
+    friedman,
+    nemenyi,
+    nemenyi_reach,
+    rank_z,
+    ranks,
+)
+from rankstone.stats.max_t import MaxT, flipped_max_t, resampled_max_t
 from rankstone.stats.mean_intervals import METHODS, RESAMPLED, Estimate, estimates
 from rankstone.stats.multiple_testing import (
     CORRECTIONS,
@@ -49,15 +45,19 @@ from rankstone.stats.paired_tests import (
 from rankstone.stats.poisson_bootstrap import PoissonBootstrap
 from rankstone.stats.proportions import (
     ProportionDifference,
-    SampleRatio,
     Shared,
     clopper_pearson,
     proportion_difference,
     quantile_interval,
-    sample_ratio,
     wilson,
 )
 from rankstone.stats.randomisation_test import flip_limits, sign_flips
+from rankstone.stats.randomised_tukey_hsd import (
+    RandomisedTukey,
+    randomised_tukey,
+    randomised_tukeys,
+)
+from rankstone.stats.sample_ratio_test import SampleRatio, sample_ratio
 from rankstone.stats.sample_size import detectable, needed, power_of, upper_deviation
 from rankstone.stats.sampling_units import Units
 from rankstone.stats.sequential import (
@@ -65,14 +65,7 @@ from rankstone.stats.sequential import (
     always_valid_p,
     always_valid_ratio,
 )
-from rankstone.stats.simultaneous_tests import (
-    MaxT,
-    RandomisedTukey,
-    flipped_max_t,
-    randomised_tukey,
-    randomised_tukeys,
-    resampled_max_t,
-)
+from rankstone.stats.two_way_anova import Blocked, hsd_reach, tukey_hsd, two_way
 
 __all__ = [
     "CORRECTIONS",

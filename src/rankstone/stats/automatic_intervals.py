@@ -3,7 +3,7 @@
 Both use the range of values, so an interval has some width even where all values are equal, and stays inside
 the range.  Which limit is used depends on the data (see ``bounded_means``).
 
-Effect sizes, and the verdict that follows from an interval, are here, too.
+The verdict that follows from an interval is here, too.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from rankstone.stats.bounded_means import (
 )
 from rankstone.stats.mean_intervals import Estimate
 from rankstone.stats.sampling_units import Units, effective_df
+from rankstone.stats.student_t import t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,46 +59,58 @@ class BoundedMean(Estimate, kw_only=True):
     size: Floats
     clustered: bool = False
 
-    def limits(self, alpha: float) -> tuple[float, float]:
-        """Return both limits, each at a one-sided level."""
-        low, high = self.span
-        if not low < high:
+    def limits(self, tail: float) -> tuple[float, float]:
+        """Return both limits, each at a one-sided level; NaN where the range is no range."""
+        least, most = self.span
+        if not least < most:
             return math.nan, math.nan
+
         values = self.total / self.size
         if np.ptp(self.size) or self.clustered:
-            ends = self._clustered(values, alpha)
+            low, high = self._clustered(values, tail)
         else:
-            both = share_limits(values[:, None], alpha, self.method)
-            ends = float(both[0][0]), float(both[1][0])
-        return low + (high - low) * ends[0], low + (high - low) * ends[1]
+            lows, highs = share_limits(values[:, None], tail, self.method)
+            low = float(lows[0])
+            high = float(highs[0])
+        return least + (most - least) * low, least + (most - least) * high
 
-    def _clustered(self, values: Floats, alpha: float) -> tuple[float, float]:
+    def _clustered(self, values: Floats, tail: float) -> tuple[float, float]:
+        units = Units(self.total[:, None], self.size, clustered=True)
+        t = -t_quantile(tail, effective_df(self.size))
+        inside = values.min() > 0 and values.max() < 1 and np.ptp(values)
+        if inside and self.method != "worst_case":
+            mean, error = _only_mean(units)
+            return max(mean - t * error, 0.0), min(mean + t * error, 1.0)
+        return self._at_end(float(units.mean[0]), t, tail)
+
+    def _at_end(self, mean: float, t: float, tail: float) -> tuple[float, float]:
+        """Return the limits of as many independent values as have the variance of clusters at an end."""
         from scipy import special
 
-        units = Units(self.total[:, None], self.size, clustered=True)
-        q = -float(special.stdtrit(effective_df(self.size), alpha))
-        if (
-            values.min() > 0
-            and values.max() < 1
-            and np.ptp(values)
-            and self.method != "worst_case"
-        ):
-            mean = float(units.mean[0])
-            reach = q * float(units.robust_error()[0][0])
-            return max(mean - reach, 0.0), min(mean + reach, 1.0)
+        # one more cluster at each end
         half = self.size.mean() / 2
         total = np.append(self.total, [0, half])[:, None]
         size = np.append(self.size, [half, half])
-        more = Units(total, size, clustered=True)
-        mean = float(more.mean[0])
-        error = float(more.robust_error()[0][0])
-        normal = -float(special.ndtri(alpha))
+        centre, error = _only_mean(Units(total, size, clustered=True))
+
+        z = -float(special.ndtri(tail))
         whole = math.fsum(self.size)
-        n = min(max(mean * (1 - mean) / error**2 * (normal / q) ** 2, 1.0), whole)
-        hits = float(units.mean[0]) * n
-        low = special.betaincinv(hits, n - hits + END, alpha) if hits > 0 else 0.0
-        high = special.betaincinv(hits + END, n - hits, 1 - alpha) if hits < n else 1.0
-        return float(low), float(high)
+        effective = centre * (1 - centre) / error**2 * (z / t) ** 2
+        n = min(max(effective, 1.0), whole)
+        hits = mean * n
+        low = 0.0
+        high = 1.0
+        if hits > 0:
+            low = float(special.betaincinv(hits, n - hits + END, tail))
+        if hits < n:
+            high = float(special.betaincinv(hits + END, n - hits, 1 - tail))
+        return low, high
+
+
+def _only_mean(units: Units) -> tuple[float, float]:
+    """Return the mean of the only column, and its error."""
+    errors, _ = units.robust_error()
+    return float(units.mean[0]), float(errors[0])
 
 
 class BoundedDifferences(Record):
@@ -125,32 +138,39 @@ class BoundedDifferences(Record):
     method: str
     dense: Bools
     error: Floats
-    known: dict[tuple[Any, ...], Floats] = field(default_factory=dict)
+    answers: dict[tuple[Any, ...], Floats] = field(default_factory=dict)
 
-    def ask(self, answer: Callable[..., Floats], sign: int, at: float) -> Floats:
+    def ask(
+        self, question: Callable[..., Floats], sign: int, argument: float
+    ) -> Floats:
         """Return a limit, or the p at one, of ``sign`` times each column, float64 ``[columns]``."""
-        key = answer, sign, at
-        if key not in self.known:
-            found = np.full(len(self.dense), math.nan)
-            for dense in (False, True):
-                some = self.dense == dense
-                if some.any():
-                    total = np.asfortranarray(sign * self.total[:, some])
-                    found[some] = answer(
-                        total, self.size, self.most, at, method=self.method, dense=dense
-                    )
-            self.known[key] = found
-        return self.known[key]
+        key = question, sign, argument
+        if key in self.answers:
+            return self.answers[key]
+
+        answer = np.full(len(self.dense), math.nan)
+        for dense in (False, True):
+            columns = self.dense == dense
+            if columns.any():
+                answer[columns] = question(
+                    np.asfortranarray(sign * self.total[:, columns]),
+                    self.size,
+                    self.most,
+                    argument,
+                    method=self.method,
+                    dense=dense,
+                )
+        self.answers[key] = answer
+        return answer
 
     @cached_property
     def spread(self) -> Floats:
         """The standard errors for planning: with one more unit at the worst credible loss."""
         if len(self.size) < 2:  # noqa: PLR2004 - one unit has no spread
             return self.error
-        both = (
-            adaptive(sign * self.total, self.size, self.most).error for sign in (1, -1)
-        )
-        return np.where(self.dense, self.error, np.maximum(*both))
+        below = adaptive(self.total, self.size, self.most).error
+        above = adaptive(-self.total, self.size, self.most).error
+        return np.where(self.dense, self.error, np.maximum(below, above))
 
 
 class BoundedDifference(Estimate, kw_only=True):
@@ -172,23 +192,27 @@ class BoundedDifference(Estimate, kw_only=True):
     among: BoundedDifferences
     column: int
 
-    def limits(self, alpha: float) -> tuple[float, float]:
-        """Return both limits, each at a one-sided level."""
+    def limits(self, tail: float) -> tuple[float, float]:
+        """Return both limits, each at a one-sided level; NaN where the range is no range."""
         if not self.span[1] > 0:
             return math.nan, math.nan
-        low, up = (
-            float(self.among.ask(difference_limit, sign, alpha)[self.column])
-            for sign in (1, -1)
-        )
-        return low, -up
+        low = self._ask(difference_limit, 1, tail)
+        high = -self._ask(difference_limit, -1, tail)
+        return low, high
+
+    def _ask(
+        self, question: Callable[..., Floats], sign: int, argument: float
+    ) -> float:
+        """Return the answer for the own column."""
+        return float(self.among.ask(question, sign, argument)[self.column])
 
     def p_above(self, limit: float) -> float:
         """Return the one-sided level at which the lower limit is ``limit``."""
-        return float(self.among.ask(difference_p, 1, limit)[self.column])
+        return self._ask(difference_p, 1, limit)
 
     def p_below(self, limit: float) -> float:
         """Return the one-sided level at which the upper limit is ``limit``."""
-        return float(self.among.ask(difference_p, -1, -limit)[self.column])
+        return self._ask(difference_p, -1, -limit)
 
     @property
     def spread(self) -> float:
@@ -212,29 +236,35 @@ def mean_estimates(
 
     Examples
     --------
-    >>> ones = Units.of(np.ones((10, 1)))
+    >>> ones = Units.from_scores(np.ones((10, 1)))
     >>> [round(end, 4) for end in mean_estimates(ones, [(0.0, 1.0)])[0].interval(0.95)]
     [0.7201, 1.0]
     """
-    some = units.size > 0
-    size, (error, df) = units.size[some], units.robust_error()
-    found: list[Estimate] = []
-    for at, (low, high) in enumerate(spans):
-        share = (
-            (units.total[some, at] - low * size) / (high - low)
-            if high > low
-            else 0 * size
+    counting = units.counting()
+    size = counting.size
+    errors, df = units.robust_error()
+    columns = zip(
+        units.mean.tolist(), errors.tolist(), counting.total.T, spans, strict=True
+    )
+    bounded: list[Estimate] = []
+    for mean, error, total, (low, high) in columns:
+        share = np.zeros(len(size))
+        if high > low:
+            share = (total - low * size) / (high - low)
+        bounded.append(
+            BoundedMean(
+                mean,
+                error,
+                len(size),
+                method,
+                df=df,
+                span=(low, high),
+                total=np.clip(share, 0.0, size),
+                size=size,
+                clustered=units.clustered,
+            )
         )
-        total = np.clip(share, 0.0, size)
-        statistics = {
-            "value": float(units.mean[at]),
-            "error": float(error[at]),
-            "units": len(size),
-            "df": df,
-        }
-        kind = {"method": method, "span": (low, high), "clustered": units.clustered}
-        found.append(BoundedMean(**statistics, **kind, total=total, size=size))  # type: ignore[arg-type]
-    return found
+    return bounded
 
 
 def difference_estimate(
@@ -253,7 +283,7 @@ def difference_estimate(
 
     Examples
     --------
-    >>> same = Units.of(np.zeros((10, 1)))
+    >>> same = Units.from_scores(np.zeros((10, 1)))
     >>> [round(end, 4) for end in difference_estimate(same, (0.0, 1.0)).interval(0.95)]
     [-0.3085, 0.3085]
     """
@@ -264,56 +294,31 @@ def difference_estimates(
     units: Units, span: Span, method: str = "auto"
 ) -> list[BoundedDifference]:
     """Do what :func:`difference_estimate` does for each column of totals ``[units, columns]``."""
-    some = units.size > 0
+    counting = units.counting()
+    size = counting.size
     most = span[1] - span[0]
-    size, (error, df) = units.size[some], units.robust_error()
-    total = units.total[some]
-    total = np.where(np.abs(total) <= units.roundings / max(len(units), 1), 0.0, total)
+    errors, df = units.robust_error()
+    rounding = units.roundings / max(len(units), 1)
+    total = np.where(np.abs(counting.total) <= rounding, 0.0, counting.total)
+    many_clusters = units.clustered and len(size) > 1
     dense = (
-        total.all(axis=0)
-        & (error > 0)
-        & (units.clustered and method != "worst_case" and len(size) > 1)
+        total.all(axis=0) & (errors > 0) & (many_clusters and method != "worst_case")
     )
-    among = BoundedDifferences(total, size, most, method, dense, error)
+    among = BoundedDifferences(total, size, most, method, dense, errors)
+    means = zip(units.mean.tolist(), errors.tolist(), strict=True)
     return [
         BoundedDifference(
-            value=float(mean),
-            error=float(error[at]),
-            units=len(size),
+            mean,
+            error,
+            len(size),
+            method,
             df=df,
-            method=method,
             span=(-most, most),
             among=among,
-            column=at,
+            column=column,
         )
-        for at, mean in enumerate(units.mean)
+        for column, (mean, error) in enumerate(means)
     ]
-
-
-def d_z(difference: float, deviation: float) -> float | None:
-    """Return Cohen's d of paired scores: the mean difference over the differences' standard deviation.
-
-    ``None`` where nothing varies (Cohen 1988).
-
-    >>> d_z(0.05, 0.2)
-    0.25
-    """
-    return difference / deviation if deviation > 0 else None
-
-
-def hedges(n: int) -> float:
-    """Return what d_z of n queries is multiplied by to be free of bias (Hedges 1981), exactly.
-
-    With ν = n - 1 degrees of freedom ``Γ(ν/2) / (√(ν/2) Γ((ν-1)/2))``, about ``1 - 3/(4ν - 1)``.  NaN below
-    three queries.
-
-    >>> round(hedges(50), 4)
-    0.9846
-    """
-    df = n - 1
-    if df < 2:  # noqa: PLR2004 - the mean of t has no value with one degree of freedom
-        return math.nan
-    return math.exp(math.lgamma(df / 2) - math.lgamma((df - 1) / 2)) / math.sqrt(df / 2)
 
 
 def verdict(ends: tuple[float, float], direction: str, margin: float | None) -> str:
@@ -327,9 +332,10 @@ def verdict(ends: tuple[float, float], direction: str, margin: float | None) -> 
     low, high = ends
     if margin is not None and -margin < low and high < margin:
         return "equivalent"
-    if low > 0 or high < 0:
-        above = low > 0
-        if direction == "neither":
-            return "higher" if above else "lower"
-        return "better" if above == (direction == "higher") else "worse"
-    return "inconclusive"
+    above = low > 0
+    if not above and not high < 0:
+        return "inconclusive"
+    if direction == "neither":
+        return "higher" if above else "lower"
+    is_better = above == (direction == "higher")
+    return "better" if is_better else "worse"

@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from rankstone._basics import Record
-from rankstone.stats.random_streams import in_blocks, raw
+from rankstone.stats.parallel_blocks import in_slices
+from rankstone.stats.random_streams import uniform
 
 if TYPE_CHECKING:
     from rankstone._basics import Floats, Ints
 
 
-#: weight of the pseudo-observation, as its authors use it
-PRIOR: Final = 0.5
 _DRAWS: Final = 20_000
 #: numbers in a block of draws
 _BLOCK: Final = 1 << 19
@@ -59,41 +58,46 @@ def practical_difference(
     Examples
     --------
     >>> gains = np.array([0.02, 0.03, 0.05, 0.04, 0.0, 0.06, 0.01, 0.05])
-    >>> found = practical_difference(gains, 0.01)
-    >>> found.above > 0.9, found.below < 0.01
+    >>> difference = practical_difference(gains, 0.01)
+    >>> difference.above > 0.9, difference.below < 0.01
     (True, True)
     """
     ordered = np.sort(np.append(differences, 0.0))
-    place = int(np.searchsorted(ordered, 0.0))
+    pseudo = int(np.searchsorted(ordered, 0.0))
     units = len(ordered)
     # for each difference: how many others make an average that is below, or not above, the region
     lower = np.searchsorted(ordered, -2 * rope - ordered, side="left")
     upper = np.searchsorted(ordered, 2 * rope - ordered, side="right")
-    each = max(1, _BLOCK // units)
 
-    def block(number: int) -> Ints:
-        count = min(each, draws - number * each)
-        weights = _weights(units, place, count, seed, number)
+    def largest_sides(number: int, places: range) -> Ints:
+        """Count the draws of a block by the side with the most averages: below, within, above."""
+        count = len(places)
+        weights = _weights(units, pseudo, count, seed, number)
         sums = np.concatenate([np.zeros((count, 1)), weights.cumsum(axis=1)], axis=1)
+        total = sums[:, -1:]
+
         below = (weights * sums[:, lower]).sum(axis=1)
-        above = (weights * (sums[:, -1:] - sums[:, upper])).sum(axis=1)
+        above = (weights * (total - sums[:, upper])).sum(axis=1)
         within = sums[:, -1] ** 2 - below - above
         largest = np.argmax([below, within, above], axis=0)
         return np.bincount(largest, minlength=3)
 
-    counts = 1 + sum(in_blocks(block, -(-draws // each)), np.zeros(3, np.int64))
+    size = max(1, _BLOCK // units)
+    blocks = in_slices(largest_sides, draws, size)
+    counts = 1 + sum(blocks, np.zeros(3, np.int64))
     below, within, above = (counts / counts.sum()).tolist()
     return PracticalDifference(below, within, above)
 
 
-def _weights(units: int, place: int, count: int, seed: int, number: int) -> Floats:
+def _weights(units: int, pseudo: int, count: int, seed: int, number: int) -> Floats:
     """Return gamma variates, float64 ``[count, units]``; of the pseudo-observation with shape 1/2.
 
-    An exponential variate has shape 1; times the squared cosine of a random angle it has shape 1/2.
+    That is the weight its authors give it.  An exponential variate has shape 1; times the squared cosine of
+    a random angle it has shape 1/2.
     """
-    bits = raw(seed, _STREAM, number, size=count * (units + 1))
-    uniform = ((bits >> np.uint64(11)) + 0.5) * 2.0**-53
-    uniform = uniform.reshape(count, units + 1)
-    weights: Floats = -np.log(uniform[:, :units])
-    weights[:, place] *= np.cos(np.pi * uniform[:, units]) ** 2
+    numbers = uniform(seed, _STREAM, number, size=count * (units + 1))
+    table = numbers.reshape(count, -1)
+    weights: Floats = -np.log(table[:, :units])
+    angle = np.pi * table[:, units]
+    weights[:, pseudo] *= np.cos(angle) ** 2
     return weights

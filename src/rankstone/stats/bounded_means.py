@@ -17,21 +17,30 @@ import numpy as np
 
 from rankstone._basics import Record
 from rankstone.stats.sampling_units import effective_df, remainder
+from rankstone.stats.student_t import t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rankstone._basics import Bools, Floats
+    from rankstone._basics import Bools, Floats, Ints
 
 
 #: the worst credible loss, as a share of the range, times the effective number of units that moved
 _UNSEEN: Final = 2.5
 #: from so many units that moved on, the unit at the worst loss counts less, by this power
-_ENOUGH, _FADING = 8.0, 1.5
-#: what the unit at an end of the range weighs for a single mean: less, where values spread between the ends
-END, _LESS, _CLUSTERED, _HALF = 0.8, 0.4, 0.1, 0.5
-#: a tilt lies between 2^-60 and 2^60 over the largest value; so many halvings leave 1e-12 of its logarithm
-_WIDEST, _HALVINGS = 60.0, 46
+_ENOUGH: Final = 8.0
+_FADING: Final = 1.5
+#: what the unit at an end of the range weighs for a single mean
+END: Final = 0.8
+#: it weighs less by up to this much where values spread between the ends …
+_LESS: Final = 0.4
+#: … by all of it from this share of the largest variance on, until so much of it is left
+_CLUSTERED: Final = 0.1
+_HALF: Final = 0.5
+#: a tilt lies between 2^-60 and 2^60 over the largest value
+_WIDEST: Final = 60.0
+#: so many halvings leave 1e-12 of its logarithm
+_HALVINGS: Final = 46
 #: nearer to the mean than this share of a deviation half of the chance lies below
 _NEAR: Final = 1e-5
 #: skewness below this is none
@@ -64,22 +73,26 @@ def worst_case(values: Floats, alpha: float, weight: Floats | float = 1.0) -> Fl
     """
     from scipy import special
 
-    top = values.max(axis=0, initial=0.0)
-    ones = (values == top).sum(axis=0)
-    plain = (values == 0).sum(axis=0) + ones >= len(values)
-    exact = np.where(
-        plain, top * special.betaincinv(ones, len(values) - ones + weight, alpha), 0.0
-    )
-    if plain.all():
-        return exact
-    rest = _by_column(values[:, ~plain])
-    weight = np.broadcast_to(weight, len(top))[~plain]
-    tilt = _solved(
-        lambda tilt: _tail(rest, tilt, _tilted(rest, tilt, weight), weight) > alpha,
-        top[~plain],
-    )
-    exact[~plain] = _tilted(rest, tilt, weight)
-    return exact
+    top, tops, two_valued = _two_valued(values)
+    others = len(values) - tops
+    shares = special.betaincinv(tops, others + weight, alpha)
+    limits = np.where(two_valued, top * shares, 0.0)
+    if two_valued.all():
+        return limits
+
+    graded = ~two_valued
+    columns = _by_column(values[:, graded])
+    weights = np.broadcast_to(weight, len(top))[graded]
+
+    def tail_exceeds_alpha(tilt: Floats) -> Bools:
+        """Return True where the saddlepoint tail at the tilted mean is still above alpha."""
+        mean = _tilted_mean(columns, tilt, weights)
+        return _tail(columns, tilt, mean, weights) > alpha
+
+    # The limit is the tilted mean at which the tail falls to alpha; it is monotone in the tilt.
+    tilt = _largest_tilt(tail_exceeds_alpha, top[graded])
+    limits[graded] = _tilted_mean(columns, tilt, weights)
+    return limits
 
 
 def worst_case_p(values: Floats, limit: Floats, weight: float = 1.0) -> Floats:
@@ -91,41 +104,53 @@ def worst_case_p(values: Floats, limit: Floats, weight: float = 1.0) -> Floats:
     """
     from scipy import special
 
-    top = values.max(axis=0, initial=0.0)
-    ones = (values == top).sum(axis=0)
-    plain = (values == 0).sum(axis=0) + ones >= len(values)
+    top, tops, two_valued = _two_valued(values)
+    others = len(values) - tops
     share = np.divide(limit, top, out=np.ones(len(top)), where=top > limit)
-    p = np.where(
-        limit <= 0, 0.0, special.betainc(ones, len(values) - ones + weight, share)
-    )
-    rest = np.flatnonzero(~plain & (limit > 0) & (limit < top))
-    if len(rest):
-        some = _by_column(values[:, rest])
-        target = limit[rest]
-        tilt = _solved(lambda tilt: _tilted(some, tilt, weight) > target, top[rest])
-        mean = _sums(some) / (len(values) + weight)
-        p[rest] = np.where(target >= mean, 1.0, _tail(some, tilt, target, weight))
+    p = np.where(limit <= 0, 0.0, special.betainc(tops, others + weight, share))
+    graded = np.flatnonzero(~two_valued & (limit > 0) & (limit < top))
+    if not len(graded):
+        return p
+
+    columns = _by_column(values[:, graded])
+    target = limit[graded]
+
+    def mean_exceeds_limit(tilt: Floats) -> Bools:
+        return _tilted_mean(columns, tilt, weight) > target
+
+    tilt = _largest_tilt(mean_exceeds_limit, top[graded])
+    mean = _sums(columns) / (len(values) + weight)
+    tail = _tail(columns, tilt, target, weight)
+    p[graded] = np.where(target >= mean, 1.0, tail)
     return p
 
 
-def _solved(more: Callable[[Floats], Bools], top: Floats) -> Floats:
-    """Return the tilt, above 0, up to which ``more`` is true, by halving its logarithm."""
+def _two_valued(values: Floats) -> tuple[Floats, Ints, Bools]:
+    """Return the largest value of each column, how often it is there, and whether all others are 0."""
+    top = values.max(axis=0, initial=0.0)
+    tops = (values == top).sum(axis=0)
+    zeros = (values == 0).sum(axis=0)
+    return top, tops, zeros + tops >= len(values)
+
+
+def _largest_tilt(holds: Callable[[Floats], Bools], top: Floats) -> Floats:
+    """Return the tilt, above 0, up to which a condition holds, by halving its logarithm."""
     low = np.full(len(top), -_WIDEST)
     high = np.full(len(top), _WIDEST)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        up = more(np.exp2(middle) / top)
-        low = np.where(up, middle, low)
-        high = np.where(up, high, middle)
-    found: Floats = np.exp2((low + high) / 2) / top
-    return found
+        above = holds(np.exp2(middle) / top)
+        low = np.where(above, middle, low)
+        high = np.where(above, high, middle)
+    tilt: Floats = np.exp2((low + high) / 2) / top
+    return tilt
 
 
-def _tilted(values: Floats, tilt: Floats, weight: Floats | float) -> Floats:
+def _tilted_mean(values: Floats, tilt: Floats, weight: Floats | float) -> Floats:
     """Return the mean with weights ``1 / (1 + tilt · value)``, of which the unit at 0 has ``weight``."""
     share = 1 / (1 + tilt * values)
-    found: Floats = _sums(share * values) / (_sums(share) + weight)
-    return found
+    mean: Floats = _sums(share * values) / (_sums(share) + weight)
+    return mean
 
 
 def _tail(
@@ -140,13 +165,13 @@ def _tail(
     ratio = 1 + tilt * values
     logs = _sums(np.log(ratio)) - (len(values) + weight) * np.log1p(tilt * limit)
     root = -np.sqrt(np.maximum(2 * logs, 0.0))
-    spread = tilt * np.sqrt(_sums(((values - limit) / ratio) ** 2) + weight * limit**2)
+    squares = _sums(((values - limit) / ratio) ** 2) + weight * limit**2
+    spread = tilt * np.sqrt(squares)
     with np.errstate(divide="ignore", invalid="ignore"):
-        p = special.ndtr(root) + np.exp(-root * root / 2) / math.sqrt(2 * math.pi) * (
-            1 / root + 1 / spread
-        )
-    near: Floats = np.where(root > -_NEAR, 0.5, np.clip(p, 0.0, 1.0))
-    return near
+        density = np.exp(-root * root / 2) / math.sqrt(2 * math.pi)
+        p = special.ndtr(root) + density * (1 / root + 1 / spread)
+    chance: Floats = np.where(root > -_NEAR, 0.5, np.clip(p, 0.0, 1.0))
+    return chance
 
 
 class Adaptive(Record):
@@ -167,13 +192,10 @@ class Adaptive(Record):
 
     def limit(self, alpha: float) -> Floats:
         """Return the lower limit of each mean at a one-sided level, float64 ``[columns]``."""
-        from scipy import special
-
-        q = -float(special.stdtrit(self.df, alpha))
+        q = -t_quantile(alpha, self.df)
         g = self._skewness
-        reach: Floats = np.where(
-            g == 0, q, 3 * (np.cbrt(1 + self.skewness * (q - g / 6)) - 1) / _one(g)
-        )
+        corrected = 3 * (np.cbrt(1 + self.skewness * (q - g / 6)) - 1) / _divisor(g)
+        reach: Floats = np.where(g == 0, q, corrected)
         return self.mean - reach * self.error
 
     def p(self, limit: Floats) -> Floats:
@@ -181,15 +203,13 @@ class Adaptive(Record):
         from scipy import special
 
         g = self._skewness
+        distance = self.mean - limit
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            t = np.where(
-                self.error > 0,
-                (self.mean - limit) / self.error,
-                np.sign(self.mean - limit) * np.inf,
-            )
-            q = np.where(g == 0, t, ((1 + g * t / 3) ** 3 - 1) / _one(g) + g / 6)
-        found: Floats = special.stdtr(self.df, -q)
-        return found
+            infinite = np.sign(distance) * np.inf
+            t = np.where(self.error > 0, distance / self.error, infinite)
+            corrected = ((1 + g * t / 3) ** 3 - 1) / _divisor(g) + g / 6
+        p: Floats = special.stdtr(self.df, -np.where(g == 0, t, corrected))
+        return p
 
     @property
     def _skewness(self) -> Floats:
@@ -203,11 +223,11 @@ def _by_column(values: Floats) -> Floats:
 
 def _sums(values: Floats) -> Floats:
     """Return the sum of each column, whose last bit does not depend on the columns beside it."""
-    found: Floats = _by_column(values).sum(axis=0)
-    return found
+    sums: Floats = _by_column(values).sum(axis=0)
+    return sums
 
 
-def _one(values: Floats) -> Floats:
+def _divisor(values: Floats) -> Floats:
     """Return values to divide by, 1 in the place of 0."""
     return np.where(values == 0, 1.0, values)
 
@@ -231,23 +251,26 @@ def adaptive(
     size = size[:, None]
     means = np.abs(total / size)
     squares = _sums(total**2)
-    moved = _sums(np.abs(total)) ** 2 / _one(squares)  # their effective number
-    worst = np.maximum(means.max(axis=0), span * np.minimum(1.0, _UNSEEN / _one(moved)))
-    weight = (
-        np.minimum(1.0, (_ENOUGH / _one(moved)) ** _FADING)
-        if guarded
-        else np.zeros(len(moved))
-    )
-    each = float(size.mean())
-    whole = size.sum() + weight * each
-    mean = (_sums(total) - weight * each * worst) / whole
+    moved = _sums(np.abs(total)) ** 2 / _divisor(squares)  # their effective number
+    unseen = span * np.minimum(1.0, _UNSEEN / _divisor(moved))
+    worst = np.maximum(means.max(axis=0), unseen)
+    weight = np.zeros(len(moved))
+    if guarded:
+        weight = np.minimum(1.0, (_ENOUGH / _divisor(moved)) ** _FADING)
+
+    # the mean with one more unit of average size, at the worst loss and with this weight
+    average = float(size.mean())
+    whole = size.sum() + weight * average
+    mean = (_sums(total) - weight * average * worst) / whole
     scatter = total - size * mean
-    last = -each * (worst + mean)
-    square = _sums(scatter**2 / remainder(size / whole)) + weight * last**2 / (
-        1 - each / whole
-    )
-    cube = _sums(scatter**3) + weight * last**3
-    skewness = cube / _one(square**1.5) if guarded else np.zeros(len(moved))
+    last = -average * (worst + mean)
+
+    square = _sums(scatter**2 / remainder(size / whole))
+    square = square + weight * last**2 / (1 - average / whole)
+    skewness = np.zeros(len(moved))
+    if guarded:
+        cube = _sums(scatter**3) + weight * last**3
+        skewness = cube / _divisor(square**1.5)
     return Adaptive(mean, np.sqrt(square) / whole, skewness, effective_df(size[:, 0]))
 
 
@@ -288,13 +311,14 @@ def difference_limit(
     dense
         Whether units are clusters that all differ: then t with CR2.
     """
-    found = [np.full(total.shape[1], -most)]
+    limits = [np.full(total.shape[1], -most)]
     if method != "worst_case" and len(size) > 1:
-        found.append(adaptive(total, size, most, guarded=not dense).limit(alpha))
+        limits.append(adaptive(total, size, most, guarded=not dense).limit(alpha))
     if not dense and not np.ptp(size):
-        found.append(worst_case(_above(total, size, most), alpha) - most)
-    limit: Floats = np.maximum.reduce(found)
-    return limit
+        above_worst = _above_worst(total, size, most)
+        limits.append(worst_case(above_worst, alpha) - most)
+    largest: Floats = np.maximum.reduce(limits)
+    return largest
 
 
 def difference_p(
@@ -307,20 +331,21 @@ def difference_p(
     dense: bool = False,
 ) -> Floats:
     """Return the one-sided level at which :func:`difference_limit` is ``limit``, float64 ``[columns]``."""
-    at: Floats = np.broadcast_to(np.asarray(limit, np.float64), total.shape[1])
-    found = [np.ones(total.shape[1])]
+    limits: Floats = np.broadcast_to(np.asarray(limit, np.float64), total.shape[1])
+    levels = [np.ones(total.shape[1])]
     if method != "worst_case" and len(size) > 1:
-        found.append(adaptive(total, size, most, guarded=not dense).p(at))
+        levels.append(adaptive(total, size, most, guarded=not dense).p(limits))
     if not dense and not np.ptp(size):
-        found.append(worst_case_p(_above(total, size, most), at + most))
-    p: Floats = np.where(at > -most, np.minimum.reduce(found), 0.0)
+        above_worst = _above_worst(total, size, most)
+        levels.append(worst_case_p(above_worst, limits + most))
+    p: Floats = np.where(limits > -most, np.minimum.reduce(levels), 0.0)
     return p
 
 
-def _above(total: Floats, size: Floats, most: float) -> Floats:
+def _above_worst(total: Floats, size: Floats, most: float) -> Floats:
     """Return the distance of each unit's difference above the worst possible one."""
-    above: Floats = np.maximum(most + total / size[:, None], 0.0)
-    return above
+    distance: Floats = np.maximum(most + total / size[:, None], 0.0)
+    return distance
 
 
 def share_limits(
@@ -337,12 +362,21 @@ def share_limits(
     method
         ``auto``, or ``worst_case``: then the unit at the end of the range weighs 1.
     """
+    weight: Floats | float = 1.0
+    if method != "worst_case":
+        weight = _weight_at_end(values)
+    low = worst_case(values, alpha, weight)
+    high = 1 - worst_case(1 - values, alpha, weight)
+    return low, high
+
+
+def _weight_at_end(values: Floats) -> Floats:
+    """Return the weight of the unit at an end of the range for each column of values from 0 to 1."""
     mean = values.mean(axis=0)
-    most = mean * (1 - mean)
+    largest = mean * (1 - mean)
     # 1 for values at the ends, which are informative about the ends, and 0 for equal ones, which are not
-    spread = np.where(most > 0, np.minimum(values.var(axis=0) / _one(most), 1.0), 1.0)
-    weight = END - _LESS * np.minimum(1.0, spread / _CLUSTERED) * np.minimum(
-        1.0, (1 - spread) / _HALF
-    )
-    weight = np.ones_like(weight) if method == "worst_case" else weight
-    return worst_case(values, alpha, weight), 1 - worst_case(1 - values, alpha, weight)
+    share = np.minimum(values.var(axis=0) / _divisor(largest), 1.0)
+    spread = np.where(largest > 0, share, 1.0)
+    between = np.minimum(1.0, (1 - spread) / _HALF)
+    weight: Floats = END - _LESS * np.minimum(1.0, spread / _CLUSTERED) * between
+    return weight

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankstone.stats.student_t import two_sided_t
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -35,20 +37,26 @@ def effect_ratio(
     Examples
     --------
     >>> original = np.array([0.2, 0.3, 0.25, 0.2])
-    >>> [round(one, 12) for one in effect_ratio(original, original / 2)]
+    >>> [round(limit, 12) for limit in effect_ratio(original, original / 2)]
     [0.5, 0.5, 0.5]
     """
     x = float(original.mean())
     y = float(again.mean())
-    value = y / x if x else math.nan
-    (xx, xy), (_, yy), q = _covariance(original, again, confidence, paired=paired)
+    ratio = math.nan
+    if x:
+        ratio = y / x
+
+    # Fieller's limits are the roots of a·ρ² - 2b·ρ + c.
+    xx, xy, yy = _covariance_of_means(original, again, paired=paired)
+    q = _squared_t(original, again, confidence)
     a = x * x - q * xx
     b = x * y - q * xy
     c = y * y - q * yy
     if not a > 0:
-        return value, math.nan, math.nan
+        return ratio, math.nan, math.nan
+
     root = math.sqrt(max(b * b - a * c, 0.0))
-    return value, (b - root) / a, (b + root) / a
+    return ratio, (b - root) / a, (b + root) / a
 
 
 def relative_change(
@@ -73,42 +81,48 @@ def relative_change(
     >>> round(relative_change(first, (first[0] * 2, first[1] * 2))[0], 12)
     0.0
     """
-    relative = []
-    parts = []
-    for advanced, baseline in (original, again):
-        base = float(baseline.mean())
-        ratio = float(advanced.mean()) / base if base else math.nan
-        relative.append(ratio - 1)
-        parts.append(
-            (advanced - ratio * baseline) / base
-            if base
-            else np.full(len(baseline), math.nan)
-        )
-    (xx, xy), (_, yy), q = _covariance(parts[0], parts[1], confidence, paired=paired)
-    value = relative[0] - relative[1]
+    first, first_parts = _relative_improvement(*original)
+    second, second_parts = _relative_improvement(*again)
+    xx, xy, yy = _covariance_of_means(first_parts, second_parts, paired=paired)
+    q = _squared_t(first_parts, second_parts, confidence)
+
+    change = first - second
     reach = math.sqrt(max(q * (xx + yy - 2 * xy), 0.0))
-    return value, *around(value, reach)
+    return change, *symmetric_interval(change, reach)
 
 
-def around(value: float, reach: float) -> tuple[float, float]:
-    """Return both ends of a symmetric interval."""
-    return value - reach, value + reach
+def symmetric_interval(centre: float, reach: float) -> tuple[float, float]:
+    """Return both ends."""
+    return centre - reach, centre + reach
 
 
-def t_quantile(df: int, confidence: float) -> float:
-    """Return the quantile of t for a two-sided interval; NaN without a degree of freedom."""
-    from scipy import special
+def _relative_improvement(advanced: Floats, baseline: Floats) -> tuple[float, Floats]:
+    """Return it, and the part of each query in its error; NaN where the baseline's mean is 0."""
+    base = float(baseline.mean())
+    if not base:
+        return math.nan, np.full(len(baseline), math.nan)
 
-    return float(special.stdtrit(df, 0.5 + confidence / 2)) if df > 0 else math.nan
+    ratio = float(advanced.mean()) / base
+    return ratio - 1, (advanced - ratio * baseline) / base
 
 
-def _covariance(
-    one: Floats, other: Floats, confidence: float, *, paired: bool
-) -> tuple[tuple[float, float], tuple[float, float], float]:
-    """Return the covariance of two means, and the squared quantile of t for it."""
-    n = min(len(one), len(other))
+def _covariance_of_means(
+    x: Floats, y: Floats, *, paired: bool
+) -> tuple[float, float, float]:
+    """Return the variance of the mean of x, the covariance of both, the variance of the mean of y."""
+    n = min(len(x), len(y))
     if n < 2:  # noqa: PLR2004 - one query has no spread
-        return (math.nan, math.nan), (math.nan, math.nan), math.nan
-    xx, yy = (float(part.var(ddof=1)) / len(part) for part in (one, other))
-    xy = float(np.cov(one, other)[0, 1]) / n if paired else 0.0
-    return (xx, xy), (xy, yy), t_quantile(n - 1, confidence) ** 2
+        return math.nan, math.nan, math.nan
+
+    xx = float(x.var(ddof=1)) / len(x)
+    yy = float(y.var(ddof=1)) / len(y)
+    xy = 0.0
+    if paired:
+        xy = float(np.cov(x, y)[0, 1]) / n
+    return xx, xy, yy
+
+
+def _squared_t(x: Floats, y: Floats, confidence: float) -> float:
+    """Return the squared quantile of t for the smaller sample; NaN for a single query."""
+    n = min(len(x), len(y))
+    return two_sided_t(confidence, n - 1) ** 2

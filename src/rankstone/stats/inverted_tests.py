@@ -18,7 +18,7 @@ from rankstone.stats.randomisation_test import flip_limits
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rankstone._basics import Floats
+    from rankstone._basics import Floats, Progress
     from rankstone.stats.sampling_units import Units
 
     Ends = tuple[float, float]
@@ -29,7 +29,7 @@ class FlipKeywords(TypedDict, total=False):
 
     flips: int
     seed: int
-    progress: Callable[[int], None] | None
+    progress: Progress | None
 
 
 #: tests whose intervals are of medians
@@ -66,7 +66,7 @@ def inverted(
     Examples
     --------
     >>> from rankstone.stats.sampling_units import Units
-    >>> six = Units.of(np.array([[0.1], [0.2], [0.3], [0.4], [0.5], [0.6]]))
+    >>> six = Units.from_scores(np.array([[0.1], [0.2], [0.3], [0.4], [0.5], [0.6]]))
     >>> inverted("randomisation", six, 0.05), inverted("sign", six, 0.05)
     ([(0.1, 0.6)], [(0.1, 0.6)])
     """
@@ -76,33 +76,40 @@ def inverted(
         return list(zip(low.tolist(), high.tolist(), strict=True))
     if test == "t":
         return [estimate.interval(1 - alpha) for estimate in estimates(units)]
+
+    limits_of_test = _LIMITS[test]
     ends: list[Ends] = []
     for column in range(units.total.shape[1]):
         differences = per_unit(units, column)
         moved = differences[differences != 0]
-        ends.append(_LIMITS[test](moved, alpha) if len(moved) else (0.0, 0.0))
+        if len(moved):
+            ends.append(limits_of_test(moved, alpha))
+        else:
+            ends.append((0.0, 0.0))
     return ends
 
 
-def _of_medians(differences: Floats, alpha: float) -> Ends:
+def _median_limits(differences: Floats, alpha: float) -> Ends:
     """Invert the sign test: order statistics of differences (Thompson 1936)."""
     from scipy import special
 
     ordered = np.sort(differences)
     n = len(ordered)
-    rank = int((special.bdtr(np.arange(n), n, 0.5) <= alpha / 2).sum())
+    at_most = special.bdtr(np.arange(n), n, 0.5)
+    rank = int((at_most <= alpha / 2).sum())
     if not rank:
         return -np.inf, np.inf
     return float(ordered[rank - 1]), float(ordered[-rank])
 
 
-def _of_signed_ranks(differences: Floats, alpha: float) -> Ends:
+def _signed_rank_limits(differences: Floats, alpha: float) -> Ends:
     """Invert Wilcoxon's test: order statistics of averages of two differences (Hodges and Lehmann 1963)."""
     rank = _rejected_sums(len(differences), alpha) + 1
     if not rank:
         return -np.inf, np.inf
     low = _average(np.sort(differences), rank)
-    return low, -_average(np.sort(-differences), rank)
+    high = -_average(np.sort(-differences), rank)
+    return low, high
 
 
 def _rejected_sums(n: int, alpha: float) -> int:
@@ -110,12 +117,16 @@ def _rejected_sums(n: int, alpha: float) -> int:
     from scipy import special
 
     if n > _EXACT_RANKS:
+        mean = n * (n + 1) / 4
         deviation = np.sqrt(n * (n + 1) * (2 * n + 1) / 24)
         reach = float(special.ndtri(alpha / 2)) * deviation
-        return max(int(np.floor(n * (n + 1) / 4 + reach)), -1)
+        return max(int(np.floor(mean + reach)), -1)
+
+    # in how many ways signs give each sum of ranks, rank by rank
     ways = np.ones(1)
     for rank in range(1, n + 1):
-        ways = np.append(ways, np.zeros(rank)) + np.append(np.zeros(rank), ways)
+        none = np.zeros(rank)
+        ways = np.append(ways, none) + np.append(none, ways)
     p = 2 * np.cumsum(ways) / 2.0**n
     return int((p <= alpha).sum()) - 1
 
@@ -128,8 +139,9 @@ def _average(ordered: Floats, rank: int) -> float:
         middle = (low + high) / 2
         partners = np.searchsorted(ordered, 2 * middle - ordered, side="right")
         selves = int((ordered <= middle).sum())
-        below = (int(partners.sum()) + selves) // 2
-        if below >= rank:
+        # every pair is counted twice, a difference with itself once
+        averages = (int(partners.sum()) + selves) // 2
+        if averages >= rank:
             high = middle
         else:
             low = middle
@@ -137,8 +149,8 @@ def _average(ordered: Floats, rank: int) -> float:
 
 
 _LIMITS: Final[dict[str, Callable[[Floats, float], Ends]]] = {
-    "sign": _of_medians,
-    "wilcoxon": _of_signed_ranks,
+    "sign": _median_limits,
+    "wilcoxon": _signed_rank_limits,
 }
 
 
@@ -162,6 +174,11 @@ def agreeing(ends: Ends, value: float, *, rejected: bool) -> Ends:
     low, high = ends
     if not rejected:
         return min(low, 0.0), max(high, 0.0)
+
     middle = low + high
-    above = middle > 0 if middle and np.isfinite(middle) else value > 0
-    return (max(low, 0.0), high) if above else (low, min(high, 0.0))
+    above = value > 0
+    if middle and np.isfinite(middle):
+        above = middle > 0
+    if above:
+        return max(low, 0.0), high
+    return low, min(high, 0.0)

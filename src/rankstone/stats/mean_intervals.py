@@ -13,8 +13,11 @@ import numpy as np
 
 from rankstone._basics import Record
 from rankstone.errors import BadOption, between_0_and_1, did_you_mean
+from rankstone.stats.exact_sums import Whole
+from rankstone.stats.parallel_blocks import in_slices
 from rankstone.stats.poisson_bootstrap import PoissonBootstrap
-from rankstone.stats.random_streams import Whole, draws, in_blocks
+from rankstone.stats.random_streams import draws
+from rankstone.stats.student_t import t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,7 +77,7 @@ class Estimate(Record):
     Examples
     --------
     >>> from rankstone.stats.sampling_units import Units
-    >>> units = Units.of(np.array([[0.1], [0.2], [0.2], [0.5]]))
+    >>> units = Units.from_scores(np.array([[0.1], [0.2], [0.2], [0.5]]))
     >>> [round(end, 6) for end in estimates(units)[0].interval(0.95)]
     [-0.025608, 0.525608]
     """
@@ -99,26 +102,21 @@ class Estimate(Record):
         return self.error
 
     def limits(self, tail: float) -> tuple[float, float]:
-        """Return both limits, each at a one-sided level.
-
-        Values that are all the same have no spread to go by: their limits are those of a share of 0 or 1
-        (Clopper and Pearson 1934), or NaN where no range of values is known.
-        """
+        """Return both limits, each at a one-sided level; NaN where a single unit has no spread."""
         if math.isnan(self.error):
             return math.nan, math.nan
         if self.error == 0:
-            (low, high), share = self.span, tail ** (1 / self.units)
-            known = math.isfinite(low) and math.isfinite(high)
-            ends = low + (self.value - low) * share, high - (high - self.value) * share
-            return ends if known else (math.nan, math.nan)
+            return self._limits_without_spread(tail)
         if self.drawn is None:
-            reach = self.error * -_t_quantile(tail, self.df)
+            reach = self.error * -t_quantile(tail, self.df)
             return self.value - reach, self.value + reach
         if self.method == "bca":
-            return self._bca(tail)
+            return self._bca_limits(self.drawn, tail)
+
         low, high = _quantiles(self.drawn, tail, 1 - tail)
-        studentised = self.value - high * self.error, self.value - low * self.error
-        return studentised if self.method == "studentised" else (low, high)
+        if self.method == "studentised":
+            return self.value - high * self.error, self.value - low * self.error
+        return low, high
 
     def p_above(self, limit: float) -> float:
         """Return the one-sided level at which the lower limit is ``limit``: small for a much larger mean."""
@@ -134,44 +132,47 @@ class Estimate(Record):
         high = math.log(0.5)
         if not reached(0.5):
             return 1.0
+
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
-            low, high = (low, middle) if reached(math.exp(middle)) else (middle, high)
+            if reached(math.exp(middle)):
+                high = middle
+            else:
+                low = middle
         return math.exp(high)
 
-    def _bca(self, tail: float) -> tuple[float, float]:
+    def _limits_without_spread(self, tail: float) -> tuple[float, float]:
+        """Return the limits of values that are all the same; NaN where no range of values is known.
+
+        They are those of a share of 0 or 1 (Clopper and Pearson 1934).
+        """
+        low, high = self.span
+        if not math.isfinite(high - low):
+            return math.nan, math.nan
+        share = tail ** (1 / self.units)
+        return low + (self.value - low) * share, high - (high - self.value) * share
+
+    def _bca_limits(self, drawn: Floats, tail: float) -> tuple[float, float]:
         from scipy import special
 
-        drawn = self.drawn
-        assert drawn is not None  # noqa: S101 - BCa has resamples
         below = (drawn < self.value).mean() / 2 + (drawn <= self.value).mean() / 2
         bias = special.ndtri(below)
         z = bias + np.array([1.0, -1.0]) * special.ndtri(tail)
-        low, high = map(float, special.ndtr(bias + z / (1 - self.acceleration * z)))
-        return (
-            _quantiles(drawn, low, high)
-            if math.isfinite(low + high)
-            else (math.nan, math.nan)
-        )
-
-
-def _t_quantile(share: float, df: float) -> float:
-    from scipy import special
-
-    return float(special.stdtrit(df, share))
+        shifted = bias + z / (1 - self.acceleration * z)
+        low, high = special.ndtr(shifted).tolist()
+        if not math.isfinite(low + high):
+            return math.nan, math.nan
+        return _quantiles(drawn, low, high)
 
 
 def _quantiles(drawn: Floats, low: float, high: float) -> tuple[float, float]:
     """Return two quantiles; NaN where they are not finite numbers."""
-    with np.errstate(
-        invalid="ignore"
-    ):  # between two infinite distances there is nothing
+    # between two infinite distances there is nothing
+    with np.errstate(invalid="ignore"):
         ends = np.quantile(drawn, [low, high])
-    return (
-        (float(ends[0]), float(ends[1]))
-        if np.isfinite(ends).all()
-        else (math.nan, math.nan)
-    )
+    if np.isfinite(ends).all():
+        return float(ends[0]), float(ends[1])
+    return math.nan, math.nan
 
 
 def estimates(
@@ -204,46 +205,47 @@ def estimates(
         For ``poisson``: uint64 ``[units]``, keys that identify units in any partition; by default their
         positions.
     threads, progress
-        As for :func:`~rankstone.stats.random_streams.in_blocks`.
+        As for :func:`~rankstone.stats.parallel_blocks.in_blocks`.
     """
-    known = ("t", *RESAMPLED)
-    if method not in known:
+    known_methods = ("t", *RESAMPLED)
+    if method not in known_methods:
         raise BadOption(
             f"there is no interval {method!r}",
-            expected=", ".join(known),
-            fix=did_you_mean(method, known),
+            expected=", ".join(known_methods),
+            fix=did_you_mean(method, known_methods),
         )
-    mean = units.mean
-    error = units.standard_error()
-    method = "t" if len(units) < 2 else method  # noqa: PLR2004 - a single unit has nothing to draw from
-    if method == "t":
-        error, df = units.robust_error()
+    n = len(units)
+    means = units.mean.tolist()
+    if method == "t" or n < 2:  # noqa: PLR2004 - a single unit has nothing to draw from
+        errors, df = units.robust_error()
         return [
-            Estimate(float(m), float(e), len(units), df=df, span=span)
-            for m, e in zip(mean, error, strict=True)
+            Estimate(mean, error, n, df=df, span=span)
+            for mean, error in zip(means, errors.tolist(), strict=True)
         ]
+
     if method == "poisson":
-        stream = PoissonBootstrap(units.total.shape[1], resamples=resamples, seed=seed)
+        stream = PoissonBootstrap(len(means), resamples=resamples, seed=seed)
         stream.add(units.total, units.size, keys, threads=threads, progress=progress)
         drawn = stream.means()
     else:
-        drawn = _drawn(units, method, resamples, seed, threads, progress)
-    faster = _accelerations(units) if method == "bca" else np.zeros(len(mean))
+        drawn = _resampled(units, method, resamples, seed, threads, progress)
+    accelerations = np.zeros(len(means))
+    if method == "bca":
+        accelerations = _accelerations(units)
+    columns = zip(
+        means,
+        units.standard_error().tolist(),
+        drawn.T,
+        accelerations.tolist(),
+        strict=True,
+    )
     return [
-        Estimate(
-            float(mean[at]),
-            float(error[at]),
-            len(units),
-            method,
-            drawn[:, at],
-            float(faster[at]),
-            span=span,
-        )
-        for at in range(len(mean))
+        Estimate(mean, error, n, method, resampled, acceleration, span=span)
+        for mean, error, resampled, acceleration in columns
     ]
 
 
-def _drawn(
+def _resampled(
     units: Units,
     method: str,
     resamples: int,
@@ -252,49 +254,46 @@ def _drawn(
     progress: Progress | None,
 ) -> Floats:
     """Return the mean, or its studentised distance, in every resample, float64 ``[resamples, columns]``."""
+    n = len(units)
     scatter = units.scatter()
     size = units.size[:, None]
     parts = [scatter, size]
     if method == "studentised":
         parts += [scatter**2, scatter * size, size**2]
-    whole = Whole.of(np.concatenate(parts, axis=1))
+    moments = Whole.from_values(np.concatenate(parts, axis=1))
     columns = scatter.shape[1]
-    n = len(units)
-    each = max(1, _BLOCK // max(n, 1))
 
-    def block(at: int) -> Floats:
-        sums = whole.summed(
-            draws(n, seed, range(at * each, min((at + 1) * each, resamples)))
-        )
-        moved = sums[:, :columns]
+    def means(_: int, block: range) -> Floats:
+        """Return the means of some resamples; NaN where units that weigh nothing are drawn alone."""
+        sums = moments.summed(draws(n, seed, block))
         weight = sums[:, columns : columns + 1]
         with np.errstate(divide="ignore", invalid="ignore"):
-            shift = moved / weight
+            shift = sums[:, :columns] / weight
             if method != "studentised":
                 return shift + units.mean
+
             squares = sums[:, columns + 1 : 2 * columns + 1]
             products = sums[:, 2 * columns + 1 : -1]
             rest = squares - 2 * shift * products + shift**2 * sums[:, -1:]
-            rest = np.where(
-                rest > _ROUNDING * squares, rest, 0.0
-            )  # a resample of equal values has no spread
+            # a resample of equal values has no spread
+            rest = np.where(rest > _ROUNDING * squares, rest, 0.0)
             error = np.sqrt(rest * (n / (n - 1))) / weight
             return np.where(shift == 0, 0.0, shift / error)
 
-    return np.concatenate(
-        list(in_blocks(block, -(-resamples // each), threads, progress))
-    )
+    block_size = max(1, _BLOCK // max(n, 1))
+    blocks = in_slices(means, resamples, block_size, threads, progress)
+    return np.concatenate(list(blocks))
 
 
 def _accelerations(units: Units) -> Floats:
     """Return BCa's acceleration of each column, from what the mean is without each unit (the jackknife)."""
-    scatter = units.scatter()
-    influence = (
-        scatter / (units.size.sum() - units.size)[:, None]
-    )  # mean less the mean without the unit
+    rest = units.size.sum() - units.size
+    # the mean less the mean without the unit
+    influence = units.scatter() / rest[:, None]
     influence = influence - influence.mean(axis=0)
     squares = (influence**2).sum(axis=0)
     cubes = (influence**3).sum(axis=0)
-    faster: Floats = np.zeros(len(cubes))
-    np.divide(cubes, 6 * squares**1.5, out=faster, where=squares > 0)
-    return faster
+
+    accelerations: Floats = np.zeros(len(cubes))
+    np.divide(cubes, 6 * squares**1.5, out=accelerations, where=squares > 0)
+    return accelerations

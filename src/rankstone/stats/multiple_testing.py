@@ -1,8 +1,4 @@
-"""Multiple testing: corrected p-values, levels of intervals, and the distribution of the largest statistic.
-
-Westfall and Young (Resampling-Based Multiple Testing, 1993): where the largest statistic of a family seldom
-exceeds a value by chance alone, so does each of them, however they depend on each other.
-"""
+"""Multiple testing: corrected p-values, and levels of intervals that agree with them."""
 
 from __future__ import annotations
 
@@ -71,34 +67,36 @@ def adjusted(p: Sequence[float] | Floats, correction: str = "holm") -> Floats:
     if correction in ("bh", "by"):
         from scipy import stats
 
-        found: Floats = stats.false_discovery_control(values, method=correction)
-        return found
+        rates: Floats = stats.false_discovery_control(values, method=correction)
+        return rates
     if correction == "bonferroni":
         return np.minimum(values * n, 1.0)
     if correction == "sidak":
         return _any_of(values, n)
+
     order = np.argsort(values, kind="stable")
-    result = np.empty(n)
-    result[order] = np.minimum(_stepped(values[order], correction), 1.0)
-    return result
+    corrected = np.empty(n)
+    corrected[order] = np.minimum(_stepped(values[order], correction), 1.0)
+    return corrected
 
 
 def _any_of(p: Floats, tests: int | Ints) -> Floats:
     """Return the chance that any of so many independent tests has a p as small."""
     with np.errstate(divide="ignore"):  # p = 1
-        found: Floats = -np.expm1(tests * np.log1p(-p))
-    return found
+        chance: Floats = -np.expm1(tests * np.log1p(-p))
+    return chance
 
 
 def _stepped(p: Floats, correction: str) -> Floats:
     """Return corrected p of p in ascending order, by procedures in steps."""
-    left = np.arange(len(p), 0, -1)
+    tests_left = np.arange(len(p), 0, -1)
     if correction == "holm":
-        return np.maximum.accumulate(p * left)
+        return np.maximum.accumulate(p * tests_left)
     if correction == "holm_sidak":
-        return np.maximum.accumulate(_any_of(p, left))
+        return np.maximum.accumulate(_any_of(p, tests_left))
     if correction == "hochberg":
-        return np.minimum.accumulate((p * left)[::-1])[::-1]
+        descending = (p * tests_left)[::-1]
+        return np.minimum.accumulate(descending)[::-1]
     return _hommel(p)
 
 
@@ -107,14 +105,13 @@ def _hommel(p: Floats) -> Floats:
 
     The worst set of a size consists of the hypothesis and the largest p of the others.
     """
-    found = p.copy()
+    corrected = p.copy()
     for size in range(2, len(p) + 1):
         largest = p[-size:]
         others = (size * largest[1:] / np.arange(2, size + 1)).min()
-        np.maximum(
-            found, np.minimum(size * np.minimum(p, largest[0]), others), out=found
-        )
-    return found
+        simes = np.minimum(size * np.minimum(p, largest[0]), others)
+        np.maximum(corrected, simes, out=corrected)
+    return corrected
 
 
 def family_level(
@@ -142,26 +139,24 @@ def family_level(
     if correction == "none" or not m:
         return alpha
     if correction in ("bonferroni", "sidak"):
-        return _each(alpha, m, correction)
+        return _level_of_each(alpha, m, correction)
     if correction in ("holm", "hochberg", "holm_sidak"):
-        return _each(alpha, max(m - claims, 1), correction)
+        return _level_of_each(alpha, max(m - claims, 1), correction)
     if correction == "hommel":
-        return alpha / max(_left_open(np.sort(np.asarray(p, np.float64)), alpha), 1)
-    share = alpha * min(claims + 1, m) / m
-    return (
-        share
-        if correction == "bh"
-        else share / float((1.0 / np.arange(1, m + 1)).sum())
-    )
+        ascending = np.sort(np.asarray(p, np.float64))
+        return alpha / max(_left_open(ascending, alpha), 1)
+
+    level = alpha * min(claims + 1, m) / m
+    if correction == "by":
+        level /= float((1.0 / np.arange(1, m + 1)).sum())
+    return level
 
 
-def _each(alpha: float, questions: int, correction: str) -> float:
-    """Return the level of each of so many questions."""
-    return (
-        -math.expm1(math.log1p(-alpha) / questions)
-        if "sidak" in correction
-        else alpha / questions
-    )
+def _level_of_each(alpha: float, tests: int, correction: str) -> float:
+    """Return the level of each of so many tests."""
+    if "sidak" in correction:
+        return -math.expm1(math.log1p(-alpha) / tests)
+    return alpha / tests
 
 
 def _left_open(p: Floats, alpha: float) -> int:
@@ -186,16 +181,25 @@ def _p_values(p: Sequence[float] | Floats) -> Floats:
         )
     bad = np.flatnonzero(~((values >= 0) & (values <= 1)))  # a NaN is neither
     if len(bad):
-        raise BadValue(
-            f"p[{bad[0]}] is not a p-value"
-            + (f", and {len(bad) - 1} more" if len(bad) > 1 else ""),
-            given=f"{values[bad[0]]:.6g}",
-            expected="numbers between 0 and 1; a test without a p-value cannot be in the family",
-            fix="leave it out: adjusted([x for x in p if x == x])"
-            if np.isnan(values[bad]).all()
-            else None,
-        )
+        raise _not_p_values(values, bad)
     return values
+
+
+def _not_p_values(values: Floats, bad: Ints) -> BadValue:
+    """Return the refusal of values at some places."""
+    first, *more = bad
+    problem = f"p[{first}] is not a p-value"
+    if more:
+        problem += f", and {len(more)} more"
+    fix = None
+    if np.isnan(values[bad]).all():
+        fix = "leave it out: adjusted([x for x in p if x == x])"
+    return BadValue(
+        problem,
+        given=f"{values[first]:.6g}",
+        expected="numbers between 0 and 1; a test without a p-value cannot be in the family",
+        fix=fix,
+    )
 
 
 def _check(correction: str) -> None:
@@ -205,39 +209,3 @@ def _check(correction: str) -> None:
             expected=", ".join(CORRECTIONS),
             fix=did_you_mean(correction, CORRECTIONS),
         )
-
-
-#: statistics that are closer than this are equal: scores carry rounding errors
-_EQUAL: Final = 1e-10
-
-
-def p_values(statistics: Floats, largest: Floats) -> Floats:
-    """Return the share of draws, the observed one among them, whose largest statistic is at least as large.
-
-    Parameters
-    ----------
-    statistics
-        float64, any shape, 0 or more.
-    largest
-        float64 ``[draws]``, descending: the largest statistic of each draw.
-
-    Examples
-    --------
-    >>> p_values(np.array([2.5, 0.5]), np.array([3.0, 2.0, 1.0])).tolist()
-    [0.5, 1.0]
-    """
-    at_least = np.searchsorted(-largest, -(statistics - _EQUAL), side="right")
-    p: Floats = (1 + at_least) / (1 + len(largest))
-    return p
-
-
-def critical(largest: Floats, alpha: float) -> float:
-    """Return the statistic above which p is at most ``alpha``; infinite where there are too few draws.
-
-    Examples
-    --------
-    >>> critical(np.array([3.0, 2.0, 1.0]), 0.5) > 2.0, critical(np.array([3.0, 2.0, 1.0]), 0.05)
-    (True, inf)
-    """
-    rank = math.floor(alpha * (len(largest) + 1) - 1 + 1e-9)
-    return math.inf if rank < 0 else float(largest[rank]) + _EQUAL

@@ -22,15 +22,18 @@ import numpy as np
 
 from rankstone._basics import Record
 from rankstone.stats.random_streams import draws
+from rankstone.stats.student_t import two_sided_t
 
 if TYPE_CHECKING:
     from rankstone._basics import Floats
 
 
 #: the fewest systems, and queries, with which intervals were found to hold
-FEWEST, FEWEST_QUERIES = 5, 5
-#: samples of the bootstrap, and groups of queries of the jackknife
+FEWEST: Final = 5
+FEWEST_QUERIES: Final = 5
+#: samples of the bootstrap
 _SAMPLES: Final = 300
+#: groups of queries of the jackknife
 _GROUPS: Final = 200
 #: the share of the bootstrap's change that is taken back: half-way between 1 and 1 / (√2 - 1)
 _BACK: Final = 1.7
@@ -60,26 +63,31 @@ class OrderAgreement(Record):
     n: int
 
 
-def taus(one: Floats, other: Floats) -> Floats:
-    """Return Kendall's tau-b of each row, float64 ``[rows]``; NaN where all of a row is equal.
+def taus(left: Floats, right: Floats) -> Floats:
+    """Return Kendall's tau-b of each row of means, float64 ``[rows]``; NaN where all of a row is equal.
 
     >>> taus(np.array([[3.0, 2.0, 1.0]]), np.array([[3.0, 1.0, 2.0]])).round(4).tolist()
     [0.3333]
     """
-    found = np.full(len(one), math.nan)
-    each = max(1, _CELLS // one.shape[1] ** 2)
-    for begin in range(0, len(one), each):
-        rows = slice(begin, begin + each)
-        x = _signs(one[rows])
-        y = _signs(other[rows])
-        pairs = np.sqrt((x * x).sum(axis=(1, 2)) * (y * y).sum(axis=(1, 2)))
-        np.divide((x * y).sum(axis=(1, 2)), pairs, out=found[rows], where=pairs > 0)
-    return found
+    rows, systems = left.shape
+    tau = np.full(rows, math.nan)
+    size = max(1, _CELLS // systems**2)
+    for begin in range(0, rows, size):
+        block = slice(begin, begin + size)
+        x = _signs(left[block])
+        y = _signs(right[block])
+
+        untied_x = (x * x).sum(axis=(1, 2))
+        untied_y = (y * y).sum(axis=(1, 2))
+        agreement = (x * y).sum(axis=(1, 2))
+        pairs = np.sqrt(untied_x * untied_y)
+        np.divide(agreement, pairs, out=tau[block], where=pairs > 0)
+    return tau
 
 
 def order_agreement(
-    one: Floats,
-    other: Floats,
+    left: Floats,
+    right: Floats,
     *,
     paired: bool = True,
     confidence: float = 0.95,
@@ -89,7 +97,7 @@ def order_agreement(
 
     Parameters
     ----------
-    one, other
+    left, right
         float64 ``[queries, systems]``, the same systems; higher is better.
     paired
         True if both have the same queries, as scores by two measures do.
@@ -107,66 +115,79 @@ def order_agreement(
     >>> agreement.tau, agreement.low, agreement.high
     (1.0, 0.8, 1.0)
     """
-    from scipy import special
-
-    tables = one, other
-    means = [table.mean(axis=0)[None] for table in tables]
-    tau = float(taus(*means)[0])
-    n = min(map(len, tables))
-    systems = one.shape[1]
+    left_means = left.mean(axis=0)[None]
+    right_means = right.mean(axis=0)[None]
+    tau = float(taus(left_means, right_means)[0])
+    n = min(len(left), len(right))
+    systems = left.shape[1]
     if n < FEWEST_QUERIES or systems < FEWEST or math.isnan(tau):
         return OrderAgreement(tau, math.nan, math.nan, n)
-    if paired and (one == other).all():
+    if paired and (left == right).all():
         return OrderAgreement(tau, tau, tau, n)
-    shares = [
-        _counts(len(table), seed + at * (not paired)) for at, table in enumerate(tables)
-    ]
-    drawn = taus(*(each @ table for each, table in zip(shares, tables, strict=True)))
-    change = tau - float(np.nanmean(drawn))
-    left = [_without_groups(table) for table in tables]
-    each = [left] if paired else [[left[0], means[1]], [means[0], left[1]]]
-    variance = change**2 + float(np.nanvar(drawn))
-    variance += sum(_jackknifed(taus(*np.broadcast_arrays(*pair))) for pair in each)
-    reach = float(special.stdtrit(n - 1, 0.5 + confidence / 2)) * math.sqrt(variance)
+
+    right_seed = seed + (not paired)
+    resampled = taus(_resampled_means(left, seed), _resampled_means(right, right_seed))
+    change = tau - float(np.nanmean(resampled))
+    variance = change**2 + float(np.nanvar(resampled))
+
+    left_without = _means_without_groups(left)
+    right_without = _means_without_groups(right)
+    if paired:
+        variance += _jackknife_variance(left_without, right_without)
+    else:
+        by_left = _jackknife_variance(left_without, right_means)
+        by_right = _jackknife_variance(left_means, right_without)
+        variance += by_left + by_right
+    reach = two_sided_t(confidence, n - 1) * math.sqrt(variance)
     centre = tau + _BACK * change
     pairs = systems * (systems - 1) / 2
-    low = min(_steps_below(centre - reach, pairs), tau - 2 / pairs)
-    high = max(-_steps_below(-centre - reach, pairs), tau + 2 / pairs)
+    low = min(_step_below(centre - reach, pairs), tau - 2 / pairs)
+    high = max(-_step_below(-centre - reach, pairs), tau + 2 / pairs)
     return OrderAgreement(tau, max(low, -1.0), min(high, 1.0), n)
 
 
-def _steps_below(tau: float, pairs: float) -> float:
+def _step_below(tau: float, pairs: float) -> float:
     """Return the value of tau that some number of discordant pairs gives, no higher than this.
 
-    >>> _steps_below(0.75, 10)
+    >>> _step_below(0.75, 10)
     0.6
     """
-    return 1 - 2 * math.ceil((1 - tau) * pairs / 2 - _ROUNDING) / pairs
+    discordant = math.ceil((1 - tau) * pairs / 2 - _ROUNDING)
+    return 1 - 2 * discordant / pairs
 
 
 def _signs(means: Floats) -> Floats:
     """Return the signs of all differences, 0 for rounding, float64 ``[rows, systems, systems]``."""
     gaps = means[:, :, None] - means[:, None, :]
-    gaps[np.abs(gaps) <= _ROUNDING * np.abs(means).max(initial=0.0)] = 0.0
+    rounding = _ROUNDING * np.abs(means).max(initial=0.0)
+    gaps[np.abs(gaps) <= rounding] = 0.0
     signs: Floats = np.sign(gaps)
     return signs
 
 
+def _resampled_means(table: Floats, seed: int) -> Floats:
+    """Return the means in each sample of the bootstrap, float64 ``[samples, systems]``."""
+    means: Floats = _query_shares(len(table), seed) @ table
+    return means
+
+
 @lru_cache(maxsize=8)
-def _counts(queries: int, seed: int) -> Floats:
+def _query_shares(queries: int, seed: int) -> Floats:
     """Return the share of each query in each sample of the bootstrap, float64 ``[samples, queries]``."""
     return draws(queries, seed, range(_SAMPLES)) / queries
 
 
-def _without_groups(table: Floats) -> Floats:
+def _means_without_groups(table: Floats) -> Floats:
     """Return the means without each group of queries, single ones if few, float64 ``[groups, systems]``."""
-    groups = np.arange(len(table)) % min(len(table), _GROUPS)
+    queries = len(table)
+    groups = np.arange(queries) % min(queries, _GROUPS)
     sums = np.stack([np.bincount(groups, column) for column in table.T], axis=1)
     size = np.bincount(groups)[:, None]
-    found: Floats = (table.sum(axis=0) - sums) / (len(table) - size)
-    return found
+    means: Floats = (table.sum(axis=0) - sums) / (queries - size)
+    return means
 
 
-def _jackknifed(left: Floats) -> float:
-    """Return the jackknife's variance of a number from its values without each group."""
-    return (len(left) - 1) * float(np.nanvar(left))
+def _jackknife_variance(left: Floats, right: Floats) -> float:
+    """Return the variance of tau from means without each group; those of one row are of all queries."""
+    tau = taus(*np.broadcast_arrays(left, right))
+    return (len(tau) - 1) * float(np.nanvar(tau))

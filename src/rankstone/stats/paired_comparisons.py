@@ -20,183 +20,103 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from rankstone._basics import Record
 from rankstone.errors import NotComparable, one_of
+from rankstone.stats.battles import LEFT, RIGHT, TIE, Battles
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from rankstone._basics import Floats, Ints
 
 
-#: outcomes by number
-LEFT, RIGHT, TIE = 0, 1, 2
-#: strengths differ by less than this where a maximum exists; iterations of Newton's method
-_FAR, _MOST = 60.0, 200
+#: strengths differ by less than this where a maximum exists
+_FAR: Final = 60.0
+#: iterations of Newton's method
+_MOST: Final = 200
 #: what a battle has
 _COLUMNS: Final = ("left", "right", "outcome", "weight", "covariates")
 #: clusters, the largest first, that are left out one at a time; smaller ones hardly move a strength
 _LEFT_OUT: Final = 1000
 #: what stays of a cluster that is left out, so that a system which it alone has seen keeps an inverse
 _STAYS: Final = 1e-6
-#: variances below this share of those of independent battles are none; the least degrees of freedom
-_NONE, _LEAST = 1e-9, 0.5
-
-
-class Battles(Record):
-    """Comparisons of two items each.
-
-    Attributes
-    ----------
-    left, right
-        int64 ``[battles]``: numbers of the items, from 0; never the same.
-    outcome
-        int64 ``[battles]``: 0 if the left item won, 1 if the right one did, 2 for a tie.
-    items
-        How many items there are.
-    weight
-        float64 ``[battles]``.
-    covariates
-        float64 ``[battles, covariates]``: what speaks for the left item, such as its length less the other's;
-        a constant is the advantage of being on the left.
-    """
-
-    left: Ints
-    right: Ints
-    outcome: Ints
-    items: int
-    weight: Floats
-    covariates: Floats
-
-    @classmethod
-    def of(
-        cls,
-        left: Ints,
-        right: Ints,
-        outcome: Ints,
-        weight: Floats | None = None,
-        covariates: Floats | None = None,
-    ) -> Battles:
-        """Make battles of columns; weights are 1 and there are no covariates unless given."""
-        n = len(left)
-        items = int(max(left.max(initial=-1), right.max(initial=-1))) + 1
-        weights: Floats = np.ones(n) if weight is None else weight
-        return cls(
-            left,
-            right,
-            outcome,
-            items,
-            weights,
-            np.empty((n, 0)) if covariates is None else covariates,
-        )
-
-    @cached_property
-    def wins(self) -> Floats:
-        """How often the row beat the column, a tie being half a win, float64 ``[items, items]``."""
-        rows, counts = self.collected
-        found = np.zeros((self.items, self.items))
-        np.add.at(found, (rows.left, rows.right), counts[:, LEFT] + counts[:, TIE] / 2)
-        np.add.at(found, (rows.right, rows.left), counts[:, RIGHT] + counts[:, TIE] / 2)
-        return found
-
-    @cached_property
-    def collected(self) -> tuple[Battles, Floats]:
-        """Distinct pairs and the weight of each outcome, float64 ``[pairs, 3]``; battles if covariates."""
-        size = self.items
-        if self.covariates.shape[1]:
-            counts = np.zeros((len(self.left), 3))
-            counts[np.arange(len(counts)), self.outcome] = self.weight
-            return self, counts
-        key = (self.left * size + self.right) * 3 + self.outcome
-        every = np.bincount(key, self.weight, 3 * size * size).reshape(-1, 3)
-        left, right = np.divmod(np.flatnonzero(every.any(axis=1)), size)
-        empty = np.empty((len(left), 0))
-        rows = Battles(
-            left, right, np.zeros_like(left), size, np.ones(len(left)), empty
-        )
-        return rows, every[left * size + right]
-
-    def parts(self) -> list[list[int]]:
-        """Return groups of items that have all won against each other, directly or over others.
-
-        Only within one group do strengths have a maximum of the likelihood (Ford, Am. Math. Monthly 64,
-        1957).  The group of those that are never beaten comes first.
-        """
-        from scipy.sparse import csgraph
-
-        wins = self.wins > 0
-        count, group = csgraph.connected_components(wins, connection="strong")
-        found = [np.flatnonzero(group == one).tolist() for one in range(count)]
-        beats = [
-            int(wins[part].any(axis=0).sum()) - int(wins[:, part].any(axis=1).sum())
-            for part in found
-        ]
-        return [found[at] for at in np.argsort([-one for one in beats], kind="stable")]
-
-
-#: derivatives of an outcome's log-likelihood: itself, by δ, by η, by δδ, δη and ηη
-Slopes = tuple["Floats", "Floats", "Floats", "Floats", "Floats", "Floats"]
+#: variances below this share of those of independent battles are none
+_NONE: Final = 1e-9
+#: the least degrees of freedom
+_LEAST: Final = 0.5
 
 
 def _sigmoid(values: Floats) -> Floats:
     from scipy import special
 
-    found: Floats = special.expit(values)
-    return found
+    chance: Floats = special.expit(values)
+    return chance
 
 
-def _bradley_terry(delta: Floats, _eta: float) -> list[Slopes]:
+def _bradley_terry(delta: Floats, _eta: float) -> Floats:
     p = _sigmoid(delta)
     none = np.zeros(len(delta))
-    left = -np.logaddexp(0, -delta), 1 - p, none, -p * (1 - p), none, none
-    right = -np.logaddexp(0, delta), -p, none, -p * (1 - p), none, none
-    tie = (left[0] + right[0]) / 2, 0.5 - p, none, -p * (1 - p), none, none
-    return [left, right, tie]
+    second = -p * (1 - p), none, none
+    log_left = -np.logaddexp(0, -delta)
+    log_right = -np.logaddexp(0, delta)
+    left = log_left, 1 - p, none, *second
+    right = log_right, -p, none, *second
+    tie = (log_left + log_right) / 2, 0.5 - p, none, *second
+    return np.array([left, right, tie])
 
 
-def _davidson(delta: Floats, eta: float) -> list[Slopes]:
+def _davidson(delta: Floats, eta: float) -> Floats:
     logs = np.stack([delta / 2, -delta / 2, np.full(len(delta), eta)])
-    whole = np.logaddexp.reduce(logs, axis=0)
-    p_left, p_right, p_tie = np.exp(logs - whole)
+    log_p = logs - np.logaddexp.reduce(logs, axis=0)
+    p_left, p_right, p_tie = np.exp(log_p)
     mean = (p_left - p_right) / 2
-    second = -((p_left + p_right) / 4 - mean**2), mean * p_tie, -p_tie * (1 - p_tie)
-    return [
-        (logs[one] - whole, away - mean, tied - p_tie, *second)
-        for one, away, tied in ((LEFT, 0.5, 0.0), (RIGHT, -0.5, 0.0), (TIE, 0.0, 1.0))
-    ]
+    by_delta_twice = -((p_left + p_right) / 4 - mean**2)
+    second = by_delta_twice, mean * p_tie, -p_tie * (1 - p_tie)
+    left = log_p[LEFT], 0.5 - mean, 0.0 - p_tie, *second
+    right = log_p[RIGHT], -0.5 - mean, 0.0 - p_tie, *second
+    tie = log_p[TIE], 0.0 - mean, 1.0 - p_tie, *second
+    return np.array([left, right, tie])
 
 
-def _rao_kupper(delta: Floats, eta: float) -> list[Slopes]:
+def _rao_kupper(delta: Floats, eta: float) -> Floats:
     above = _sigmoid(delta + eta)
     below = _sigmoid(delta - eta)
-    other = _sigmoid(-delta - eta)
+    p_right = _sigmoid(-delta - eta)
     f = above * (1 - above)
     g = below * (1 - below)
-    h = other * (1 - other)
-    tie = np.maximum(above - below, 1e-300)
+    h = p_right * (1 - p_right)
+    left = -np.logaddexp(0, eta - delta), 1 - below, below - 1, -g, g, -g
+    right = -np.logaddexp(0, eta + delta), p_right - 1, p_right - 1, -h, -h, -h
+
+    p_tie = np.maximum(above - below, 1e-300)
     f_slope = f * (1 - 2 * above)
     g_slope = g * (1 - 2 * below)
-    by_delta = (f - g) / tie
-    by_eta = (f + g) / tie
-    return [
-        (-np.logaddexp(0, eta - delta), 1 - below, below - 1, -g, g, -g),
-        (-np.logaddexp(0, eta + delta), other - 1, other - 1, -h, -h, -h),
-        (
-            np.log(tie),
-            by_delta,
-            by_eta,
-            (f_slope - g_slope) / tie - by_delta**2,
-            (f_slope + g_slope) / tie - by_delta * by_eta,
-            (f_slope - g_slope) / tie - by_eta**2,
-        ),
-    ]
+    by_delta = (f - g) / p_tie
+    by_eta = (f + g) / p_tie
+    difference = (f_slope - g_slope) / p_tie
+    mixed = (f_slope + g_slope) / p_tie - by_delta * by_eta
+    tie = (
+        np.log(p_tie),
+        by_delta,
+        by_eta,
+        difference - by_delta**2,
+        mixed,
+        difference - by_eta**2,
+    )
+    return np.array([left, right, tie])
 
 
-_MODELS: Final[dict[str, Callable[[Floats, float], list[Slopes]]]] = {
+#: the derivatives of each outcome's log-likelihood, float64 ``[outcomes, 6, battles]``: itself, by δ, by η, by
+#: δδ, δη and ηη
+_MODELS: Final[dict[str, Callable[[Floats, float], Floats]]] = {
     "bradley_terry": _bradley_terry,
     "davidson": _davidson,
     "rao_kupper": _rao_kupper,
 }
+
+
+def _has_ties(model: str) -> bool:
+    """Return True for a model with a parameter of ties."""
+    return model != "bradley_terry"
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,8 +154,8 @@ class StrengthFit:
     @cached_property
     def parameters(self) -> Floats:
         """Strengths, effects and the parameter of ties, if the model has one."""
-        every = np.concatenate([self.strengths, self.effects, [self.tie]])
-        return every[: len(self.information)]
+        parameters = np.concatenate([self.strengths, self.effects, [self.tie]])
+        return parameters[: len(self.information)]
 
     def covariance(self, *clusters: Ints) -> Floats:
         """Return the covariance of all parameters, as :meth:`errors_by` does."""
@@ -271,16 +191,19 @@ class StrengthFit:
             n = len(battles)
             square = self._by_scores(battles, battles) * (n / max(n - 1, 1))
             return self._with_spread(square, n), np.full(len(square), np.inf)
-        parts = [self._by_leaving_out(cluster) for cluster in clusters]
-        covariance = sum(square for square, _ in parts)
-        df = np.min([freedom for _, freedom in parts], axis=0)
+
+        jackknives = [self._by_leaving_out(cluster) for cluster in clusters]
+        squares, freedoms = zip(*jackknives, strict=True)
+        covariance = sum(squares)
         if len(clusters) > 1:
-            one, other = clusters
-            _, both = np.unique(one * (other.max() + 1) + other, return_inverse=True)
-            covariance = covariance - self._by_leaving_out(both)[0]
+            first, second = clusters
+            both = first * (second.max() + 1) + second
+            _, shared = np.unique(both, return_inverse=True)
+            covariance = covariance - self._by_leaving_out(shared)[0]
+
         values, vectors = np.linalg.eigh(covariance)
         positive: Floats = (vectors * np.maximum(values, 0.0)) @ vectors.T
-        return positive, df
+        return positive, np.min(freedoms, axis=0)
 
     def alike(self, cluster: Ints) -> bool:
         """Return True for clusters of one mind: none would move a strength if it were left out."""
@@ -289,30 +212,28 @@ class StrengthFit:
     def _by_leaving_out(self, cluster: Ints) -> tuple[Floats, Floats]:
         """Return the covariance and degrees of freedom from strengths without each cluster."""
         battles = self.battles
-        items = self.battles.items
-        order = np.argsort(cluster, kind="stable")
         sizes = np.bincount(cluster)
-        ends = np.cumsum(sizes)
+        order = np.argsort(cluster, kind="stable")
+        rows_of_clusters = np.split(order, np.cumsum(sizes)[:-1])
         by_size = np.argsort(-sizes, kind="stable")
+
         moves = []
         shares = []
         for group in by_size[:_LEFT_OUT]:
-            end = ends[group]
-            rows = order[end - sizes[group] : end]
+            rows = rows_of_clusters[group]
             columns = {name: getattr(battles, name)[rows] for name in _COLUMNS}
-            part = replace(battles, **columns)
-            _, gradient, own = _derivatives(
-                *part.collected, self.model, self.parameters
-            )
-            others = _inverse(self.information - (1 - _STAYS) * own, items)
-            moves.append(others @ gradient)
-            shares.append((self.inverse @ own * self.inverse).sum(axis=1))
+            pairs = replace(battles, **columns).collected
+            _, gradient, information = _derivatives(*pairs, self.model, self.parameters)
+            rest = self.information - (1 - _STAYS) * information
+            moves.append(_inverse(rest, battles.items) @ gradient)
+            shares.append((self.inverse @ information * self.inverse).sum(axis=1))
+
         groups = len(sizes)
         square = np.transpose(moves) @ moves
         square += self._by_scores(cluster, by_size[_LEFT_OUT:])
         square = self._with_spread(square * (groups - 1) / groups, groups)
-        squares = np.square(shares).sum(axis=0) / np.diag(self.inverse) ** 2
-        return square, np.maximum(1 / squares - 1, _LEAST)
+        squared_shares = np.square(shares).sum(axis=0) / np.diag(self.inverse) ** 2
+        return square, np.maximum(1 / squared_shares - 1, _LEAST)
 
     def _no_spread(self, covariance: Floats) -> bool:
         return bool(np.trace(covariance @ self.information) <= _NONE)
@@ -328,28 +249,28 @@ class StrengthFit:
         from scipy import sparse
 
         battles = self.battles
-        size = int(cluster.max(initial=0)) + 1
+        count = int(cluster.max(initial=0)) + 1
         delta = _delta(battles, self.strengths, self.effects)
         slopes = _MODELS[self.model](delta, self.tie)
-        by_delta, by_eta = (
-            battles.weight * np.choose(battles.outcome, [one[at] for one in slopes])
-            for at in (1, 2)
-        )
+        outcome_slopes = slopes[battles.outcome, :, np.arange(len(delta))]
+        by_delta = battles.weight * outcome_slopes[:, 1]
+        by_eta = battles.weight * outcome_slopes[:, 2]
+
         rows = np.tile(cluster, 2)
-        columns = np.concatenate([battles.left, battles.right])
+        items = np.concatenate([battles.left, battles.right])
+        by_item = np.concatenate([by_delta, -by_delta])
         of_items = sparse.csr_array(
-            (np.concatenate([by_delta, -by_delta]), (rows, columns)),
-            shape=(size, battles.items),
+            (by_item, (rows, items)), shape=(count, battles.items)
         )
-        others = [by_delta * one for one in battles.covariates.T] + [by_eta] * (
-            self.model != "bradley_terry"
-        )
-        rest = [
-            sparse.csr_array(np.bincount(cluster, one, size)[:, None]) for one in others
+        others = _other_slopes(battles, self.model, by_delta, by_eta)
+        of_others = [
+            sparse.csr_array(np.bincount(cluster, slope, count)[:, None])
+            for slope in others
         ]
-        scores = sparse.csr_array(sparse.hstack([of_items, *rest]))[groups]
-        found: Floats = self.inverse @ (scores.T @ scores).toarray() @ self.inverse
-        return found
+        scores = sparse.csr_array(sparse.hstack([of_items, *of_others]))[groups]
+        square = (scores.T @ scores).toarray()
+        sandwich: Floats = self.inverse @ square @ self.inverse
+        return sandwich
 
 
 def fit_strengths(battles: Battles, model: str = "bradley_terry") -> StrengthFit:
@@ -372,120 +293,135 @@ def fit_strengths(battles: Battles, model: str = "bradley_terry") -> StrengthFit
     --------
     Two wins to one: odds of two.
 
-    >>> battles = Battles.of(np.array([0, 0, 1]), np.array([1, 1, 0]), np.array([0, 0, 0]))
+    >>> battles = Battles.from_columns(np.array([0, 0, 1]), np.array([1, 1, 0]), np.array([0, 0, 0]))
     >>> fit = fit_strengths(battles)
     >>> round(float(np.exp(fit.strengths[0] - fit.strengths[1])), 6)
     2.0
     """
     one_of("model", model, _MODELS)
+    _check_maximum(battles, model)
+    rows, counts = battles.collected
+    items = battles.items
+    tied = _has_ties(model)
+    parameters = np.zeros(items + rows.covariates.shape[1] + tied)
+    parameters[-1] += tied
+    parameters, information = _maximum(rows, counts, model, parameters)
+
+    strengths, effects = np.split(parameters[: len(parameters) - tied], [items])
+    tie = 0.0
+    if tied:
+        tie = float(parameters[-1])
+    centred = strengths - strengths.mean()
+    return StrengthFit(battles, model, centred, effects, tie, information)
+
+
+def _check_maximum(battles: Battles, model: str) -> None:
+    """Refuse battles for which the likelihood of a model has no maximum, or nothing to rank by."""
     if len(battles.parts()) > 1:
         raise NotComparable(
             "the strengths have no maximum of the likelihood: items fall into parts"
         )
-    rows, counts = battles.collected
-    tied = model != "bradley_terry"
-    if tied and not counts[:, TIE].any():
+    _, counts = battles.collected
+    if not _has_ties(model):
+        return
+    if not counts[:, TIE].any():
         raise NotComparable(
             f"the model {model} needs ties", fix="model='bradley_terry'"
         )
-    if tied and not counts[:, :TIE].any():
+    if not counts[:, :TIE].any():
         raise NotComparable(
             f"every battle is a tie: the model {model} has nothing to rank by",
             expected="battles that one of the two has won",
         )
-    size = battles.items + rows.covariates.shape[1] + tied
-    at = np.zeros(size)
-    at[-1] += tied
-    value, gradient, information = _derivatives(rows, counts, model, at)
+
+
+def _maximum(
+    rows: Battles, counts: Floats, model: str, parameters: Floats
+) -> tuple[Floats, Floats]:
+    """Return the parameters of the greatest likelihood, and the information there, by Newton's method."""
+    derivatives = _derivatives(rows, counts, model, parameters)
     for _ in range(_MOST):
+        value, gradient, information = derivatives
         with np.errstate(invalid="ignore"):  # an infinite inverse is refused below
-            step = _inverse(information, battles.items) @ gradient
-        if not np.abs(at + step).max() < _FAR:
+            step = _inverse(information, rows.items) @ gradient
+        if not np.abs(parameters + step).max() < _FAR:
             raise NotComparable(
                 "the likelihood has no maximum: a covariate, or strengths with ties, decide every battle",
-                fix="model='bradley_terry'" if tied else "leave covariates out",
+                fix="model='bradley_terry'"
+                if _has_ties(model)
+                else "leave covariates out",
             )
-        new = _derivatives(rows, counts, model, at + step)
-        while not new[0] >= value - 1e-9 * abs(
-            value
-        ):  # halve the step until the likelihood grows
+
+        # halve the step until the likelihood grows, but for rounding
+        least = value - 1e-9 * abs(value)
+        derivatives = _derivatives(rows, counts, model, parameters + step)
+        while not derivatives[0] >= least:
             step = step / 2
-            new = _derivatives(rows, counts, model, at + step)
-        at, (value, gradient, information) = at + step, new
+            derivatives = _derivatives(rows, counts, model, parameters + step)
+        parameters = parameters + step
         if np.abs(step).max() < 1e-11:  # noqa: PLR2004 - as exact as the sums are
             break
-    strengths = at[: battles.items] - at[: battles.items].mean()
-    effects = at[battles.items : size - tied]
-    return StrengthFit(
-        battles, model, strengths, effects, float(at[-1]) if tied else 0.0, information
-    )
+    return parameters, derivatives[2]
 
 
 def _delta(battles: Battles, strengths: Floats, effects: Floats) -> Floats:
-    found: Floats = (
-        strengths[battles.left]
-        - strengths[battles.right]
-        + battles.covariates @ effects
-    )
-    return found
+    between = strengths[battles.left] - strengths[battles.right]
+    delta: Floats = between + battles.covariates @ effects
+    return delta
+
+
+def _other_slopes(
+    battles: Battles, model: str, by_delta: Floats, by_eta: Floats
+) -> list[Floats]:
+    """Return the slopes by each covariate's effect, and by η if the model has ties."""
+    slopes = [by_delta * covariate for covariate in battles.covariates.T]
+    if _has_ties(model):
+        slopes.append(by_eta)
+    return slopes
 
 
 def _derivatives(
-    rows: Battles, counts: Floats, model: str, at: Floats
+    rows: Battles, counts: Floats, model: str, parameters: Floats
 ) -> tuple[float, Floats, Floats]:
     """Return the log-likelihood, its gradient and the negative second derivatives."""
     items = rows.items
-    tied = model != "bradley_terry"
-    if model == "rao_kupper" and at[-1] <= 0:  # a threshold below 0 is impossible
-        return -math.inf, at, np.eye(len(at))
-    several = rows.covariates.shape[1]
-    delta = _delta(rows, at[:items], at[items : items + several])
-    slopes = _MODELS[model](delta, float(at[-1]))
-    value, by_delta, by_eta, dd, de, ee = (
-        np.sum(
-            [counts[:, outcome] * slopes[outcome][of] for outcome in range(3)], axis=0
-        )
-        for of in range(6)
-    )
+    size = len(parameters)
+    eta = float(parameters[-1])
+    if model == "rao_kupper" and eta <= 0:  # a threshold below 0 is impossible
+        return -math.inf, parameters, np.eye(size)
+
+    covariates = rows.covariates.T
+    effects = parameters[items : items + len(covariates)]
+    delta = _delta(rows, parameters[:items], effects)
+    slopes = counts.T[:, None] * _MODELS[model](delta, eta)
+    value, by_delta, by_eta, dd, de, ee = slopes.sum(axis=0)
 
     def over_items(values: Floats) -> Floats:
-        return np.asarray(
-            np.bincount(rows.left, values, items)
-            - np.bincount(rows.right, values, items),
-            np.float64,
-        )
+        of_left = np.bincount(rows.left, values, items)
+        of_right = np.bincount(rows.right, values, items)
+        return np.asarray(of_left - of_right, np.float64)
 
-    others = [*rows.covariates.T, *([None] if tied else [])]
-    weights = [de if one is None else dd * one for one in others]
-    gradient = np.concatenate(
-        [
-            over_items(by_delta),
-            [
-                float((by_eta if one is None else by_delta * one).sum())
-                for one in others
-            ],
-        ]
-    )
-    information = np.zeros((len(at), len(at)))
-    between = np.bincount(rows.left * items + rows.right, -dd, items * items).reshape(
-        items, items
-    )
+    others = _other_slopes(rows, model, by_delta, by_eta)
+    of_others = [float(slope.sum()) for slope in others]
+    gradient = np.concatenate([over_items(by_delta), of_others])
+
+    pairs = np.bincount(rows.left * items + rows.right, -dd, items * items)
+    between = pairs.reshape(items, items)
     between = between + between.T
+    information = np.zeros((size, size))
     information[:items, :items] = np.diag(between.sum(axis=1)) - between
-    for place, weight in enumerate(weights):
-        information[:items, items + place] = information[
-            items + place, :items
-        ] = -over_items(weight)
-        for other, one in enumerate(others[: place + 1]):
-            second = (
-                ee
-                if others[place] is None and one is None
-                else weight
-                if one is None
-                else weight * one
-            )
-            cell = items + place, items + other
-            information[cell] = information[cell[::-1]] = -float(np.sum(second))
+    second = _other_slopes(rows, model, dd, de)
+    for number, curvature in enumerate(second):
+        place = items + number
+        border = -over_items(curvature)
+        information[:items, place] = border
+        information[place, :items] = border
+        for other, covariate in enumerate(covariates[: number + 1], start=items):
+            corner = -float(np.sum(curvature * covariate))
+            information[place, other] = corner
+            information[other, place] = corner
+    if _has_ties(model):
+        information[-1, -1] = -float(np.sum(ee))
     return float(np.sum(value)), gradient, information
 
 
@@ -495,53 +431,8 @@ def _inverse(information: Floats, items: int) -> Floats:
     scale = max(float(np.trace(information)) / len(information), 1e-300)
     fixed[:items, :items] += scale / items
     try:
-        found = np.asarray(np.linalg.inv(fixed), np.float64)
+        inverse = np.asarray(np.linalg.inv(fixed), np.float64)
     except np.linalg.LinAlgError:
         return np.full(fixed.shape, np.inf)
-    found[:items, :items] -= 1 / (scale * items)
-    return found
-
-
-def circular_triads(wins: Floats) -> tuple[int, int]:
-    """Return how many triads of items are circular (a beats b beats c beats a), and how many are decided.
-
-    Parameters
-    ----------
-    wins
-        float64 ``[items, items]``: how often the row beat the column; the majority decides a pair.
-
-    Examples
-    --------
-    >>> circular_triads(np.array([[0, 2, 0], [1, 0, 3], [2, 1, 0]]))
-    (1, 1)
-    """
-    beats = (wins > wins.T).astype(np.float64)
-    decided = beats + beats.T
-    return round(float(np.trace(beats @ beats @ beats)) / 3), round(
-        float(np.trace(decided @ decided @ decided)) / 6
-    )
-
-
-def elo(
-    left: Sequence[int] | Ints,
-    right: Sequence[int] | Ints,
-    outcome: Sequence[int] | Ints,
-    items: int,
-    *,
-    initial: float = 1000.0,
-    base: float = 10.0,
-    scale: float = 400.0,
-    k: float = 4.0,
-) -> Floats:
-    """Return ratings updated battle by battle (Elo 1978), as evalica computes them; their order matters.
-
-    >>> elo([0, 0], [1, 1], [0, 2], 2).round(4).tolist()
-    [1001.977, 998.023]
-    """
-    ratings = [initial] * items
-    for one, other, result in zip(left, right, outcome, strict=True):
-        expected = 1 / (1 + math.pow(base, (ratings[other] - ratings[one]) / scale))
-        gain = k * ((1.0, 0.0, 0.5)[result] - expected)
-        ratings[one] += gain
-        ratings[other] -= gain
-    return np.array(ratings)
+    inverse[:items, :items] -= 1 / (scale * items)
+    return inverse

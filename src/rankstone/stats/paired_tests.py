@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final, Protocol
 import numpy as np
 
 from rankstone.errors import BadOption
-from rankstone.stats.random_streams import tolerance
+from rankstone.stats.exact_sums import tolerance
+from rankstone.stats.student_t import t_tail, two_sided_p
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,13 +39,6 @@ class Differences(Protocol):
     def __len__(self) -> int: ...
 
 
-def t_tail(t: float, df: float) -> float:
-    """Return the chance that Student's t is above ``t``."""
-    from scipy import special
-
-    return float(special.stdtr(df, -t)) if not math.isinf(t) else float(t < 0)
-
-
 def paired_t(units: Differences, shift: float = 0.0) -> float:
     """Return two-sided p of Student's paired t-test, for one column of differences.
 
@@ -54,34 +48,40 @@ def paired_t(units: Differences, shift: float = 0.0) -> float:
     Examples
     --------
     >>> from rankstone.stats.sampling_units import Units
-    >>> round(paired_t(Units.of(np.array([[0.1], [0.2], [0.2]]))), 6)
+    >>> round(paired_t(Units.from_scores(np.array([[0.1], [0.2], [0.2]]))), 6)
     0.03775
     """
-    statistic, df = _t(units, shift)
-    return min(1.0, 2 * t_tail(abs(statistic), df))
+    statistic, df = _t_statistic(units, shift)
+    return two_sided_p(statistic, df)
 
 
-def _t(units: Differences, shift: float) -> tuple[float, float]:
+def _t_statistic(units: Differences, shift: float) -> tuple[float, float]:
     """Return the t statistic of the mean less ``shift``, 0 where nothing varies, and degrees of freedom."""
-    mean, (error, df) = float(units.mean[0]) - shift, units.robust_error()
-    if abs(mean) * len(units) <= units.rounding or error[0] == 0:
-        return 0.0 if not np.isnan(error[0]) else math.nan, df
-    return mean / float(error[0]), df
+    mean = float(units.mean[0]) - shift
+    errors, df = units.robust_error()
+    error = float(errors[0])
+    if math.isnan(error):
+        return math.nan, df
+    if abs(mean) * len(units) <= units.rounding or error == 0:
+        return 0.0, df
+    return mean / error, df
 
 
 def paired_ts(units: Units) -> Floats:
     """Return p of :func:`paired_t` for each column, float64 ``[columns]``; 1 where a single unit gives none.
 
     >>> from rankstone.stats.sampling_units import Units
-    >>> paired_ts(Units.of(np.array([[0.1, 0.0], [0.2, 0.0], [0.2, 0.0]]))).round(6).tolist()
+    >>> paired_ts(Units.from_scores(np.array([[0.1, 0.0], [0.2, 0.0], [0.2, 0.0]]))).round(6).tolist()
     [0.03775, 1.0]
     """
     from scipy import special
 
-    mean, (error, df) = units.mean, units.robust_error()
-    some = (np.abs(mean) * len(units) > units.roundings) & (error > 0)
-    statistic = np.divide(np.abs(mean), error, out=np.zeros(len(mean)), where=some)
-    return np.where(some, np.minimum(1.0, 2 * special.stdtr(df, -statistic)), 1.0)
+    mean = units.mean
+    error, df = units.robust_error()
+    differs = (np.abs(mean) * len(units) > units.roundings) & (error > 0)
+    statistic = np.divide(np.abs(mean), error, out=np.zeros(len(mean)), where=differs)
+    p = np.minimum(1.0, 2 * special.stdtr(df, -statistic))
+    return np.where(differs, p, 1.0)
 
 
 def tost(units: Differences, margin: float) -> tuple[float, float]:
@@ -93,7 +93,7 @@ def tost(units: Differences, margin: float) -> tuple[float, float]:
     Examples
     --------
     >>> from rankstone.stats.sampling_units import Units
-    >>> low, high = tost(Units.of(np.array([[0.01], [-0.01], [0.02], [0.0]])), 0.05)
+    >>> low, high = tost(Units.from_scores(np.array([[0.01], [-0.01], [0.02], [0.0]])), 0.05)
     >>> max(low, high) < 0.01
     True
     """
@@ -102,15 +102,17 @@ def tost(units: Differences, margin: float) -> tuple[float, float]:
             f"margin={margin!r} is not a margin",
             expected="a difference above 0 that is too small to matter",
         )
-    (low, df), (high, _) = _t(units, -margin), _t(units, margin)
-    return t_tail(low, df), t_tail(-high, df)
+    above_lower, df = _t_statistic(units, -margin)
+    above_upper, _ = _t_statistic(units, margin)
+    return t_tail(above_lower, df), t_tail(-above_upper, df)
 
 
 def per_unit(units: Units, column: int = 0) -> Floats:
     """Return one mean difference for each unit that counts, what is only rounding as 0."""
-    some = units.size > 0
-    means: Floats = units.total[some, column] / units.size[some]
-    return np.where(np.abs(means) <= tolerance(means) / max(len(means), 1), 0.0, means)
+    counting = units.counting()
+    means: Floats = counting.total[:, column] / counting.size
+    rounding = tolerance(means) / max(len(means), 1)
+    return np.where(np.abs(means) <= rounding, 0.0, means)
 
 
 def wilcoxon(units: Units) -> float:
@@ -121,15 +123,17 @@ def wilcoxon(units: Units) -> float:
     Examples
     --------
     >>> from rankstone.stats.sampling_units import Units
-    >>> wilcoxon(Units.of(np.array([[0.1], [0.2], [0.3], [-0.4], [0.5]])))
+    >>> wilcoxon(Units.from_scores(np.array([[0.1], [0.2], [0.3], [-0.4], [0.5]])))
     0.4375
     """
     from scipy import stats
 
     differences = per_unit(units)
     moved = differences[differences != 0]
+    if not len(moved):
+        return 1.0
     # SciPy approximates where differences of 0 are among the rest
-    return float(stats.wilcoxon(moved).pvalue) if len(moved) else 1.0
+    return float(stats.wilcoxon(moved).pvalue)
 
 
 def sign_test(units: Units) -> float:
@@ -138,7 +142,7 @@ def sign_test(units: Units) -> float:
     Examples
     --------
     >>> from rankstone.stats.sampling_units import Units
-    >>> sign_test(Units.of(np.array([[0.1], [0.2], [0.3], [0.0]])))
+    >>> sign_test(Units.from_scores(np.array([[0.1], [0.2], [0.3], [0.0]])))
     0.25
     """
     from scipy import special
@@ -146,7 +150,8 @@ def sign_test(units: Units) -> float:
     differences = per_unit(units)
     wins = int((differences > 0).sum())
     losses = int((differences < 0).sum())
-    return min(1.0, 2 * float(special.bdtr(min(wins, losses), wins + losses, 0.5)))
+    tail = float(special.bdtr(min(wins, losses), wins + losses, 0.5))
+    return min(1.0, 2 * tail)
 
 
 def mcnemar(units: Units) -> float:
@@ -160,14 +165,15 @@ def mcnemar(units: Units) -> float:
     Examples
     --------
     >>> from rankstone.stats.sampling_units import Units
-    >>> mcnemar(Units.of(np.array([[1.0], [1.0], [1.0], [0.0], [-1.0]])))
+    >>> mcnemar(Units.from_scores(np.array([[1.0], [1.0], [1.0], [0.0], [-1.0]])))
     0.625
     """
     differences = per_unit(units)
-    if not np.isin(differences, (-1.0, 0.0, 1.0)).all():
+    possible = np.isin(differences, (-1.0, 0.0, 1.0))
+    if not possible.all():
         raise BadOption(
             "McNemar's test is for measures that are 0 or 1",
-            given=f"a difference of {differences[~np.isin(differences, (-1.0, 0.0, 1.0))][0]:g}",
+            given=f"a difference of {differences[~possible][0]:g}",
             expected="Success@k, or another test",
         )
     return sign_test(units)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from rankstone.errors import BadOption
-from rankstone.stats.random_streams import in_blocks
+from rankstone.stats.parallel_blocks import in_slices
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,23 +33,36 @@ _SLICE: Final = 1 << 17
 _SLICES: Final = 32
 #: values are whole multiples of 2^-32, so that sums are exact in any order
 _BITS: Final = 32
-#: a slice's sums below this are exact as float64, and all sums below the other as int64
+#: a slice's sums below this are exact as float64
 _EXACT: Final = 2.0 ** (53 - _BITS) / 13
+#: all sums below this are exact as int64
 _MOST: Final = 2.0 ** (61 - _BITS)
 #: chance that a Poisson number of mean 1 is at most 0, 1, 2 …, of 2^48
 _AT_MOST: Final = np.floor(
     np.cumsum([math.exp(-1) / math.factorial(count) for count in range(13)]) * 2.0**48
 ).astype(np.uint64)
-_FIRSTS: Final = np.arange(1 << 16, dtype=np.uint64) << np.uint64(32)
+_HALF_WORD: Final = np.uint64(32)
+#: stands for a count that the first bits do not decide
 _OPEN: Final = 255
-#: the count that the first 16 of 48 random bits decide, or that they do not
-_COUNTS: Final = np.where(
-    np.searchsorted(_AT_MOST, _FIRSTS, side="right")
-    == np.searchsorted(_AT_MOST, _FIRSTS + np.uint64(0xFFFFFFFF), side="right"),
-    np.searchsorted(_AT_MOST, _FIRSTS, side="right"),
-    _OPEN,
-).astype(np.uint8)
+#: the odd number nearest to 2^64 over the golden ratio, whose multiples are far apart
 _GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)
+
+
+def _count_at(bits: Keys) -> Ints:
+    """Return the Poisson numbers that 48 random bits stand for."""
+    return np.searchsorted(_AT_MOST, bits, side="right")
+
+
+def _decided_counts() -> NDArray[np.uint8]:
+    """Return the count that the first 16 of 48 random bits decide, or that they do not."""
+    first = np.arange(1 << 16, dtype=np.uint64) << _HALF_WORD
+    last = first + np.uint64(0xFFFFFFFF)
+    least = _count_at(first)
+    decided = least == _count_at(last)
+    return np.where(decided, least, _OPEN).astype(np.uint8)
+
+
+_COUNTS: Final = _decided_counts()
 
 
 class PoissonBootstrap:
@@ -78,7 +91,8 @@ class PoissonBootstrap:
     """
 
     def __init__(self, columns: int, *, resamples: int = 10_000, seed: int = 0) -> None:
-        self.resamples, self.seed = resamples, seed
+        self.resamples = resamples
+        self.seed = seed
         self.units = 0
         self._largest = 0.0
         self._sums = np.zeros((resamples, columns + 1), np.int64)
@@ -103,37 +117,41 @@ class PoissonBootstrap:
         keys
             uint64 ``[units]``: keys that identify units; by default the number of units before each.
         threads, progress
-            As for :func:`~rankstone.stats.random_streams.in_blocks`.
+            As for :func:`~rankstone.stats.parallel_blocks.in_blocks`.
         """
         if keys is None:
             keys = np.arange(self.units, self.units + len(size), dtype=np.uint64)
         self.units += len(size)
-        both = np.concatenate([total, size[:, None]], axis=1)
-        largest = float(np.abs(both).max(initial=0.0))
-        self._check(self._largest + largest * len(both))
-        self._largest += largest * len(both)
-        whole = np.rint(np.ldexp(both, _BITS))
-        step = max(1, min(_SLICE // self.resamples, int(_EXACT / (largest or 1.0))))
-        each = step * _SLICES
+        table = np.concatenate([total, size[:, None]], axis=1)
+        largest = float(np.abs(table).max(initial=0.0))
+        self._grow(largest * len(table))
 
-        def block(at: int) -> Ints:
+        whole = np.rint(np.ldexp(table, _BITS))
+        step = max(1, min(_SLICE // self.resamples, int(_EXACT / (largest or 1.0))))
+
+        def sums_of_block(_: int, places: range) -> Ints:
+            """Return the sums of some units in each resample, whose steps are exact as float64."""
             sums = np.zeros_like(self._sums)
-            for begin in range(at * each, min((at + 1) * each, len(size)), step):
-                part = slice(begin, min(begin + step, (at + 1) * each))
-                sums += (self._counts(keys[part]).T @ whole[part]).astype(np.int64)
+            for begin in places[::step]:
+                part = slice(begin, min(begin + step, places.stop))
+                counts = self._counts(keys[part])
+                sums += (counts.T @ whole[part]).astype(np.int64)
             return sums
 
-        for sums in in_blocks(block, -(-len(size) // each), threads, progress):
+        blocks = in_slices(sums_of_block, len(size), step * _SLICES, threads, progress)
+        for sums in blocks:
             self._sums += sums
 
-    @staticmethod
-    def _check(total: float) -> None:
-        if not total < _MOST:
+    def _grow(self, total: float) -> None:
+        """Count what the sums may reach; refuse what would not be exact."""
+        largest = self._largest + total
+        if not largest < _MOST:
             raise BadOption(
                 "these values are too large to be summed exactly",
-                given=f"a total of up to {total:g}",
+                given=f"a total of up to {largest:g}",
                 expected=f"less than {_MOST:g}: divide them all by a number first",
             )
+        self._largest = largest
 
     def merge(self, other: PoissonBootstrap) -> None:
         """Take in what another stream of the same seed has added; no unit may be in both."""
@@ -142,34 +160,30 @@ class PoissonBootstrap:
                 "these streams do not belong together",
                 expected="the same seed, resamples and columns in both",
             )
-        self._check(self._largest + other._largest)
-        self._largest += other._largest
+        self._grow(other._largest)
         self._sums += other._sums
         self.units += other.units
 
     def to_dict(self) -> dict[str, Any]:
         """Return the state of the stream for JSON."""
-        sums = b64encode(zlib.compress(self._sums.astype("<i8").tobytes(), 1)).decode()
+        compressed = zlib.compress(self._sums.astype("<i8").tobytes(), 1)
         return {
             "seed": self.seed,
             "units": self.units,
             "largest": self._largest,
-            "sums": sums,
+            "sums": b64encode(compressed).decode(),
         }
 
     @classmethod
     def from_dict(cls, state: Mapping[str, Any], columns: int) -> PoissonBootstrap:
         """Return the stream from :meth:`to_dict`."""
-        sums = np.frombuffer(zlib.decompress(b64decode(state["sums"])), "<i8").reshape(
-            -1, columns + 1
-        )
-        found = cls(columns, resamples=len(sums), seed=state["seed"])
-        found.units, found._largest, found._sums = (
-            state["units"],
-            state["largest"],
-            sums.astype(np.int64),
-        )
-        return found
+        numbers = np.frombuffer(zlib.decompress(b64decode(state["sums"])), "<i8")
+        sums = numbers.reshape(-1, columns + 1).astype(np.int64)
+        stream = cls(columns, resamples=len(sums), seed=state["seed"])
+        stream.units = state["units"]
+        stream._largest = state["largest"]
+        stream._sums = sums
+        return stream
 
     def means(self) -> Floats:
         """Return the mean of each resample, float64 ``[resamples, columns]``; NaN for an empty resample."""
@@ -181,20 +195,19 @@ class PoissonBootstrap:
 
     def _counts(self, keys: Keys) -> Floats:
         """Return how often each resample contains each unit, float64 ``[units, resamples]``."""
-        start = _mixed(
-            _mixed(keys + np.uint64(1))
-            ^ _mixed(np.array([self.seed], np.uint64) + np.uint64(2))
-        )
+        seed = np.array([self.seed], np.uint64)
+        start = _mixed(_mixed(keys + np.uint64(1)) ^ _mixed(seed + np.uint64(2)))
         place = np.arange(-(-self.resamples // 4), dtype=np.uint64) * _GOLDEN
         words = _mixed(start[:, None] + place)
         first = words.view(np.uint16)[:, : self.resamples]
         counts = _COUNTS.take(first)
+
+        # few counts need all 48 bits
         unit, resample = np.nonzero(counts == _OPEN)
-        more = _mixed(
-            start[unit] ^ _mixed(resample.astype(np.uint64) + _GOLDEN)
-        ) >> np.uint64(32)
-        bits = (first[unit, resample].astype(np.uint64) << np.uint64(32)) | more
-        counts[unit, resample] = np.searchsorted(_AT_MOST, bits, side="right")
+        rest = _mixed(start[unit] ^ _mixed(resample.astype(np.uint64) + _GOLDEN))
+        high = first[unit, resample].astype(np.uint64) << _HALF_WORD
+        bits = high | (rest >> _HALF_WORD)
+        counts[unit, resample] = _count_at(bits)
         return counts.astype(np.float64)
 
 

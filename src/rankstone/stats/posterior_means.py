@@ -46,19 +46,20 @@ def posterior_means(
 
     Examples
     --------
-    >>> drawn = posterior_means(np.array([0.3, 0.5]), np.diag([0.01, 0.01]))
-    >>> bool(0.3 < drawn[:, 0].mean() < drawn[:, 1].mean() < 0.5)
+    >>> true_means = posterior_means(np.array([0.3, 0.5]), np.diag([0.01, 0.01]))
+    >>> bool(0.3 < true_means[:, 0].mean() < true_means[:, 1].mean() < 0.5)
     True
     """
     items = len(means)
-    values, vectors = np.linalg.eigh(covariance)
-    variance = np.maximum(values, 0.0)
+    eigenvalues, vectors = np.linalg.eigh(covariance)
+    variance = np.maximum(eigenvalues, 0.0)
     typical = float(np.median(np.diag(covariance)))
     if not typical > 0:
         return np.full((count, items), np.nan)
 
     # Cauchy quantiles as wide as what is seen, weighted to be those of the prior.
-    seen = typical + float(np.median(np.abs(means - np.median(means)))) ** 2
+    distances = np.abs(means - np.median(means))
+    seen = typical + float(np.median(distances)) ** 2
     quantiles = (np.arange(_GRID) + 0.5) / _GRID
     spread = seen * np.tan(quantiles * np.pi / 2) ** 2
     prior = np.log((seen + spread) / (typical + spread))
@@ -70,23 +71,27 @@ def posterior_means(
     information = (precision * ones**2).sum(axis=1)
     centre = (precision * ones * observed).sum(axis=1) / information
     distance = observed - centre[:, None] * ones
-    twice = np.log(precision).sum(axis=1)
-    twice -= np.log(information)
-    twice -= (precision * distance**2).sum(axis=1)
-    log_posterior = prior + twice / 2
+
+    twice_log_likelihood = np.log(precision).sum(axis=1)
+    twice_log_likelihood -= np.log(information)
+    twice_log_likelihood -= (precision * distance**2).sum(axis=1)
+    log_posterior = prior + twice_log_likelihood / 2
     weight = np.cumsum(np.exp(log_posterior - log_posterior.max()))
 
+    # Each draw takes a spread from its posterior, then a centre, then true means.
     share = (np.arange(count) + 0.5) / count
     row = np.searchsorted(weight, share * weight[-1])
     numbers = normal(seed, _MEANS, size=count * (items + 1))
     scores = numbers.reshape(count, -1)
-    error = 1 / np.sqrt(information[row])
-    middle = centre[row] + scores[:, items] * error
+
+    centre_error = 1 / np.sqrt(information[row])
+    drawn_centre = centre[row] + scores[:, items] * centre_error
     kept = (spread[:, None] * precision)[row]
-    expected = middle[:, None] * ones
+    expected = drawn_centre[:, None] * ones
     expected += kept * (observed - expected)
-    # the symmetric root: neither signs nor the order of eigenvectors move a draw
+
+    # The symmetric root: neither signs nor the order of eigenvectors move a draw.
     errors = scores[:, :items] @ vectors
     errors *= np.sqrt(kept * variance)
-    drawn: Floats = (expected + errors) @ vectors.T
-    return drawn
+    true_means: Floats = (expected + errors) @ vectors.T
+    return true_means

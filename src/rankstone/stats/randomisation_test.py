@@ -14,35 +14,37 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from rankstone._basics import Record
-from rankstone.stats.random_streams import in_blocks, raw, tolerance
+from rankstone.stats.exact_sums import tolerance, whole_multiples
+from rankstone.stats.parallel_blocks import in_slices
+from rankstone.stats.random_streams import raw
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from rankstone._basics import Floats, Ints
+    from rankstone._basics import Floats, Ints, Progress
     from rankstone.stats.sampling_units import Units
 
 
 #: up to so many differences other than 0, all ways their signs can fall are looked at
 EXACT_UP_TO: Final = 20
-#: flips of one block; flips and pairs that are compared at a time: what a processor's cache holds
-_BLOCK, _CACHED, _TOGETHER = 4096, 1024, 64
+#: flips of a block
+FLIPS: Final = 4096
+#: flips, and pairs, that are compared at a time: what a processor's cache holds
+CACHED: Final = 1024
+_PAIRS: Final = 64
 #: means of subsets that are kept in memory at a time
 _KEPT: Final = 1 << 22
 #: levels such as 1 - 0.95 are not exact
 _RANK_ROUNDING: Final = 1e-9
 #: sums of so many bits, and differences of two of them, are exact as int64
 _SUM_BITS: Final = 62
-#: random flips of a byte: eight differences' signs at once
-_SIGNS: Final = (
-    1
-    - 2
-    * np.unpackbits(
-        np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little"
-    ).astype(np.int64)
-).T
+_BYTES: Final = np.arange(256, dtype=np.uint8)
+#: what each byte stands for: eight signs, int64 ``[8, 256]``
+_SIGNS: Final = 1 - 2 * np.unpackbits(_BYTES[None], axis=0, bitorder="little").astype(
+    np.int64
+)
 
 
 class Flips(Record):
@@ -69,29 +71,24 @@ class Flips(Record):
     seed: int
 
     @classmethod
-    def of(cls, units: int, flips: int, seed: int) -> Flips:
+    def from_units(cls, units: int, flips: int, seed: int) -> Flips:
         """Take all ways if they are no more than ``flips``, otherwise draw so many."""
-        exact = units <= flips.bit_length() and 2 ** (units - 1) - 1 <= flips
-        count = 2 ** (units - 1) - 1 if exact else flips
-        return cls(units, count, exact, seed)
+        if units <= flips.bit_length():
+            others = 2 ** (units - 1) - 1
+            if others <= flips:
+                return cls(units, others, exact=True, seed=seed)
+        return cls(units, flips, exact=False, seed=seed)
 
-    @property
-    def blocks(self) -> int:
-        """How many blocks they come in."""
-        return -(-self.count // _BLOCK)
-
-    def signs(self, block: int) -> NDArray[np.uint8]:
+    def signs(self, block: int, places: range) -> NDArray[np.uint8]:
         """Return the signs of a block, uint8 ``[units / 8, flips]``: a bit is set where a sign is flipped."""
         groups = -(-self.units // 8)
-        begin = block * _BLOCK
-        size = min(_BLOCK, self.count - begin)
         if self.exact:
-            ways = np.arange(begin + 1, begin + size + 1)
+            ways = np.arange(places.start + 1, places.stop + 1)
             return (ways >> 8 * np.arange(groups)[:, None]).astype(np.uint8)
-        drawn = raw(self.seed, block, size=groups * _BLOCK // 8).view(np.uint8)
-        return drawn.reshape(groups, _BLOCK)[:, :size]
+        bits = raw(self.seed, block, size=groups * FLIPS // 8).view(np.uint8)
+        return bits.reshape(groups, FLIPS)[:, : len(places)]
 
-    def sums(self, whole: Ints) -> Callable[[int], Ints]:
+    def sums(self, whole: Ints) -> Callable[[int, range], Ints]:
         """Return what sums columns of whole numbers, ``[units, columns]``, in a block: ``[columns, flips]``.
 
         Eight units share a byte of signs, so their sum is one of 256.
@@ -100,17 +97,16 @@ class Flips(Record):
         groups = -(-units // 8)
         padded = np.zeros((groups * 8, columns), np.int64)
         padded[:units] = whole
-        parts = padded.T.reshape(columns, groups, 8).swapaxes(0, 1)
-        parts = np.ascontiguousarray(parts)
+        eights = padded.T.reshape(columns, groups, 8).swapaxes(0, 1)
+        eights = np.ascontiguousarray(eights)
 
-        def block(number: int) -> Ints:
-            signs = self.signs(number)
-            sums = np.zeros((columns, signs.shape[1]), np.int64)
-            for part, bits in zip(parts, signs, strict=True):
-                sums += (part @ _SIGNS).take(bits, axis=1)
+        def flipped_sums(block: int, places: range) -> Ints:
+            sums = np.zeros((columns, len(places)), np.int64)
+            for eight, signs in zip(eights, self.signs(block, places), strict=True):
+                sums += (eight @ _SIGNS).take(signs, axis=1)
             return sums
 
-        return block
+        return flipped_sums
 
 
 def whole_numbers(values: Floats, largest: Floats) -> tuple[Ints, NDArray[np.int32]]:
@@ -124,9 +120,9 @@ def whole_numbers(values: Floats, largest: Floats) -> tuple[Ints, NDArray[np.int
         float64 ``[columns]``: what no number of a column exceeds; columns that are subtracted from each
         other share it.
     """
-    sums = largest * max(len(values), 1)
-    bits = np.where(sums > 0, _SUM_BITS - np.frexp(sums)[1], 0).astype(np.int32)
-    return np.rint(np.ldexp(values, bits)).astype(np.int64), bits
+    largest_sum = largest * max(len(values), 1)
+    whole, bits = whole_multiples(values, largest_sum, _SUM_BITS)
+    return whole.astype(np.int64), bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +151,7 @@ def sign_flips(
     flips: int = 100_000,
     seed: int = 0,
     threads: int | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
 ) -> list[SignFlips]:
     """Test whether the mean of differences is 0, for each of several columns.
 
@@ -172,7 +168,7 @@ def sign_flips(
     seed
         Makes p reproducible, bit by bit, on any number of threads.
     threads, progress
-        As for :func:`~rankstone.stats.random_streams.in_blocks`.
+        As for :func:`~rankstone.stats.parallel_blocks.in_blocks`.
 
     Returns
     -------
@@ -199,43 +195,44 @@ def sign_flips(
     else:
         largest[:] = largest.max(initial=0.0)
     whole, bits = whole_numbers(differences, largest)
+
     results: dict[int, SignFlips] = {}
     open_pairs = []
     for number, (first, second) in enumerate(pairs):
         between = differences[:, first] - differences[:, second]
-        exact = _exact(between[between != 0])
-        if exact is not None:
-            results[number] = exact
+        moved = between[between != 0]
+        if len(moved) <= EXACT_UP_TO:
+            results[number] = _exact(moved)
             continue
         # twice the units: rounding of both columns to whole numbers
         rounding = math.ldexp(tolerance(between), int(bits[first]))
         slack = math.ceil(rounding) + 2 * units
         observed = abs(int((whole[:, first] - whole[:, second]).sum()))
         open_pairs.append((number, first, second, observed - slack))
+
     if open_pairs:
-        drawn = Flips.of(units, flips, seed)
-        work = _as_extreme(drawn.sums(whole), np.array(open_pairs))
-        blocks = in_blocks(work, drawn.blocks, threads, progress)
-        counts = sum(blocks, np.zeros(len(open_pairs), np.int64))
-        for (number, *_), count in zip(open_pairs, counts, strict=True):
-            p = (1 + int(count)) / (1 + drawn.count)
-            results[number] = SignFlips(p, exact=False, flips=drawn.count)
+        drawn = Flips.from_units(units, flips, seed)
+        count_extreme = _counter(drawn.sums(whole), np.array(open_pairs))
+        blocks = in_slices(count_extreme, drawn.count, FLIPS, threads, progress)
+        ways = 1 + drawn.count
+        extreme = 1 + sum(blocks, np.zeros(len(open_pairs), np.int64))
+        for (number, *_), count in zip(open_pairs, extreme.tolist(), strict=True):
+            results[number] = SignFlips(count / ways, exact=False, flips=drawn.count)
     return [results[number] for number in range(len(pairs))]
 
 
-def _exact(differences: Floats) -> SignFlips | None:
-    """Look at every way the signs can fall; ``None`` where there are too many.
+def _exact(differences: Floats) -> SignFlips:
+    """Look at every way the signs can fall.
 
     Ways of one half are sorted, and each way of the other half finds by search how many go with it.
     """
-    if len(differences) > EXACT_UP_TO:
-        return None
     least = abs(differences.sum()) - tolerance(differences)
     middle = len(differences) // 2
-    few = np.sort(_every_sum(differences[:middle]))
-    rest = _every_sum(differences[middle:])
-    below = np.searchsorted(few, least - rest)
-    between = below - np.searchsorted(few, -least - rest, side="right")
+    one_half = np.sort(_every_sum(differences[:middle]))
+    other_half = _every_sum(differences[middle:])
+
+    below = np.searchsorted(one_half, least - other_half)
+    between = below - np.searchsorted(one_half, -least - other_half, side="right")
     ways = 2 ** len(differences)
     p = 1 - int(np.maximum(between, 0).sum()) / ways
     return SignFlips(p, exact=True, flips=ways)
@@ -249,7 +246,9 @@ def _every_sum(differences: Floats) -> Floats:
     return sums
 
 
-def _as_extreme(sums: Callable[[int], Ints], pairs: Ints) -> Callable[[int], Ints]:
+def _counter(
+    sums: Callable[[int, range], Ints], pairs: Ints
+) -> Callable[[int, range], Ints]:
     """Return what counts, in a block of flips, those as far from 0 as a limit, int64 ``[pairs]``.
 
     Parameters
@@ -260,27 +259,29 @@ def _as_extreme(sums: Callable[[int], Ints], pairs: Ints) -> Callable[[int], Int
         int64 ``[pairs, 4]``: a number, the columns of a difference, the limit of its sum.
     """
     _, first, second, least = pairs.T
+    # pairs with the same second column are compared together
     order = np.argsort(second, kind="stable")
     same = np.split(order, np.flatnonzero(np.diff(second[order])) + 1)
     groups = [
-        part[begin : begin + _TOGETHER]
-        for part in same
-        for begin in range(0, len(part), _TOGETHER)
+        places[begin : begin + _PAIRS]
+        for places in same
+        for begin in range(0, len(places), _PAIRS)
     ]
 
-    def block(number: int) -> Ints:
-        flipped = sums(number)
+    def count_extreme(block: int, flips: range) -> Ints:
+        flipped = sums(block, flips)
         counts = np.zeros(len(pairs), np.int64)
-        for places in groups:
-            for begin in range(0, flipped.shape[1], _CACHED):
-                gaps = flipped[first[places], begin : begin + _CACHED]
-                gaps -= flipped[second[places[0]], begin : begin + _CACHED]
+        for group in groups:
+            for begin in range(0, len(flips), CACHED):
+                cached = flipped[:, begin : begin + CACHED]
+                gaps = cached[first[group]]
+                gaps -= cached[second[group[0]]]
                 np.abs(gaps, out=gaps)
-                extreme = gaps >= least[places, None]
-                counts[places] += extreme.sum(axis=1, dtype=np.int32)
+                extreme = gaps >= least[group, None]
+                counts[group] += extreme.sum(axis=1, dtype=np.int32)
         return counts
 
-    return block
+    return count_extreme
 
 
 def flip_limits(
@@ -290,7 +291,7 @@ def flip_limits(
     flips: int = 100_000,
     seed: int = 0,
     threads: int | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
 ) -> tuple[Floats, Floats]:
     """Return the shifts of each column that the test does not reject: the lowest and the highest.
 
@@ -318,27 +319,25 @@ def flip_limits(
     Six queries have 64 ways; the interval of 95 % goes from the smallest to the largest difference.
 
     >>> from rankstone.stats.sampling_units import Units
-    >>> six = Units.of(np.array([[0.1], [0.2], [0.3], [0.4], [0.5], [0.6]]))
+    >>> six = Units.from_scores(np.array([[0.1], [0.2], [0.3], [0.4], [0.5], [0.6]]))
     >>> [limit.tolist() for limit in flip_limits(six)]
     [[0.1], [0.6]]
     """
-    some = units.size > 0
-    total = units.total[some]
-    size = units.size[some]
-    drawn = Flips.of(len(size), flips, seed)
-    low = np.full(total.shape[1], -np.inf)
-    high = np.full(total.shape[1], np.inf)
+    units = units.counting()
+    drawn = Flips.from_units(len(units), flips, seed)
+    columns = units.total.shape[1]
+    low = np.full(columns, -np.inf)
+    high = np.full(columns, np.inf)
     rank = math.floor(alpha * (drawn.count + 1) + _RANK_ROUNDING)
     if not rank:
         return low, high
-    each = max(1, _KEPT // drawn.count)
-    for begin in range(0, total.shape[1], each):
-        places = slice(begin, begin + each)
-        parts = _means_of_parts(total[:, places], size, drawn)
-        blocks = list(in_blocks(parts, drawn.blocks, threads, progress))
-        smaller, larger = (
-            np.concatenate(side, axis=1) for side in zip(*blocks, strict=True)
-        )
+
+    size = max(1, _KEPT // drawn.count)
+    for begin in range(0, columns, size):
+        places = slice(begin, begin + size)
+        means = _means_of_parts(units.total[:, places], units.size, drawn)
+        blocks = in_slices(means, drawn.count, FLIPS, threads, progress)
+        smaller, larger = map(np.hstack, zip(*blocks, strict=True))
         low[places] = np.partition(smaller, rank - 1, axis=1)[:, rank - 1]
         high[places] = np.partition(larger, -rank, axis=1)[:, -rank]
     return low, high
@@ -346,7 +345,7 @@ def flip_limits(
 
 def _means_of_parts(
     total: Floats, size: Floats, drawn: Flips
-) -> Callable[[int], tuple[Floats, Floats]]:
+) -> Callable[[int, range], tuple[Floats, Floats]]:
     """Return what gives, in a block, the smaller and larger mean of both parts, ``[columns, flips]``."""
     table = np.column_stack([total, size])
     whole, bits = whole_numbers(table, np.abs(table).max(axis=0, initial=0.0))
@@ -354,15 +353,18 @@ def _means_of_parts(
     observed = whole.sum(axis=0)[:, None]
     scale = np.ldexp(1.0, -bits)[:, None]
 
-    def block(number: int) -> tuple[Floats, Floats]:
-        flipped = sums(number)
+    def means(block: int, flips: range) -> tuple[Floats, Floats]:
+        flipped = sums(block, flips)
         changed = (observed - flipped) * scale
         kept = (observed + flipped) * scale
         with np.errstate(divide="ignore", invalid="ignore"):
-            means = changed[:-1] / changed[-1], kept[:-1] / kept[-1]
+            changed_mean = changed[:-1] / changed[-1]
+            kept_mean = kept[:-1] / kept[-1]
+
         # where all signs are flipped, or none, every shift is as extreme as observed
         split = (changed[-1] != 0) & (kept[-1] != 0)
-        smaller = np.where(split, np.minimum(*means), -np.inf)
-        return smaller, np.where(split, np.maximum(*means), np.inf)
+        smaller = np.where(split, np.minimum(changed_mean, kept_mean), -np.inf)
+        larger = np.where(split, np.maximum(changed_mean, kept_mean), np.inf)
+        return smaller, larger
 
-    return block
+    return means

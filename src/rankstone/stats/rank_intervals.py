@@ -22,16 +22,19 @@ estimated from all items, and moved towards its centre (Smyth, SAGMB 3(1), 2004)
 from __future__ import annotations
 
 import math
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
 from rankstone._basics import Record
-from rankstone.stats.multiple_testing import critical
-from rankstone.stats.random_streams import in_blocks, normal
+from rankstone.stats.largest_statistic import critical
+from rankstone.stats.parallel_blocks import in_slices
+from rankstone.stats.random_streams import normal
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from rankstone._basics import Bools, Floats, Ints, Progress
@@ -47,9 +50,13 @@ _LESS: Final = 1.2
 _ITEMS: Final = 0.6
 #: of the draws with the largest statistics, this many times alpha step down
 _CLOSE: Final = 4
-#: differences that are compared at once, which fit into a cache; all differences; the fewest and most draws
+#: differences that are compared at once, which fit into a cache
 _BLOCK: Final = 1 << 19
-_ALL, _LEAST, _MOST = 2 * 10**8, 1000, 4000
+#: all differences
+_ALL: Final = 2 * 10**8
+#: the fewest and most draws
+_LEAST: Final = 1000
+_MOST: Final = 4000
 #: names the stream of random numbers, which is no other one's
 _ERRORS: Final = 0x72616E6B
 #: normal scores for which quantiles of χ² are computed, which takes long; between them cube roots are nearly
@@ -83,22 +90,27 @@ def moderated_variances(variances: Floats, df: Floats) -> tuple[Floats, Floats]:
     """
     from scipy import special
 
-    least = _NONE * np.median(variances[df > 0], axis=0)
-    known = (df > 0) & (variances > least)
-    pooled, total = np.average(variances, weights=df), df.sum()
-    if not pooled or known.sum() < 2:  # noqa: PLR2004 - a distribution has two
-        return np.full(len(variances), pooled), np.array([total])
-    half = df[known] / 2
-    logs = np.log(variances[known]) + np.log(half)
+    least = _NONE * np.median(variances[df > 0])
+    varies = (df > 0) & (variances > least)
+    total_df = df.sum()
+    pooled = np.average(variances, weights=df)
+    alike = np.full(len(variances), pooled), np.array([total_df])
+    if not pooled or varies.sum() < 2:  # noqa: PLR2004 - a distribution has two
+        return alike
+
+    half = df[varies] / 2
+    logs = np.log(variances[varies]) + np.log(half)
     logs -= special.digamma(half)
     by_chance = special.polygamma(1, half).mean()
     excess = logs.var(ddof=1) - by_chance
     if excess <= 0:
-        return np.full(len(variances), pooled), np.array([total])
-    prior = 2 * _inverse_trigamma(excess)
-    bias = special.digamma(prior / 2) - math.log(prior / 2)
+        return alike
+
+    prior_df = 2 * _inverse_trigamma(excess)
+    bias = special.digamma(prior_df / 2) - math.log(prior_df / 2)
     centre = math.exp(logs.mean() + bias)
-    return (prior * centre + df * variances) / (prior + df), prior + df
+    moderated_df = prior_df + df
+    return (prior_df * centre + df * variances) / moderated_df, moderated_df
 
 
 def independent_directions(square: Floats, df: float) -> float:
@@ -130,15 +142,15 @@ def _inverse_trigamma(value: float) -> float:
     """Return where the trigamma function has a value, by Newton's method (Smyth 2004, appendix)."""
     from scipy import special
 
-    at = 0.5 + 1 / value
+    root = 0.5 + 1 / value
     for _ in range(50):
-        now = float(special.polygamma(1, at))
-        slope = float(special.polygamma(2, at))
-        step = now * (1 - now / value) / slope
-        at += step
-        if abs(step) < 1e-10 * at:
+        trigamma = float(special.polygamma(1, root))
+        slope = float(special.polygamma(2, root))
+        step = trigamma * (1 - trigamma / value) / slope
+        root += step
+        if abs(step) < 1e-10 * root:
             break
-    return at
+    return root
 
 
 class MeanErrors(Record):
@@ -175,8 +187,8 @@ class MeanErrors(Record):
         variance = self.own[:, None] + self.own
         variance += np.maximum(between, 0.0)
         np.fill_diagonal(variance, 0.0)
-        found: Floats = np.sqrt(variance)
-        return found
+        errors: Floats = np.sqrt(variance)
+        return errors
 
     @property
     def covariance(self) -> Floats:
@@ -189,32 +201,39 @@ class MeanErrors(Record):
     @cached_property
     def drawn(self) -> Floats:
         """Errors as they might have been, float64 ``[draws, items]``: fewer draws of more items."""
-        from scipy import special
-
         items, sources = self.shared.shape
-        count = int(np.clip(_ALL // items**2, _LEAST, _MOST))
-        numbers = normal(self.seed, _ERRORS, size=count * (2 * items + sources))
-        scores = numbers.reshape(count, -1)
-        errors: Floats = scores[:, :items] * np.sqrt(self.own)
-        errors += scores[:, items : items + sources] @ self.shared.T
+        draws = int(np.clip(_ALL // items**2, _LEAST, _MOST))
+        numbers = normal(self.seed, _ERRORS, size=draws * (2 * items + sources))
+        own, shared, spreads = np.split(
+            numbers.reshape(draws, -1), [items, items + sources], axis=1
+        )
+        errors: Floats = own * np.sqrt(self.own)
+        errors += shared @ self.shared.T
         if np.isfinite(self.df).all():  # each variance is estimated, or one for all
-            chi_square = scores[:, items + sources :][:, : len(self.df)]
-            for df in np.unique(self.df):
-                roots, at = (
-                    np.cbrt(special.chdtri(df, special.ndtr(_NORMAL))),
-                    self.df == df,
-                )
-                chi_square[:, at] = np.interp(chi_square[:, at], _NORMAL, roots) ** 3
+            chi_square = _chi_square(spreads[:, : len(self.df)], self.df)
             errors *= np.sqrt(self.df / chi_square)
         return errors
+
+
+def _chi_square(deviates: Floats, df: Floats) -> Floats:
+    """Return the quantiles of χ² that normal deviates stand for, a column for each df."""
+    from scipy import special
+
+    tails = special.ndtr(_NORMAL)
+    quantiles = np.empty_like(deviates)
+    for freedom in np.unique(df):
+        roots = np.cbrt(special.chdtri(freedom, tails))
+        columns = df == freedom
+        quantiles[:, columns] = np.interp(deviates[:, columns], _NORMAL, roots) ** 3
+    return quantiles
 
 
 def errors_of_differences(covariance: Floats) -> Floats:
     """Return the standard error of each difference of two estimates, of the shape of their covariance."""
     own = np.diag(covariance)
     variance = own[:, None] + own - 2 * covariance
-    found: Floats = np.sqrt(np.maximum(variance, 0.0))
-    return found
+    errors: Floats = np.sqrt(np.maximum(variance, 0.0))
+    return errors
 
 
 class DrawnErrors(Record):
@@ -266,6 +285,37 @@ class RankIntervals(Record):
     critical: float
 
 
+def _largest(
+    drawn: NDArray[np.float32],
+    scale: NDArray[np.float32],
+    shift: Floats | None,
+    threads: int | None,
+    progress: Progress | None,
+) -> Floats:
+    """Return the largest statistic of each row in each draw, float64 ``[draws, items]``.
+
+    ``scale`` is one over the standard error of each difference.  Without a shift it is the largest absolute
+    statistic, otherwise the largest one less its shift.
+    """
+    moved = None
+    if shift is not None:
+        moved = shift.astype(np.float32)
+
+    def largest_of_block(_: int, places: range) -> Floats:
+        errors = drawn[places.start : places.stop]
+        statistic = errors[:, :, None] - errors[:, None, :]
+        statistic *= scale
+        if moved is None:
+            np.abs(statistic, out=statistic)
+        else:
+            statistic -= moved
+        return np.asarray(statistic.max(axis=2), np.float64)
+
+    size = max(1, _BLOCK // scale.size)
+    blocks = in_slices(largest_of_block, len(drawn), size, threads, progress)
+    return np.concatenate(list(blocks))
+
+
 def rank_intervals(
     means: Floats,
     errors: MeanErrors | DrawnErrors,
@@ -285,88 +335,85 @@ def rank_intervals(
     alpha
         The chance of any false claim among all pairs, in (0, 1).
     threads, progress
-        As for :func:`~rankstone.stats.random_streams.in_blocks`; there are two rounds or more.
+        As for :func:`~rankstone.stats.parallel_blocks.in_blocks`; there are two rounds or more.
 
     Examples
     --------
     >>> errors = MeanErrors(np.full(3, 0.01), np.array([18.0]), np.zeros((3, 0)))
-    >>> found = rank_intervals(np.array([0.2, 0.9, 0.3]), errors)
-    >>> found.low.tolist(), found.high.tolist()
+    >>> ranks = rank_intervals(np.array([0.2, 0.9, 0.3]), errors)
+    >>> ranks.low.tolist(), ranks.high.tolist()
     ([2, 1, 2], [3, 1, 3])
     """
-    reach = errors.of_differences
-    gaps, items = means[:, None] - means, len(means)
-    inverse = np.divide(1.0, reach, out=np.zeros_like(reach), where=reach > 0)
+    error = errors.of_differences
+    items = len(means)
+    gaps = means[:, None] - means
+    inverse = np.divide(1.0, error, out=np.zeros_like(error), where=error > 0)
     statistic = gaps * inverse
-    every = errors.drawn.astype(np.float32)
-    scale = inverse.astype(np.float32)
-
-    def largest(draws: NDArray[np.float32], shift: Floats | None = None) -> Floats:
-        """Return the largest statistic of each row in each draw, float64 ``[draws, items]``."""
-        moved = None
-        if shift is not None:
-            moved = shift.astype(np.float32)
-        each = max(1, _BLOCK // items**2)
-
-        def block(at: int) -> Floats:
-            drawn = draws[at * each : (at + 1) * each]
-            found = drawn[:, :, None] - drawn[:, None, :]
-            found *= scale
-            if moved is None:
-                np.abs(found, out=found)
-            else:
-                found -= moved
-            return np.asarray(found.max(axis=2), np.float64)
-
-        return np.concatenate(
-            list(in_blocks(block, -(-len(draws) // each), threads, progress))
-        )
-
-    whole = alpha
+    item_alpha = alpha
     if errors.paired is not None:
-        alpha *= _ITEMS
+        item_alpha = alpha * _ITEMS
         by_pairs = gaps / errors.paired
         if errors.paired_df < FEW - 1:
             statistic = _of_few(statistic, by_pairs, np.isfinite(errors.paired))
 
-    rows = largest(every)
-    first = _critical(rows.max(axis=1), _FIRST_STAGE * alpha)
+    drawn = errors.drawn.astype(np.float32)
+    largest = partial(
+        _largest, scale=inverse.astype(np.float32), threads=threads, progress=progress
+    )
+    rows = largest(drawn, shift=None)
+    first = _critical(rows.max(axis=1), _FIRST_STAGE * item_alpha)
     shift = np.maximum(-statistic - first, 0.0)
-    second = largest(every, shift).max(axis=1)
-    # fewer pairs only lower what is the largest: draws far below the limit can stay as they are
-    close = math.ceil(_CLOSE * alpha * len(second))
-    high = np.argsort(-second, kind="stable")[:close]
-    better = np.zeros_like(statistic, bool)
-    while True:
-        limit = _critical(second, (1 - _FIRST_STAGE) * alpha)
-        claimed = statistic > limit
-        if not (claimed & ~better).any():
-            break
-        better = claimed
-        second[high] = largest(every[high], np.where(better, np.inf, shift)).max(axis=1)
-    limits = [_critical(row, alpha) for row in rows.T]
-    one = np.minimum(limits, limit)[:, None]
-    above = statistic > one
-    below = statistic < -one
+    better, limit = _step_down(statistic, largest, drawn, shift, item_alpha)
+
+    # an item by itself is compared with its own row only
+    row_limits = [_critical(row, item_alpha) for row in rows.T]
+    own_limit = np.minimum(row_limits, limit)[:, None]
+    above = statistic > own_limit
+    below = statistic < -own_limit
     if errors.paired is not None:
-        every_pair, row_pairs = _paired_limits(errors, items, whole - alpha)
+        every_pair, row_pairs = _paired_limits(errors, items, alpha - item_alpha)
         better |= by_pairs > every_pair
         above |= better | (by_pairs > row_pairs)
         below |= better.T | (by_pairs < -row_pairs)
     return RankIntervals(
         better,
-        1 + better.sum(axis=0),
-        items - better.sum(axis=1),
-        1 + below.sum(axis=1),
-        items - above.sum(axis=1),
-        limit,
+        low=1 + better.sum(axis=0),
+        high=items - better.sum(axis=1),
+        one_low=1 + below.sum(axis=1),
+        one_high=items - above.sum(axis=1),
+        critical=limit,
     )
 
 
-def _of_few(statistic: Floats, by_pairs: Floats, known: Bools) -> Floats:
+def _step_down(
+    statistic: Floats,
+    largest: Callable[..., Floats],
+    drawn: NDArray[np.float32],
+    shift: Floats,
+    alpha: float,
+) -> tuple[Bools, float]:
+    """Return the claims of the second stage, and the limit of its last step."""
+    largest_of_draw = largest(drawn, shift=shift).max(axis=1)
+    # fewer pairs only lower what is the largest: draws far below the limit can stay as they are
+    close = math.ceil(_CLOSE * alpha * len(drawn))
+    highest = np.argsort(-largest_of_draw, kind="stable")[:close]
+    better = np.zeros_like(statistic, bool)
+    while True:
+        limit = _critical(largest_of_draw, (1 - _FIRST_STAGE) * alpha)
+        claimed = statistic > limit
+        if not (claimed & ~better).any():
+            return better, limit
+
+        better = claimed
+        unclaimed = np.where(better, np.inf, shift)
+        rows = largest(drawn[highest], shift=unclaimed)
+        largest_of_draw[highest] = rows.max(axis=1)
+
+
+def _of_few(statistic: Floats, by_pairs: Floats, has_pair: Bools) -> Floats:
     """Return statistics that few data sets support: the smaller one of both, and less of it."""
     nearer = np.abs(by_pairs) < np.abs(statistic)
-    smaller = np.where(known & nearer, by_pairs, statistic)
+    smaller = np.where(has_pair & nearer, by_pairs, statistic)
     return smaller / _LESS
 
 

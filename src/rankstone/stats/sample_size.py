@@ -1,8 +1,6 @@
-"""Sample size and power: queries needed, and detectable differences, of two systems or among several.
+"""Sample size and power: queries needed, and detectable differences, of two systems.
 
-The power is exact: it comes from the noncentral t distribution (Cohen 1988), for several systems from the
-noncentral F distribution (Sakai, Information Retrieval Journal 19, 2016, who also sizes topic sets by the
-width of intervals).
+The power is exact: it comes from the noncentral t distribution (Cohen 1988).
 """
 
 from __future__ import annotations
@@ -12,9 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from rankstone._basics import Record
-from rankstone.errors import BadOption
-from rankstone.stats.random_streams import in_blocks
+from rankstone.errors import BadOption, between_0_and_1
+from rankstone.stats.parallel_blocks import in_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,16 +19,20 @@ if TYPE_CHECKING:
     from rankstone._basics import Bools, Floats, Ints
 
 
-#: with more signs every level is attained; levels such as 1 - 0.95 are not exact
-_MANY_WAYS, _LEVEL_ROUNDING = 50, 1e-9
+#: with more signs every level is attained
+_MANY_SIGNS: Final = 50
+#: levels such as 1 - 0.95 are not exact
+_LEVEL_ROUNDING: Final = 1e-9
 #: more queries than this are not counted
 MOST: Final = 10**9
 #: searches that a thread works on at a time
 _BLOCK: Final = 512
-#: steps of the secant method; a computed power is off by less than half of this, where t is less than that
-_SECANTS = 4
-_ROUNDED = 2.0**-45
-_FAR = 50.0
+#: steps of the secant method
+_SECANTS: Final = 4
+#: a computed power is off by less than half of this …
+_ROUNDED: Final = 2.0**-45
+#: … where t is less than this
+_FAR: Final = 50.0
 
 
 def power_of(effect: float, n: int, *, alpha: float = 0.05) -> float:
@@ -51,7 +52,8 @@ def power_of(effect: float, n: int, *, alpha: float = 0.05) -> float:
     >>> round(power_of(0.5, 34), 3)
     0.808
     """
-    return float(_power(np.array([effect]), np.array([n]), np.array([alpha]))[0])
+    powers = _power(np.array([effect]), np.array([n]), np.array([alpha]))
+    return float(powers[0])
 
 
 def _power(effect: Floats, n: Floats | Ints, alpha: Floats) -> Floats:
@@ -63,10 +65,11 @@ def _power(effect: Floats, n: Floats | Ints, alpha: Floats) -> Floats:
     least = -special.stdtrit(df, alpha / 2)
     above = special.nctdtr(df, shift, least)
     below = special.nctdtr(df, shift, -least)
+    # where it cannot be computed, the normal distribution is the limit
     for place in np.flatnonzero(np.isnan(above)):
-        # the normal distribution is the limit
         distance = shift[place] - least[place]
         above[place] = 0.5 * math.erfc(distance / math.sqrt(2))
+
     power: Floats = 1.0 - above
     power += np.where(np.isnan(below), 0.0, below)
     return power
@@ -82,7 +85,7 @@ def needed(effect: float, *, alpha: float = 0.05, power: float = 0.8) -> int | N
     >>> [needed(effect) for effect in (0.1, 0.2, 0.3, 0.5)]
     [787, 199, 90, 34]
     """
-    _check(alpha, power)
+    check_alpha_and_power(alpha, power)
     return all_needed(np.array([effect]), np.array([alpha]), power)[0]
 
 
@@ -94,7 +97,8 @@ def attained(n: Floats | Ints, alpha: Floats) -> Floats:
     >>> attained(np.array([5, 6, 10]), np.full(3, 0.05)).tolist()
     [0.0, 0.03125, 0.048828125]
     """
-    ways = 2.0 ** (np.minimum(np.floor(n), _MANY_WAYS) - 1)
+    signs = np.minimum(np.floor(n), _MANY_SIGNS)
+    ways = 2.0 ** (signs - 1)
     level: Floats = np.floor(alpha * ways + _LEVEL_ROUNDING) / ways
     return level
 
@@ -105,132 +109,40 @@ def least_signs(alpha: Floats | float) -> Floats:
     return least
 
 
-class Pilots(Record):
-    """What pilots say about differences of queries to come, of several pairs.
-
-    Where only some queries differ, a test by sign flips looks at these alone: its power is nearly that of t
-    on them (Student's statistic orders the flips), at the level that so few signs attain.
-
-    Attributes
-    ----------
-    share
-        float64 ``[pairs]``: the share of units that differ, in (0, 1].
-    deviation
-        float64 ``[pairs]``: the standard deviation of the differences of these, above 0.
-    flips
-        Whether the test is by signs or ranks, so that zeros say nothing and few signs reach no level.
-    """
-
-    share: Floats
-    deviation: Floats
-    flips: bool
-
-    @classmethod
-    def of(
-        cls, mean: Floats, deviation: Floats, units: Ints, share: Floats, *, flips: bool
-    ) -> Pilots:
-        """Make pilots of the means and deviations of all differences; NaN where too few differ."""
-        if not flips:
-            return cls(np.ones(len(mean)), deviation, flips)
-        moved = share * units
-        with np.errstate(divide="ignore", invalid="ignore"):
-            squares = (deviation**2 * (units - 1) + units * mean**2) / moved
-            rest = (squares - (mean / share) ** 2) * moved / (moved - 1)
-            return cls(share, np.sqrt(np.maximum(rest, 0.0)), flips)
-
-    def some(self, places: Ints | Bools) -> Pilots:
-        """Return those of some pairs."""
-        return Pilots(self.share[places], self.deviation[places], self.flips)
-
-    def detectable(self, units: Ints, alpha: Floats, power: float) -> Floats:
-        """Return the smallest mean difference that so many units show; infinite where none is."""
-        from scipy import special
-
-        moved = self.share * units
-        level = attained(moved, alpha) if self.flips else alpha
-        least = np.full(len(moved), np.inf)
-        some = level > 0
-        if self.flips:  # so few queries may differ that no difference is found
-            enough = special.bdtrc(least_signs(alpha) - 1, units, self.share)
-            some &= enough >= power
-        aim = self._aim(moved, alpha, power)
-        least[some] = all_detectable(moved[some], level[some], aim[some])
-        return least * self.deviation * self.share
-
-    def needed(
-        self, difference: Floats, alpha: Floats, power: float, widen: Floats | float = 1
-    ) -> list[int | None]:
-        """Return how many units show a mean difference; deviations are multiplied by ``widen``."""
-        effect = np.abs(difference) / (self.share * self.deviation * widen)
-        aim = np.full(len(effect), power)
-        if self.flips and (self.share < 1).any():
-            first = all_needed(effect, alpha, power, flips=self.flips)
-            counts = np.array([count or MOST for count in first], np.float64)
-            aim = self._aim(counts, alpha, power)
-        moved = all_needed(effect, alpha, aim, flips=self.flips)
-        return [
-            None if count is None else self._units(count, share, level, power)
-            for count, share, level in zip(moved, self.share, alpha, strict=True)
-        ]
-
-    def _aim(self, moved: Floats, alpha: Floats, power: float) -> Floats:
-        """Return the power to aim at, so that its mean over how many units may differ is as requested.
-
-        The number that differs varies in the pilot and again in the plan, each by a squared coefficient of
-        variation of (1 - share) / moved, and the statistic with its root.
-        """
-        from scipy import special
-
-        wanted = float(special.ndtri(power))
-        reach = (wanted - special.ndtri(alpha / 2)) / 2
-        varies = 2 * reach**2 * (1 - self.share) / np.maximum(moved, 1)
-        aim: Floats = special.ndtr(wanted * np.sqrt(1 + varies))
-        return aim
-
-    def _units(self, moved: int, share: float, alpha: float, power: float) -> int:
-        """Return among how many units so many differ, and rarely fewer than reach the level."""
-        from scipy import special
-
-        units = math.ceil(moved / share)
-        if share == 1:
-            return units
-        fewer = int(least_signs(alpha)) - 1
-        enough = smallest_n(lambda n: special.bdtrc(fewer, n, share) >= power)
-        return max(units, enough or MOST)
-
-
 def all_needed(
     effect: Floats, alpha: Floats, power: Floats | float, *, flips: bool = False
 ) -> list[int | None]:
     """Return :func:`needed` of each effect at its level; with ``flips`` at the one that signs attain."""
     from scipy import special
 
-    wanted = np.broadcast_to(power, effect.shape)
+    aim = np.broadcast_to(power, effect.shape)
 
     def enough(n: Floats, places: Ints) -> Bools:
+        """Return True where so many queries give the effect of a place its power."""
         level = alpha[places]
         if flips:
             level = attained(n, level)
         reached = np.zeros(len(places), np.bool_)
-        some = level > 0
-        places = places[some]
-        power = _power(effect[places], n[some], level[some])
-        reached[some] = power >= wanted[places]
+        possible = level > 0
+        places = places[possible]
+        powers = _power(effect[places], n[possible], level[possible])
+        reached[possible] = powers >= aim[places]
         return reached
 
     # the normal distribution, with half its squared quantile for the t-test, is off by one or two
-    quantile = -special.ndtri(alpha / 2)
+    z = -special.ndtri(alpha / 2)
     with np.errstate(divide="ignore"):
-        near = ((quantile + special.ndtri(power)) / effect) ** 2
-    near = np.minimum(near + quantile**2 / 2, MOST / 2)
-    places = np.flatnonzero(effect)
-    most = np.full(len(places), float(MOST))
-    places = places[(near[places] < MOST / 2) | enough(most, places)]
+        normal = ((z + special.ndtri(power)) / effect) ** 2
+    near = np.minimum(normal + z**2 / 2, MOST / 2)
     low = np.floor(np.maximum(near - 1, 1))
     high = np.ceil(near + 1)
 
-    def search(some: Ints) -> Floats:
-        return _smallest(enough, some, 1.0, low[some], high[some])
+    places = np.flatnonzero(effect)
+    most = np.full(len(places), float(MOST))
+    places = places[(near[places] < MOST / 2) | enough(most, places)]
+
+    def search(part: Ints) -> Floats:
+        return smallest_enough(enough, part, 1.0, low[part], high[part])
 
     counts = np.zeros(len(effect))
     counts[places] = _on_threads(search, places)
@@ -247,7 +159,7 @@ def detectable(n: int, *, alpha: float = 0.05, power: float = 0.8) -> float:
     >>> round(detectable(34), 3)
     0.495
     """
-    _check(alpha, power)
+    check_alpha_and_power(alpha, power)
     return float(all_detectable(np.array([n]), np.array([alpha]), power)[0])
 
 
@@ -257,8 +169,8 @@ def all_detectable(n: Ints | Floats, alpha: Floats, power: Floats | float) -> Fl
     # equal ones share a search
     distinct, place = np.unique(searches, axis=1, return_inverse=True)
 
-    def search(some: Ints) -> Floats:
-        return _smallest_effect(*distinct[:, some])
+    def search(part: Ints) -> Floats:
+        return _smallest_effect(*distinct[:, part])
 
     effects = np.full(distinct.shape[1], math.inf)
     # one query has no spread
@@ -278,21 +190,24 @@ def _smallest_effect(n: Floats | Ints, alpha: Floats, power: Floats) -> Floats:
     def powers(effect: Floats, places: Ints | slice = slice(None)) -> Floats:
         return _power(effect, n[places], alpha[places])
 
-    wanted = special.ndtri(power)
+    # the normal approximation, and the slope of the effect by the normal deviate of its power
+    z = special.ndtri(power)
     least = -special.stdtrit(n - 1, alpha / 2)
-    each = np.sqrt((1 + least**2 / (2 * (n - 1))) / n)
-    near = np.where(least < _FAR, least / np.sqrt(n) + wanted * each, np.nan)
-    slope = each
+    deviation = np.sqrt((1 + least**2 / (2 * (n - 1))) / n)
+    near = np.where(least < _FAR, least / np.sqrt(n) + z * deviation, np.nan)
+    slope = deviation
     step = miss = np.nan
     with np.errstate(all="ignore"):
         for _ in range(_SECANTS):
-            before = miss
-            miss = wanted - special.ndtri(powers(near))
-            secant = step / (before - miss)
+            previous = miss
+            miss = z - special.ndtri(powers(near))
+            secant = step / (previous - miss)
             slope = np.where(np.isfinite(secant), secant, slope)
             step = slope * miss
             near = np.abs(near + step)
-    reach = each * (6 * _ROUNDED * np.exp(wanted**2 / 2))
+
+    # effects outside these limits need no power of their own
+    reach = deviation * (6 * _ROUNDED * np.exp(z**2 / 2))
     low = near - reach
     high = near + reach
     too_small = np.where(powers(low) < power - _ROUNDED, low, 0.0)
@@ -306,18 +221,20 @@ def _smallest_effect(n: Floats | Ints, alpha: Floats, power: Floats) -> Floats:
         return reached
 
     count = len(n)
-    return _smallest(enough, np.arange(count), 0.0, np.zeros(count), np.ones(count))
+    return smallest_enough(
+        enough, np.arange(count), 0.0, np.zeros(count), np.ones(count)
+    )
 
 
 def _on_threads(search: Callable[[Ints], Floats], places: Ints) -> Floats:
     """Return the results of searches, which do not depend on each other."""
-    count = -(-len(places) // _BLOCK) or 1
-    parts = np.array_split(places, count)
-    results = in_blocks(lambda part: search(parts[part]), len(parts))
+    blocks = -(-len(places) // _BLOCK) or 1
+    parts = np.array_split(places, blocks)
+    results = in_blocks(lambda number: search(parts[number]), blocks)
     return np.concatenate(list(results))
 
 
-def _smallest(
+def smallest_enough(
     enough: Callable[[Floats, Ints], Bools],
     places: Ints,
     begin: float,
@@ -328,117 +245,58 @@ def _smallest(
 
     ``low`` and ``high`` are guesses of what is not enough and what is.
     """
-    left = np.flatnonzero(low > begin)
-    left = left[enough(low[left], places[left])]
-    high[left] = low[left]
-    low[left] = begin
-    left = np.arange(len(places))
-    while True:
-        left = left[~enough(high[left], places[left])]
-        if not len(left):
-            break
-        low[left] = high[left]
-        high[left] *= 2
-        left = left[np.isfinite(high[left])]  # a level that no effect reaches
+    # a low guess that is enough becomes the high one
+    guessed = np.flatnonzero(low > begin)
+    guessed = guessed[enough(low[guessed], places[guessed])]
+    high[guessed] = low[guessed]
+    low[guessed] = begin
+
+    # a high guess that is not enough is doubled, but for levels that no effect reaches
+    short = np.arange(len(places))
+    while len(short):
+        short = short[~enough(high[short], places[short])]
+        low[short] = high[short]
+        high[short] *= 2
+        short = short[np.isfinite(high[short])]
+
     while True:
         middle = (low + high) / 2
         if begin:
             middle = np.floor(middle)
-        left = np.flatnonzero((low < middle) & (middle < high) & np.isfinite(high))
-        if not len(left):
+        between = (low < middle) & (middle < high) & np.isfinite(high)
+        searched = np.flatnonzero(between)
+        if not len(searched):
             return high
-        reached = enough(middle[left], places[left])
-        yes = left[reached]
-        no = left[~reached]
-        high[yes] = middle[yes]
-        low[no] = middle[no]
 
-
-def power_among(effect: float, n: int, systems: int, *, alpha: float = 0.05) -> float:
-    """Return the power of the analysis of variance to see the range of the true means of several systems.
-
-    The best and the worst differ by the range and all others lie between them in the middle, which is the
-    hardest case (Sakai 2016).  Systems are compared on the same queries; two have the power of the t-test.
-
-    Parameters
-    ----------
-    effect
-        The range over the standard deviation of differences of two systems.
-    n
-        Queries, 2 or more.
-    systems
-        How many, 2 or more.
-    alpha
-        Level of the test.
-
-    Examples
-    --------
-    >>> round(power_among(0.5, 34, 2), 3), round(power_among(0.5, 34, 10), 3)
-    (0.808, 0.469)
-    """
-    return float(_power_among(np.array([effect]), np.array([n]), systems, alpha)[0])
-
-
-def _power_among(
-    effect: Floats, n: Floats | Ints, systems: int, alpha: float
-) -> Floats:
-    from scipy import special
-
-    df = systems - 1, (systems - 1) * (n - 1)
-    least = special.fdtri(*df, 1 - alpha)
-    found: Floats = 1 - special.ncfdtr(*df, n * effect**2, least)
-    return found
-
-
-def expected_width(n: int, *, alpha: float = 0.05) -> float:
-    """Return the expected width of the t-interval of a mean, in standard deviations (Sakai 2016).
-
-    >>> round(expected_width(30), 4)
-    0.7404
-    """
-    from scipy import special
-
-    mean_of_s = math.exp(
-        special.gammaln(n / 2) - special.gammaln((n - 1) / 2)
-    ) * math.sqrt(2 / (n - 1))
-    return float(-2 * special.stdtrit(n - 1, alpha / 2)) * mean_of_s / math.sqrt(n)
+        reached = enough(middle[searched], places[searched])
+        lowered = searched[reached]
+        raised = searched[~reached]
+        high[lowered] = middle[lowered]
+        low[raised] = middle[raised]
 
 
 def smallest_n(enough: Callable[[int], bool]) -> int | None:
     """Return the smallest number of queries that is enough, ``None`` if a thousand million are not.
 
-    >>> smallest_n(lambda n: expected_width(n) <= 0.5)
-    64
+    >>> smallest_n(lambda n: power_of(0.5, n) >= 0.8)
+    34
     """
     if not enough(MOST):
         return None
+
     low = 1
     high = 2
     while not enough(high):
         low = high
         high = 2 * high
+
     while high - low > 1:
-        low, high = (
-            (low, middle) if enough(middle := (low + high) // 2) else (middle, high)
-        )
+        middle = (low + high) // 2
+        if enough(middle):
+            high = middle
+        else:
+            low = middle
     return high
-
-
-def detectable_among(
-    n: int, systems: int, *, alpha: float = 0.05, power: float = 0.8
-) -> float:
-    """Return the smallest range that a number of queries shows among systems with this power.
-
-    >>> round(detectable_among(34, 2), 3), round(detectable_among(34, 10), 3)
-    (0.495, 0.688)
-    """
-    _check(alpha, power)
-    one = np.arange(1)
-
-    def enough(effect: Floats, _: Ints) -> Bools:
-        return _power_among(effect, np.full(len(effect), n), systems, alpha) >= power
-
-    return float(_smallest(enough, one, 0.0, np.zeros(1), np.ones(1))[0])
 
 
 def upper_deviation(df: int, share: float = 0.8) -> float:
@@ -451,15 +309,15 @@ def upper_deviation(df: int, share: float = 0.8) -> float:
     """
     from scipy import special
 
-    return math.sqrt(df / float(special.chdtri(df, share))) if df > 0 else math.inf
+    if df <= 0:
+        return math.inf
+    return math.sqrt(df / float(special.chdtri(df, share)))
 
 
-def _check(alpha: float, power: float) -> None:
-    for name, value in (("alpha", alpha), ("power", power)):
-        if not 0 < value < 1:
-            raise BadOption(
-                f"{name}={value!r} is out of range", expected=f"0 < {name} < 1"
-            )
+def check_alpha_and_power(alpha: float, power: float) -> None:
+    """Refuse a level or a power that is no share, and a power no larger than the level."""
+    between_0_and_1("alpha", alpha)
+    between_0_and_1("power", power)
     if power <= alpha:
         raise BadOption(
             f"power={power!r} is not more than alpha={alpha!r}",

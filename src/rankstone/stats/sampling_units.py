@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from rankstone._basics import Record
-from rankstone.stats.random_streams import tolerance
+from rankstone.stats.exact_sums import column_sums, tolerance
 
 if TYPE_CHECKING:
     from rankstone._basics import Floats, Ints
@@ -36,7 +36,7 @@ class Units(Record):
 
     Examples
     --------
-    >>> units = Units.of(np.array([[0.5], [0.75], [1.0]]), cluster=np.array([0, 0, 1]))
+    >>> units = Units.from_scores(np.array([[0.5], [0.75], [1.0]]), cluster=np.array([0, 0, 1]))
     >>> units.total.ravel().tolist(), units.size.tolist(), units.mean.tolist()
     ([1.25, 1.0], [2.0, 1.0], [0.75])
     """
@@ -46,7 +46,7 @@ class Units(Record):
     clustered: bool = False
 
     @classmethod
-    def of(
+    def from_scores(
         cls,
         values: Floats,
         *,
@@ -64,17 +64,17 @@ class Units(Record):
         cluster
             int64 ``[queries]``, from 0: the cluster each query belongs to.
         """
-        size: Floats = np.ones(len(values)) if weight is None else weight
+        size: Floats = np.ones(len(values))
+        if weight is not None:
+            size = weight
         total = values * size[:, None]
         if cluster is None:
             return cls(total, size)
+
         groups = int(cluster.max(initial=-1)) + 1
-        columns = [_by_cluster(column, cluster, groups) for column in total.T]
-        return cls(
-            np.stack(columns, axis=1),
-            _by_cluster(size, cluster, groups),
-            clustered=True,
-        )
+        columns = [_sum_by_cluster(column, cluster, groups) for column in total.T]
+        cluster_size = _sum_by_cluster(size, cluster, groups)
+        return cls(np.stack(columns, axis=1), cluster_size, clustered=True)
 
     def __len__(self) -> int:
         return len(self.size)
@@ -93,13 +93,18 @@ class Units(Record):
     def mean(self) -> Floats:
         """The mean of each column over queries, float64 ``[columns]``; sums are exact."""
         size = math.fsum(self.size)
-        return np.array([math.fsum(column) / size for column in self.total.T])
+        return column_sums(self.total) / size
 
-    def difference(self, one: int | Ints, other: int | Ints) -> Units:
-        """Return columns ``one - other``, of two columns or of many pairs of them."""
+    def difference(self, first: int | Ints, second: int | Ints) -> Units:
+        """Return columns ``first - second``, of two columns or of many pairs of them."""
         columns = self.total.T
-        between = columns[np.atleast_1d(one)] - columns[np.atleast_1d(other)]
+        between = columns[np.atleast_1d(first)] - columns[np.atleast_1d(second)]
         return Units(between.T, self.size, clustered=self.clustered)
+
+    def counting(self) -> Units:
+        """Return the units that have a size above 0."""
+        rows = self.size > 0
+        return Units(self.total[rows], self.size[rows], clustered=self.clustered)
 
     def scatter(self) -> Floats:
         """Return the deviation of each unit's total from its expectation, float64 ``[units, columns]``.
@@ -117,8 +122,8 @@ class Units(Record):
         n = len(self)
         if n < 2:  # noqa: PLR2004 - one unit has no spread
             return np.full(self.total.shape[1], np.nan)
-        scatter = self.scatter()
-        squares = np.array([math.fsum(column) for column in (scatter * scatter).T])
+
+        squares = column_sums(self.scatter() ** 2)
         error: Floats = np.sqrt(squares * (n / (n - 1))) / math.fsum(self.size)
         return error
 
@@ -132,11 +137,11 @@ class Units(Record):
             return np.full(self.total.shape[1], np.nan), 0
         if not self.clustered or not np.ptp(self.size):
             return self.standard_error(), len(self) - 1
-        share = self.size[:, None] / math.fsum(self.size)
+
+        whole = math.fsum(self.size)
+        share = self.size[:, None] / whole
         squares = self.scatter() ** 2 / remainder(share)
-        error: Floats = np.sqrt(
-            [math.fsum(column) for column in squares.T]
-        ) / math.fsum(self.size)
+        error: Floats = np.sqrt(column_sums(squares)) / whole
         return error, effective_df(self.size)
 
 
@@ -150,9 +155,11 @@ def effective_df(size: Floats) -> float:
     """
     if not np.ptp(size):
         return len(size) - 1
+
     share = size / math.fsum(size)
-    leverage = share**2 / remainder(share)
-    return df_of_sums(math.fsum(share**2), math.fsum(leverage), math.fsum(leverage**2))
+    squares = share**2
+    leverage = squares / remainder(share)
+    return df_of_sums(math.fsum(squares), math.fsum(leverage), math.fsum(leverage**2))
 
 
 def df_of_sums(shares: float, leverage: float, squares: float) -> float:
@@ -161,7 +168,10 @@ def df_of_sums(shares: float, leverage: float, squares: float) -> float:
     Where one unit has all but some 10⁻⁵ of the whole, its leverage is so large that the difference of the
     squares keeps nothing of its products with others; these add less than 2·10⁻⁵ to the squared shares there.
     """
-    return 1 / (shares if shares > _ONE_UNIT else shares + leverage**2 - squares)
+    variance = shares
+    if shares <= _ONE_UNIT:
+        variance = shares + leverage**2 - squares
+    return 1 / variance
 
 
 def remainder(share: Floats) -> Floats:
@@ -170,7 +180,8 @@ def remainder(share: Floats) -> Floats:
     return rest
 
 
-def _by_cluster(values: Floats, cluster: Ints, groups: int) -> Floats:
+def _sum_by_cluster(values: Floats, cluster: Ints, groups: int) -> Floats:
     """Return the sum of each cluster, whose last bit does not depend on the order queries come in."""
     order = np.lexsort((values, cluster))
-    return np.asarray(np.bincount(cluster[order], values[order], groups), np.float64)
+    sums = np.bincount(cluster[order], values[order], groups)
+    return np.asarray(sums, np.float64)

@@ -12,6 +12,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
+from rankstone.stats.student_t import t_quantile, t_tail
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -20,21 +22,23 @@ if TYPE_CHECKING:
 
 #: units at which intervals are as narrow as they can be; at 100 times as many they are a fifth wider
 TUNED_TO: Final = 1000
+#: minus twice the logarithm of alpha, at 95 %
+_TWICE_LOG: Final = 2 * math.log(20)
 #: the spread of effects that makes them so at 95 % (Waudby-Smith et al., equation 24, to first order)
-_SPREAD: Final = (2 * math.log(20) + math.log(2 * math.log(20) + 1)) / TUNED_TO
-
-
+_SPREAD: Final = (_TWICE_LOG + math.log(_TWICE_LOG + 1)) / TUNED_TO
 #: the weight of the expected shares in the prior of a bad experiment's shares, in units
-_NEAR: Final = 100
+_PRIOR_UNITS: Final = 100
+#: tails below this are taken for it, so that their normal deviate is finite
+_LEAST_TAIL: Final = 1e-300
 
 
-def always_valid_interval(found: Estimate, alpha: float) -> tuple[float, float]:
+def always_valid_interval(estimate: Estimate, alpha: float) -> tuple[float, float]:
     """Return both ends of an interval that is valid at all looks together with confidence ``1 - alpha``.
 
     Parameters
     ----------
-    found
-        An estimate with its error, ``units`` and ``df``; without an error the ends are NaN.
+    estimate
+        With its error, ``units`` and ``df``; without an error the ends are NaN.
     alpha
         Between 0 and 1.
 
@@ -47,15 +51,17 @@ def always_valid_interval(found: Estimate, alpha: float) -> tuple[float, float]:
     """
     from scipy import special
 
-    if math.isnan(found.error):
+    if math.isnan(estimate.error):
         return math.nan, math.nan
-    grown = found.units * _SPREAD
-    z = math.sqrt((1 + 1 / grown) * math.log((1 + grown) / alpha**2))
-    reach = -found.error * float(special.stdtrit(found.df, special.ndtr(-z)))
-    return found.value - reach, found.value + reach
+
+    variance_ratio = estimate.units * _SPREAD
+    z = math.sqrt((1 + 1 / variance_ratio) * math.log((1 + variance_ratio) / alpha**2))
+    t = t_quantile(special.ndtr(-z), estimate.df)
+    reach = -estimate.error * t
+    return estimate.value - reach, estimate.value + reach
 
 
-def always_valid_p(found: Estimate) -> float:
+def always_valid_p(estimate: Estimate) -> float:
     """Return the least alpha whose always-valid interval leaves 0 out; 1 where none does.
 
     Examples
@@ -66,10 +72,13 @@ def always_valid_p(found: Estimate) -> float:
     """
     from scipy import special
 
-    tail = float(special.stdtr(found.df, -abs(found.value) / found.error))
-    z = -float(special.ndtri(max(tail, 1e-300)))
-    grown = found.units * _SPREAD
-    return min(1.0, math.sqrt(1 + grown) * math.exp(-(z**2) / 2 * grown / (1 + grown)))
+    distance = abs(estimate.value) / estimate.error
+    tail = t_tail(distance, estimate.df)
+    z = -float(special.ndtri(max(tail, _LEAST_TAIL)))
+
+    variance_ratio = estimate.units * _SPREAD
+    exponent = -(z**2) / 2 * variance_ratio / (1 + variance_ratio)
+    return min(1.0, math.sqrt(1 + variance_ratio) * math.exp(exponent))
 
 
 def always_valid_ratio(counts: Sequence[int], shares: Sequence[float]) -> float:
@@ -92,12 +101,13 @@ def always_valid_ratio(counts: Sequence[int], shares: Sequence[float]) -> float:
     """
     from scipy import special
 
-    prior = [_NEAR * share for share in shares]
-    factor = special.gammaln(_NEAR) - special.gammaln(_NEAR + sum(counts))
-    for count, share, near in zip(counts, shares, prior, strict=True):
-        factor += (
-            special.gammaln(near + count)
-            - special.gammaln(near)
+    log_bayes = special.gammaln(_PRIOR_UNITS)
+    log_bayes -= special.gammaln(_PRIOR_UNITS + sum(counts))
+    for count, share in zip(counts, shares, strict=True):
+        prior = _PRIOR_UNITS * share
+        log_bayes += (
+            special.gammaln(prior + count)
+            - special.gammaln(prior)
             - count * math.log(share)
         )
-    return min(1.0, math.exp(min(-float(factor), 0.0)))
+    return min(1.0, math.exp(min(-float(log_bayes), 0.0)))

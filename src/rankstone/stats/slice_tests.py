@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from rankstone._basics import Record
-from rankstone.stats.random_streams import Whole, in_blocks, raw, tolerance
+from rankstone.stats.exact_sums import Whole, tolerance
+from rankstone.stats.parallel_blocks import in_slices
+from rankstone.stats.random_streams import raw
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,9 +31,10 @@ if TYPE_CHECKING:
 _PRIOR: Final = 10
 #: how often the excess of gaps that are found is taken off: so that the mean is that of true gaps in simulation
 _TIMES: Final = 5
-#: permutations of a block, and members of slices that are turned into numbers at a time
-_BLOCK = 64
-_CHUNK = 1 << 23
+#: permutations of a block
+_BLOCK: Final = 64
+#: members of slices that are turned into numbers at a time
+_CHUNK: Final = 1 << 23
 #: names the stream of random numbers of these tests
 _STREAM: Final = 0x736C6963
 
@@ -83,21 +86,21 @@ class SliceTests(Record):
 
         size = np.abs(self.z)
         critical = self.critical_z
-        found = self.evidence > self.critical
-        known = np.where(found, size, np.nan)
+        kept = np.where(self.evidence > self.critical, size, np.nan)
         for _ in range(_TIMES):
-            above = known - critical
+            above = kept - critical
             excess = np.exp(-above * above / 2) / special.ndtr(above)
             excess /= np.sqrt(2 * np.pi)
-            known = np.maximum(size - excess, 0.0)
-        share: Floats = known / np.maximum(size, 1e-300)
+            kept = np.maximum(size - excess, 0.0)
+        share: Floats = kept / np.maximum(size, 1e-300)
         return share
 
     def reach(self) -> Floats:
         """Return half the width of the simultaneous intervals, float64 ``[slices]``."""
         root = self.critical_z * (8 * self.df + 3) / (8 * self.df + 1)
-        found: Floats = self.error * np.sqrt(self.df * np.expm1(root * root / self.df))
-        return found
+        squared_t = self.df * np.expm1(root * root / self.df)
+        reach: Floats = self.error * np.sqrt(squared_t)
+        return reach
 
 
 class Gaps(Record):
@@ -119,27 +122,22 @@ class Gaps(Record):
 
     def statistics(self, values: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Return gap, standard error, degrees of freedom and z of each slice."""
-        sums, squares = (
-            self.summed(part[None])[0] for part in (values, values * values)
-        )
-        gap, *parts = self._moments(sums, squares, values)
-        if self.cluster is None:
-            error, df = parts
-        else:
-            own = np.concatenate(
-                [(part**2).sum(axis=0) for part in self._contributions(values)]
-            )
+        sums = self.summed(values[None])[0]
+        squares = self.summed((values * values)[None])[0]
+        gap, error, df = self._moments(sums, squares, values)
+        if self.cluster is not None:
+            parts = [(part**2).sum(axis=0) for part in self._contributions(values)]
             clusters = self.cluster.max() + 1
-            error = np.sqrt(own * clusters / (clusters - 1))
+            error = np.sqrt(np.concatenate(parts) * clusters / (clusters - 1))
             df = np.full(len(gap), clusters - 1.0)
-        return gap, error, df, _normal(gap, error, df)
+        return gap, error, df, _normal_deviate(gap, error, df)
 
     @cached_property
     def log_share(self) -> Floats:
         """The logarithm of the share of units of each slice, or of what is outside if that is less."""
         share = self.members.mean(axis=0)
-        found: Floats = np.log(np.minimum(share, 1 - share))
-        return found
+        logarithm: Floats = np.log(np.minimum(share, 1 - share))
+        return logarithm
 
     def largest(
         self,
@@ -153,140 +151,130 @@ class Gaps(Record):
         Values change places between units; against zero, or where units are in clusters, their signs change
         instead, those of a cluster together.
         """
-        centred = values - (0.0 if self.zero else values.mean())
-        work = (
-            self._flipped if self.zero or self.cluster is not None else self._permuted
-        )
-        blocks = -(-permutations // _BLOCK)
-        sizes = [min(_BLOCK, permutations - at * _BLOCK) for at in range(blocks)]
-        each = work(centred, seed)
-        return np.concatenate(
-            list(in_blocks(lambda at: each(at, sizes[at]), blocks, progress=progress))
-        )
+        if not self.zero:
+            values = values - values.mean()
+        flips = self.zero or self.cluster is not None
+        draw = self._flipped if flips else self._permuted
+        work = draw(values, seed)
+        blocks = in_slices(work, permutations, _BLOCK, progress=progress)
+        return np.concatenate(list(blocks))
 
-    def _permuted(self, values: Floats, seed: int) -> Callable[[int, int], Floats]:
+    def _permuted(self, values: Floats, seed: int) -> Callable[[int, range], Floats]:
         """Return what draws a block of permutations."""
-        whole = Whole.of(np.stack([values, values * values], axis=1))
+        whole = Whole.from_values(np.stack([values, values * values], axis=1))
+        columns = list(zip(whole.whole.T, whole.bits.tolist(), strict=True))
 
-        def draw(block: int, count: int) -> Floats:
-            bits = raw(seed, _STREAM, block, size=count * len(values)).reshape(
-                count, -1
-            )
-            order = np.argsort(bits, axis=1)
+        def largest(block: int, places: range) -> Floats:
+            count = len(places)
+            bits = raw(seed, _STREAM, block, size=count * len(values))
+            order = np.argsort(bits.reshape(count, -1), axis=1)
             sums, squares = (
-                np.ldexp(self.summed(column[order]), -bit)
-                for column, bit in zip(whole.whole.T, whole.bits.tolist(), strict=True)
+                np.ldexp(self.summed(column[order]), -scale)
+                for column, scale in columns
             )
             gap, error, df = self._moments(sums, squares, values)
-            most: Floats = (_normal(gap, error, df) ** 2 / 2 + self.log_share).max(
-                axis=-1
-            )
-            return most
+            z = _normal_deviate(gap, error, df)
+            evidence: Floats = (z**2 / 2 + self.log_share).max(axis=-1)
+            return evidence
 
-        return draw
+        return largest
 
-    def _flipped(self, values: Floats, seed: int) -> Callable[[int, int], Floats]:
+    def _flipped(self, values: Floats, seed: int) -> Callable[[int, range], Floats]:
         """Return what draws a block of sign flips of clusters."""
-        clusters = len(values) if self.cluster is None else int(self.cluster.max()) + 1
+        clusters = len(values)
+        if self.cluster is not None:
+            clusters = int(self.cluster.max()) + 1
+        df = np.full(1, clusters - 1.0)
 
-        def draw(block: int, count: int) -> Floats:
+        def largest(block: int, places: range) -> Floats:
+            count = len(places)
             bits = raw(seed, _STREAM, block, size=count * clusters).reshape(count, -1)
             signs = np.where(bits >> np.uint64(63), 1.0, -1.0)
-            most = np.full(count, -np.inf)
-            for at, part in zip(
-                self._chunks(), self._contributions(values), strict=True
-            ):
+            largest_evidence = np.full(count, -np.inf)
+            chunks = zip(self._chunks(), self._contributions(values), strict=True)
+            for chunk, part in chunks:
                 gap = signs @ part
                 own = (part**2).sum(axis=0)
-                spread = (
-                    np.maximum(own - gap * gap / clusters, 1e-300)
-                    * clusters
-                    / (clusters - 1)
-                )
-                z = _normal(gap, np.sqrt(spread), np.full(1, clusters - 1.0))
-                np.maximum(most, (z**2 / 2 + self.log_share[at]).max(axis=1), out=most)
-            return most
+                rest = np.maximum(own - gap * gap / clusters, 1e-300)
+                error = np.sqrt(rest * clusters / (clusters - 1))
+                z = _normal_deviate(gap, error, df)
+                evidence = (z**2 / 2 + self.log_share[chunk]).max(axis=1)
+                np.maximum(largest_evidence, evidence, out=largest_evidence)
+            return largest_evidence
 
-        return draw
+        return largest
 
     def _chunks(self) -> list[slice]:
         units, slices = self.members.shape
-        each = max(1, _CHUNK // units)
-        return [slice(at, at + each) for at in range(0, slices, each)]
+        size = max(1, _CHUNK // units)
+        return [slice(begin, begin + size) for begin in range(0, slices, size)]
 
     def summed(self, values: Floats) -> Floats:
         """Return the sums of members, float64 ``[…, slices]``."""
-        return np.concatenate(
-            [
-                values @ self.members[:, part].astype(np.float64)
-                for part in self._chunks()
-            ],
-            axis=-1,
-        )
+        sums = []
+        for chunk in self._chunks():
+            members = self.members[:, chunk].astype(np.float64)
+            sums.append(values @ members)
+        return np.concatenate(sums, axis=-1)
 
     def _contributions(self, values: Floats) -> list[Floats]:
-        """Return what each cluster adds to the gaps of some slices, float64 ``[clusters, slices]``."""
-        found = []
-        for part in self._chunks():
-            inside = self.members[:, part].astype(np.float64)
+        """Return what each cluster adds to the gaps of each chunk of slices, float64 ``[clusters, slices]``."""
+        column = values[:, None]
+        contributions = []
+        for chunk in self._chunks():
+            inside = self.members[:, chunk].astype(np.float64)
             size = inside.sum(axis=0)
-            each = values[:, None] * (inside / size)
+            part = column * (inside / size)
             if not self.zero:
-                each -= values[:, None] * ((1 - inside) / (len(values) - size))
+                part -= column * ((1 - inside) / (len(values) - size))
             if self.cluster is not None:
                 order = np.argsort(self.cluster, kind="stable")
-                begins = np.searchsorted(
-                    self.cluster[order], np.arange(self.cluster.max() + 1)
-                )
-                each = np.add.reduceat(each[order], begins, axis=0)
-            found.append(each)
-        return found
+                clusters = np.arange(self.cluster.max() + 1)
+                begins = np.searchsorted(self.cluster[order], clusters)
+                part = np.add.reduceat(part[order], begins, axis=0)
+            contributions.append(part)
+        return contributions
 
     def _moments(
         self, sums: Floats, squares: Floats, values: Floats
     ) -> tuple[Floats, Floats, Floats]:
         """Return gap, standard error and degrees of freedom of each slice (Welch 1947)."""
         n = len(values)
-        size = self.members.sum(axis=0)
+        size: Floats = self.members.sum(axis=0, dtype=np.float64)
         total = values.sum()
-        every = (values * values).sum()
+        total_squares = (values * values).sum()
         mean = sums / size
-        common = max(every - total * total / n, 0.0) / (
-            n - 1
-        )  # rounding can leave less
-        held = self.zero
-        other = n - size
-        rest = np.zeros_like(mean) if held else (total - sums) / other
         # means are subtracted, so rounding can leave less than nothing
-        inside = np.maximum(squares - sums * mean, 0.0)
-        inside = (_PRIOR * common + inside) / (_PRIOR + size - 1) / size
-        if held:
-            return (
-                mean,
-                np.sqrt(inside),
-                np.broadcast_to(_PRIOR + size - 1.0, mean.shape),
-            )
-        outside = np.maximum(every - squares - (total - sums) * rest, 0.0)
-        outside = (_PRIOR * common + outside) / (_PRIOR + other - 1) / other
+        common = max(total_squares - total * total / n, 0.0) / (n - 1)
+        scatter = np.maximum(squares - sums * mean, 0.0)
+        inside, df = _with_prior(scatter, size, common)
+        if self.zero:
+            return mean, np.sqrt(inside), np.broadcast_to(df, mean.shape)
+
+        other_size = n - size
+        rest = total - sums
+        other_mean = rest / other_size
+        scatter = np.maximum(total_squares - squares - rest * other_mean, 0.0)
+        outside, other_df = _with_prior(scatter, other_size, common)
         both = inside + outside
         with np.errstate(invalid="ignore", divide="ignore"):
-            df = both**2 / (
-                inside**2 / (_PRIOR + size - 1) + outside**2 / (_PRIOR + other - 1)
-            )
-        return mean - rest, np.sqrt(both), np.where(both > 0, df, n - 1.0)
+            welch = both**2 / (inside**2 / df + outside**2 / other_df)
+        return mean - other_mean, np.sqrt(both), np.where(both > 0, welch, n - 1.0)
 
 
-def _normal(gap: Floats, error: Floats, df: Floats) -> Floats:
+def _with_prior(scatter: Floats, size: Floats, common: float) -> tuple[Floats, Floats]:
+    """Return variances of means, to which a common variance is added, and degrees of freedom."""
+    df = _PRIOR + size - 1
+    return (_PRIOR * common + scatter) / df / size, df
+
+
+def _normal_deviate(gap: Floats, error: Floats, df: Floats) -> Floats:
     """Return the normal deviate of a t-value (Wallace 1959, within .02 from five degrees of freedom on)."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        squared = np.where(gap == 0, 0.0, (gap / error) ** 2)
-    found: Floats = (
-        np.sign(gap)
-        * (8 * df + 1)
-        / (8 * df + 3)
-        * np.sqrt(df * np.log1p(squared / df))
-    )
-    return found
+        squared_t = np.where(gap == 0, 0.0, (gap / error) ** 2)
+    size = np.sqrt(df * np.log1p(squared_t / df))
+    deviate: Floats = np.sign(gap) * (8 * df + 1) / (8 * df + 3) * size
+    return deviate
 
 
 def slice_tests(
@@ -319,27 +307,22 @@ def slice_tests(
     --------
     >>> rng = np.random.default_rng(0)
     >>> members = rng.random((500, 40)) < 0.2
-    >>> found = slice_tests(rng.normal(0, 0.1, 500) - 0.1 * members[:, 7], Gaps(members))
-    >>> int(found.z.argmin()), bool(found.p[7] < 0.05)
+    >>> tests = slice_tests(rng.normal(0, 0.1, 500) - 0.1 * members[:, 7], Gaps(members))
+    >>> int(tests.z.argmin()), bool(tests.p[7] < 0.05)
     (7, True)
     """
     if not gaps.zero and np.ptp(values) <= tolerance(values):
         values = np.zeros_like(values)  # rounding is no gap
     gap, error, df, z = gaps.statistics(values)
     largest = np.sort(gaps.largest(values, permutations, seed, progress))
-    # equal gaps of permuted data count as large, whatever the rounding of their sums
     evidence = z**2 / 2 + gaps.log_share
+
+    # equal gaps of permuted data count as large, whatever the rounding of their sums
     reached = permutations - np.searchsorted(largest, evidence - 1e-9)
-    place = min(int(np.ceil(confidence * (permutations + 1))), permutations) - 1
-    return SliceTests(
-        gap,
-        error,
-        df,
-        z,
-        evidence,
-        (1 + reached) / (permutations + 1),
-        float(largest[place]),
-    )
+    p = (1 + reached) / (permutations + 1)
+    rank = min(int(np.ceil(confidence * (permutations + 1))), permutations)
+    critical = float(largest[rank - 1])
+    return SliceTests(gap, error, df, z, evidence, p, critical)
 
 
 def critical_z(critical: float, log_share: Floats) -> Floats:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     from rankstone._basics import Floats
 
+    #: the axes of the factors that interact
+    Effect = tuple[int, ...]
+
 
 class VarianceSource(Record):
     """A line of an analysis of variance.
@@ -47,7 +50,9 @@ class VarianceSource(Record):
     @property
     def mean_square(self) -> float:
         """The sum of squares over its degrees of freedom."""
-        return self.squares / self.df if self.df else math.nan
+        if not self.df:
+            return math.nan
+        return self.squares / self.df
 
 
 def variance_components(
@@ -66,66 +71,91 @@ def variance_components(
 
     Examples
     --------
-    >>> found = variance_components(np.array([[0.1, 0.4, 0.5], [0.2, 0.6, 0.7]]), ["system", "topic"])
-    >>> [(one.name, one.df, round(one.squares, 4)) for one in found]
+    >>> sources = variance_components(np.array([[0.1, 0.4, 0.5], [0.2, 0.6, 0.7]]), ["system", "topic"])
+    >>> [(source.name, source.df, round(source.squares, 4)) for source in sources]
     [('system', 1, 0.0417), ('topic', 2, 0.2233), ('residual', 2, 0.0033)]
     """
-    from scipy import special
+    cells = scores
+    within = 1
+    error = 0.0
+    if replicated:
+        cells = scores.mean(axis=-1)
+        within = scores.shape[-1]
+        error = float(((scores - cells[..., None]) ** 2).sum())
+    error_df = cells.size * (within - 1)
+    rest = 0.0
+    if error_df:
+        rest = error / error_df
 
-    cells = scores.mean(axis=-1) if replicated else scores
-    levels = scores.shape[: len(factors)]
-    within = scores.shape[-1] if replicated else 1
-    effects = [
-        one
-        for size in range(1, len(levels) + 1)
-        for one in combinations(range(len(levels)), size)
-    ]
-    found: dict[tuple[int, ...], tuple[int, float]] = {}
-    parts: dict[tuple[int, ...], Floats] = {(): np.asarray(cells.mean(keepdims=True))}
-    for effect in effects:
-        others = tuple(axis for axis in range(len(levels)) if axis not in effect)
-        part = cells.mean(axis=others, keepdims=True) if others else cells
-        lower = [one for one in parts if set(one) < set(effect)]
-        parts[effect] = part - sum(parts[one] for one in lower)
-        weight = within * math.prod(levels[axis] for axis in others)
-        df = math.prod(levels[axis] - 1 for axis in effect)
-        found[effect] = df, float(weight * (parts[effect] ** 2).sum())
-    error = float(((scores - cells[..., None]) ** 2).sum()) if replicated else math.nan
-    df_error = math.prod(levels) * (within - 1)
-    rest = error / df_error if df_error else 0.0
-    variance: dict[tuple[int, ...], float] = {}
+    lines = _sums_of_squares(cells, within)
+    variance: dict[Effect, float] = {}
     sources = []
-    for effect in reversed(effects):
+    for effect in reversed(lines):
+        line = lines[effect]
+        higher = [axes for axes in lines if set(effect) < set(axes)]
         # a mean square expects each component that contains its factors, as often as a mean is of such cells
         expected = rest + sum(
-            within
-            * math.prod(levels[axis] for axis in range(len(levels)) if axis not in one)
-            * variance[one]
-            for one in variance
-            if set(effect) < set(one)
+            lines[axes].times * variance[axes] for axes in reversed(higher)
         )
-        df, squares = found[effect]
-        times = within * math.prod(
-            levels[axis] for axis in range(len(levels)) if axis not in effect
-        )
-        variance[effect] = (squares / df - expected) / times
-        above = [one for one in effects if set(effect) < set(one)]
+        variance[effect] = (line.squares / line.df - expected) / line.times
+
         # with one interaction above, or none and replicates, its mean square is the denominator
-        error_line = (df_error, error) if replicated and not above else None
-        below = found[above[0]] if len(above) == 1 else error_line
         f = p = math.nan
-        if below is not None and below[1] > 0:
-            f = squares / df / (below[1] / below[0])
-            p = float(special.fdtrc(df, below[0], f))
-        whole = len(effect) == len(levels) and not replicated
-        name = "residual" if whole else " × ".join(factors[axis] for axis in effect)
-        sources.append(VarianceSource(name, df, squares, variance[effect], f, p))
+        if len(higher) == 1:
+            below = lines[higher[0]]
+            f, p = _f_test(line, below.squares, below.df)
+        elif replicated and not higher:
+            f, p = _f_test(line, error, error_df)
+
+        name = " × ".join(factors[axis] for axis in effect)
+        if not higher and not replicated:
+            name = "residual"
+        sources.append(
+            VarianceSource(name, line.df, line.squares, variance[effect], f, p)
+        )
+
     sources.reverse()
     if replicated:
         sources.append(
-            VarianceSource("residual", df_error, error, rest, math.nan, math.nan)
+            VarianceSource("residual", error_df, error, rest, math.nan, math.nan)
         )
     return sources
+
+
+class _Line(Record):
+    """What the axes of an effect explain, and of how many scores each of its means is."""
+
+    df: int
+    squares: float
+    times: int
+
+
+def _sums_of_squares(cells: Floats, within: int) -> dict[Effect, _Line]:
+    """Return the lines of all effects, from single factors up to all of them together."""
+    axes = range(cells.ndim)
+    effects = [effect for size in axes for effect in combinations(axes, size + 1)]
+    parts: dict[Effect, Floats] = {(): np.asarray(cells.mean(keepdims=True))}
+    lines = {}
+    for effect in effects:
+        others = tuple(axis for axis in axes if axis not in effect)
+        lower = [part for axes, part in parts.items() if set(axes) < set(effect)]
+        part = cells.mean(axis=others, keepdims=True) - sum(lower)
+        parts[effect] = part
+
+        times = within * math.prod(cells.shape[axis] for axis in others)
+        df = math.prod(cells.shape[axis] - 1 for axis in effect)
+        lines[effect] = _Line(df, float(times * (part**2).sum()), times)
+    return lines
+
+
+def _f_test(line: _Line, squares: float, df: int) -> tuple[float, float]:
+    """Return F of a line over the mean square below it, and its p; NaN where that is 0."""
+    from scipy import special
+
+    if not squares > 0:
+        return math.nan, math.nan
+    f = line.squares / line.df / (squares / df)
+    return f, float(special.fdtrc(line.df, df, f))
 
 
 def order_components(
@@ -150,148 +180,16 @@ def order_components(
     >>> [(name, part is None) for name, _, part in order_components(scores, ["system", "shard", "topic"])][:4]
     [('system', True), ('shard', True), ('topic', True), ('system × shard', False)]
     """
-    sizes = dict(zip(factors, scores.shape, strict=True))
-    found = []
-    for one in variance_components(scores, factors):
-        own, *others = factors if one.name == "residual" else one.name.split(" × ")
-        variance = max(one.variance, 0.0)
-        times = math.prod(sizes[other] for other in others)
-        found.append(
-            (
-                one.name,
-                variance,
-                variance / times if own == factors[0] and others else None,
-            )
-        )
-    return found
-
-
-class Reliability(Record):
-    """How well means over data sets tell systems apart.
-
-    Attributes
-    ----------
-    systems, datasets
-        How many there are.
-    between
-        The variance between systems.
-    interaction
-        The variance of a system on a data set beyond both, without the noise of queries where that is known.
-    level
-        The variance between data sets.
-    queries, noise
-        The variances between queries and of a system on a query, for a data set of one query; 0 if unknown.
-    each
-        What a data set's means have of these: the mean of 1/queries.
-    ratio
-        The mean square of systems over that of the interaction, of data sets' means.
-    """
-
-    systems: int
-    datasets: int
-    between: float
-    interaction: float
-    level: float
-    queries: float
-    noise: float
-    each: float
-    ratio: float
-
-    @classmethod
-    def of(cls, means: Floats, queries: Sequence[Floats] = ()) -> Reliability:
-        """Estimate the components of a board.
-
-        Parameters
-        ----------
-        means
-            float64 ``[datasets, systems]``, without NaN, at least two of each.
-        queries
-            Scores per query of each data set, float64 ``[queries, systems]``, where they are known.  Data
-            sets count the same, whatever their numbers of queries (the analysis of unweighted means).
-        """
-        n, items = means.shape
-        system, dataset, rest = variance_components(means.T, ["system", "dataset"])
-        inner = [
-            variance_components(one.T, ["system", "query"])
-            for one in queries
-            if len(one) > 1
-        ]
-        df = [sum(one[at].df for one in inner) for at in (1, 2)]
-        squares = [
-            sum(one[at].squares for one in inner) / df[at - 1] if inner else 0.0
-            for at in (1, 2)
-        ]
-        noise = squares[1]
-        of_queries = max(squares[0] - squares[1], 0.0) / items
-        each = float(np.mean([1 / len(one) for one in queries])) if queries else 0.0
-        return cls(
-            items,
-            n,
-            max(system.variance, 0.0),
-            max(rest.mean_square - noise * each, 0.0),
-            max(dataset.variance - of_queries * each, 0.0),
-            of_queries,
-            noise,
-            each,
-            system.f,
-        )
-
-    def coefficient(
-        self,
-        *,
-        absolute: bool = False,
-        datasets: float | None = None,
-        queries: float | None = None,
-    ) -> float:
-        """Return the share of the variance of means that is between systems.
-
-        Parameters
-        ----------
-        absolute
-            Φ, which counts how hard data sets are as error: for scores with a meaning of their own.
-            Otherwise Eρ², for orders.
-        datasets, queries
-            For so many data sets, and queries in each; by default as they are.
-        """
-        each = self.each if queries is None else 1 / queries
-        error = (
-            self.interaction
-            + self.noise * each
-            + (self.level + self.queries * each) * absolute
-        )
-        whole = self.between + error / (self.datasets if datasets is None else datasets)
-        return self.between / whole if whole > 0 else 0.0
-
-    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Return the interval of Eρ², exact for normal scores (Feldt, Psychometrika 30, 1965)."""
-        from scipy import special
-
-        df = self.systems - 1
-        rest = (self.systems - 1) * (self.datasets - 1)
-        if not self.ratio > 0:
-            return 0.0, 1.0
-        shares = (1 + confidence) / 2, (1 - confidence) / 2
-        low, high = (
-            max(1 - float(special.fdtri(df, rest, one)) / self.ratio, 0.0)
-            for one in shares
-        )
-        return low, high
-
-    def datasets_needed(self, target: float, *, absolute: bool = False) -> int | None:
-        """Return how many data sets like these make the coefficient reach a target; ``None`` without any."""
-        if not self.between > 0:
-            return None
-        now = self.coefficient(absolute=absolute, datasets=1)
-        return max(2, math.ceil(target / (1 - target) * (1 - now) / now - 1e-9))
-
-    def queries_needed(self, target: float, *, absolute: bool = False) -> int | None:
-        """Return how many queries in each of these data sets do; ``None`` where no number is enough."""
-        most = (
-            self.datasets * self.between * (1 - target) / target
-            - self.interaction
-            - self.level * absolute
-        )
-        noise = self.noise + self.queries * absolute
-        return (
-            max(1, math.ceil(noise / most - 1e-9)) if most > 0 and noise > 0 else None
-        )
+    levels = dict(zip(factors, scores.shape, strict=True))
+    components = []
+    for source in variance_components(scores, factors):
+        names = source.name.split(" × ")
+        if source.name == "residual":
+            names = list(factors)
+        ordered, *others = names
+        variance = max(source.variance, 0.0)
+        part = None
+        if ordered == factors[0] and others:
+            part = variance / math.prod(levels[factor] for factor in others)
+        components.append((source.name, variance, part))
+    return components

@@ -63,7 +63,7 @@ def test_levels_and_limits_are_inverse() -> None:
     assert worst_case_p(values + 1, worst_case(values + 1, 0.01)) == pytest.approx(
         [0.01] * 4, rel=1e-6
     )
-    found = difference_estimate(Units.of(values[:, :1]), (0.0, 1.0))
+    found = difference_estimate(Units.from_scores(values[:, :1]), (0.0, 1.0))
     low, high = found.limits(0.01)
     assert found.p_above(low) == pytest.approx(0.01, rel=1e-6)
     assert found.p_below(high) == pytest.approx(0.01, rel=1e-6)
@@ -75,19 +75,21 @@ def test_the_interval_turned_round() -> None:
         np.random.default_rng(6).normal(0.05, 0.3, (20, 1))
         * (np.arange(20) % 3 > 0)[:, None]
     )
-    low, high = difference_estimate(Units.of(values), (0.0, 1.0)).interval()
+    low, high = difference_estimate(Units.from_scores(values), (0.0, 1.0)).interval()
 
     assert difference_estimate(
-        Units.of(-values), (0.0, 1.0)
+        Units.from_scores(-values), (0.0, 1.0)
     ).interval() == pytest.approx((-high, -low), rel=1e-12)
 
 
 def test_t_and_the_adaptive_limit_meet() -> None:
     """Of many queries that all move a little, the worst credible loss weighs nothing."""
     values = np.random.default_rng(7).normal(0.01, 0.1, (5000, 1))
-    ours = difference_estimate(Units.of(values), (0.0, 1.0)).interval()
+    ours = difference_estimate(Units.from_scores(values), (0.0, 1.0)).interval()
 
-    assert ours == pytest.approx(estimates(Units.of(values))[0].interval(), abs=1e-4)
+    assert ours == pytest.approx(
+        estimates(Units.from_scores(values))[0].interval(), abs=1e-4
+    )
 
 
 @given(
@@ -96,15 +98,15 @@ def test_t_and_the_adaptive_limit_meet() -> None:
 )
 def test_never_outside_never_without_width(values: list[float], method: str) -> None:
     """Whatever the scores: inside the range, of some width, and around the mean."""
-    low, high = mean_estimates(Units.of(column(*values)), [(0.0, 1.0)], method)[
-        0
-    ].interval()
+    low, high = mean_estimates(
+        Units.from_scores(column(*values)), [(0.0, 1.0)], method
+    )[0].interval()
     mean = math.fsum(values) / len(values)
     assert 0 <= low < high <= 1
     assert low - 1e-9 <= mean <= high + 1e-9
     differences = column(*(2 * value - 1 for value in values))
     low, high = difference_estimate(
-        Units.of(differences), (0.0, 1.0), method
+        Units.from_scores(differences), (0.0, 1.0), method
     ).interval()
     assert -1 <= low < high <= 1
 
@@ -112,9 +114,9 @@ def test_never_outside_never_without_width(values: list[float], method: str) -> 
 def test_ranges_are_scales() -> None:
     """Scores of 0 to 5 have the limits of a fifth of them, times 5."""
     values = np.random.default_rng(8).integers(0, 6, (20, 1)).astype(float)
-    low, high = mean_estimates(Units.of(values), [(0.0, 5.0)])[0].interval()
+    low, high = mean_estimates(Units.from_scores(values), [(0.0, 5.0)])[0].interval()
 
-    assert mean_estimates(Units.of(values / 5), [(0.0, 1.0)])[
+    assert mean_estimates(Units.from_scores(values / 5), [(0.0, 1.0)])[
         0
     ].interval() == pytest.approx((low / 5, high / 5))
 
@@ -180,7 +182,7 @@ def test_clusters_of_unequal_size_have_cr2() -> None:
         )
         / 100
     )
-    units = Units.of(values[:, None], cluster=cluster)
+    units = Units.from_scores(values[:, None], cluster=cluster)
 
     assert units.robust_error()[0][0] == pytest.approx(math.sqrt(square), rel=1e-12)
 
@@ -326,9 +328,9 @@ def test_many_differences_have_the_bits_of_each_alone() -> None:
     )
     cluster = np.arange(37) // 2
     for units in (
-        Units.of(values),
-        Units.of(values, cluster=cluster),
-        Units.of(values[:1]),
+        Units.from_scores(values),
+        Units.from_scores(values, cluster=cluster),
+        Units.from_scores(values[:1]),
     ):
         for method in ("auto", "worst_case"):
             found = difference_estimates(units, (0.0, 1.0), method)
@@ -359,7 +361,7 @@ def test_levels_of_differences_are_inverse_to_their_limits(
         rng.normal(0.0, 0.3, 60),
         np.where(rng.random(40) < 0.1, -0.5, 0.0),
     ):
-        units = Units.of(np.clip(values, -1, 1)[:, None])
+        units = Units.from_scores(np.clip(values, -1, 1)[:, None])
         estimate = difference_estimate(units, (0.0, 1.0), method)
         for alpha in (0.2, 0.025, 0.001):
             low, high = estimate.limits(alpha)
@@ -377,6 +379,8 @@ def test_two_units_are_planned_with_a_third_at_the_worst_loss() -> None:
         mean = sum(values) / 3
         squares = sum((value - mean) ** 2 for value in values)
         errors.append(math.sqrt(squares / (1 - 1 / 3)) / 3)
-    two = difference_estimate(Units.of(column(first, second)), (0.0, 1.0))
+    two = difference_estimate(Units.from_scores(column(first, second)), (0.0, 1.0))
     assert two.spread == pytest.approx(max(errors))
-    assert math.isnan(difference_estimate(Units.of(column(0.1)), (0.0, 1.0)).spread)
+    assert math.isnan(
+        difference_estimate(Units.from_scores(column(0.1)), (0.0, 1.0)).spread
+    )

@@ -28,7 +28,7 @@ def skewed(seed: int = 1, n: int = 60) -> np.ndarray:
 def test_holds_the_mean(method: str) -> None:
     """The mean is inside, wider confidence gives a wider interval, and the standard error is s / √n."""
     values = skewed()
-    found = estimates(Units.of(values), method)[0]
+    found = estimates(Units.from_scores(values), method)[0]
     (low, high), (lower, higher) = found.interval(0.9), found.interval(0.99)
 
     assert lower < low < values.mean() < high < higher
@@ -38,7 +38,7 @@ def test_holds_the_mean(method: str) -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_nothing_varies(method: str) -> None:
     """Without any spread the data give no interval; a range does, that of a share of 9 out of 9."""
-    units = Units.of(np.full((9, 1), 0.25))
+    units = Units.from_scores(np.full((9, 1), 0.25))
     low, high = estimates(units, method, span=(0.0, 1.0))[0].interval()
 
     assert all(map(math.isnan, estimates(units, method)[0].interval()))
@@ -51,7 +51,10 @@ def test_nothing_varies(method: str) -> None:
 def test_one_query_says_nothing(method: str) -> None:
     """One query has no spread, so there is no interval."""
     assert all(
-        map(math.isnan, estimates(Units.of(np.array([[0.5]])), method)[0].interval())
+        map(
+            math.isnan,
+            estimates(Units.from_scores(np.array([[0.5]])), method)[0].interval(),
+        )
     )
 
 
@@ -59,8 +62,8 @@ def test_one_query_says_nothing(method: str) -> None:
 def test_turned_round(method: str) -> None:
     """The interval of b - a is that of a - b turned round."""
     values = skewed()
-    low, high = estimates(Units.of(values), method)[0].interval()
-    other = estimates(Units.of(-values), method)[0].interval()
+    low, high = estimates(Units.from_scores(values), method)[0].interval()
+    other = estimates(Units.from_scores(-values), method)[0].interval()
 
     assert other == pytest.approx((-high, -low), abs=1e-9)
 
@@ -69,10 +72,10 @@ def test_turned_round(method: str) -> None:
 def test_columns_do_not_touch_each_other(method: str) -> None:
     """A column has the same interval, bit by bit, whatever stands beside it."""
     both = np.concatenate([skewed(1), 1000 * skewed(2)], axis=1)
-    alone = estimates(Units.of(both[:, :1]), method, resamples=300)[0]
+    alone = estimates(Units.from_scores(both[:, :1]), method, resamples=300)[0]
 
     assert (
-        estimates(Units.of(both), method, resamples=300)[0].interval()
+        estimates(Units.from_scores(both), method, resamples=300)[0].interval()
         == alone.interval()
     )
 
@@ -81,11 +84,11 @@ def test_columns_do_not_touch_each_other(method: str) -> None:
 def test_clusters_of_one_query_are_queries(method: str) -> None:
     """Clusters with one query each change nothing."""
     values = skewed()
-    clustered = Units.of(values, cluster=np.arange(60))
+    clustered = Units.from_scores(values, cluster=np.arange(60))
 
     assert (
         estimates(clustered, method)[0].interval()
-        == estimates(Units.of(values), method)[0].interval()
+        == estimates(Units.from_scores(values), method)[0].interval()
     )
 
 
@@ -93,11 +96,13 @@ def test_clusters_of_one_query_are_queries(method: str) -> None:
 def test_queries_that_say_the_same_are_one(method: str) -> None:
     """Every query four times, a cluster each: the interval is that of the queries themselves."""
     values = skewed()
-    four = Units.of(np.repeat(values, 4, axis=0), cluster=np.repeat(np.arange(60), 4))
+    four = Units.from_scores(
+        np.repeat(values, 4, axis=0), cluster=np.repeat(np.arange(60), 4)
+    )
     found = estimates(four, method)[0].interval()
 
     assert found == pytest.approx(
-        estimates(Units.of(values), method)[0].interval(), abs=1e-9
+        estimates(Units.from_scores(values), method)[0].interval(), abs=1e-9
     )
 
 
@@ -107,15 +112,17 @@ def test_clusters_widen_what_depends() -> None:
     user = np.repeat(np.arange(30), 10)
     values = (draw.normal(0, 1, 30)[user] + draw.normal(0, 0.2, 300))[:, None]
     for method in METHODS:
-        low, high = estimates(Units.of(values, cluster=user), method)[0].interval()
-        narrow, wide = estimates(Units.of(values), method)[0].interval()
+        low, high = estimates(Units.from_scores(values, cluster=user), method)[
+            0
+        ].interval()
+        narrow, wide = estimates(Units.from_scores(values), method)[0].interval()
         assert high - low > 2 * (wide - narrow), method
 
 
 @pytest.mark.parametrize("method", BOOTSTRAPS)
 def test_threads_change_no_bit(method: str) -> None:
     """One thread or four: the same bits; another seed: others."""
-    units = Units.of(skewed(n=5000))
+    units = Units.from_scores(skewed(n=5000))
     one, four, other = (
         estimates(units, method, resamples=900, seed=seed, threads=threads)[
             0
@@ -130,7 +137,7 @@ CODE = """
 import numpy as np
 from rankstone.stats import RESAMPLED, estimates
 from rankstone.stats.sampling_units import Units
-units = Units.of(np.random.Generator(np.random.Philox(2)).random((3000, 40)))
+units = Units.from_scores(np.random.Generator(np.random.Philox(2)).random((3000, 40)))
 for method in ("t", *RESAMPLED):
     print(method, [found.interval() for found in estimates(units, method, resamples=100)])
 """
@@ -214,14 +221,14 @@ def test_counts_are_poisson() -> None:
 def test_unknown_interval() -> None:
     """A name nobody knows is told, with the nearest."""
     with pytest.raises(BadOption, match="did you mean bca"):
-        estimates(Units.of(skewed()), "bcaa")
+        estimates(Units.from_scores(skewed()), "bcaa")
 
 
 @pytest.mark.parametrize("confidence", [0, 1, 95])
 def test_confidence_is_a_chance(confidence: float) -> None:
     """95 is no probability."""
     with pytest.raises(BadOption, match="out of range"):
-        estimates(Units.of(skewed()))[0].interval(confidence)
+        estimates(Units.from_scores(skewed()))[0].interval(confidence)
 
 
 def jackknifed(totals: list[float], sizes: list[float]) -> float:
@@ -240,7 +247,9 @@ def test_the_acceleration_of_bca() -> None:
     """Of queries it is skewness over 6 √n, as SciPy has it; of clusters what the jackknife says."""
     for seed in range(5):
         values = skewed(seed, 40)
-        acceleration = estimates(Units.of(values), "bca", resamples=20)[0].acceleration
+        acceleration = estimates(Units.from_scores(values), "bca", resamples=20)[
+            0
+        ].acceleration
         by_skewness = stats.skew(values[:, 0]) / (6 * math.sqrt(40))
         assert acceleration == pytest.approx(by_skewness, rel=1e-9)
         assert acceleration == pytest.approx(
@@ -249,7 +258,7 @@ def test_the_acceleration_of_bca() -> None:
         sizes = np.random.default_rng(seed).integers(1, 9, 12)
         cluster = np.repeat(np.arange(12), sizes)
         drawn = skewed(seed, len(cluster))
-        units = Units.of(drawn, cluster=cluster)
+        units = Units.from_scores(drawn, cluster=cluster)
         assert estimates(units, "bca", resamples=20)[0].acceleration == pytest.approx(
             jackknifed(
                 np.bincount(cluster, drawn[:, 0]).tolist(), sizes.astype(float).tolist()
@@ -257,7 +266,7 @@ def test_the_acceleration_of_bca() -> None:
             rel=1e-9,
         )
     # 0, 0, 0, 1: distances of 1/4 and 3/4 from the mean; 3/8 over 6 (3/4)^1.5
-    four = Units.of(np.array([[0.0], [0.0], [0.0], [1.0]]))
+    four = Units.from_scores(np.array([[0.0], [0.0], [0.0], [1.0]]))
     assert estimates(four, "bca", resamples=20)[0].acceleration == pytest.approx(
         (3 / 8) / (6 * 0.75**1.5)
     )
@@ -267,7 +276,7 @@ def test_the_acceleration_of_bca() -> None:
 def test_the_ends_of_bca_are_quantiles_of_its_means(tail: float) -> None:
     """Φ(z₀ + (z₀ + z) / (1 − a (z₀ + z))) of the resamples, a and z₀ from the definition (eq. 6.8)."""
     values = skewed(4, 25)
-    estimate = estimates(Units.of(values), "bca", resamples=999)[0]
+    estimate = estimates(Units.from_scores(values), "bca", resamples=999)[0]
     drawn = estimate.drawn
     assert drawn is not None
     mean, normal = values.mean(), stats.norm()

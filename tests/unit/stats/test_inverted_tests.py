@@ -27,7 +27,7 @@ def _differences(seed: int, n: int) -> Floats:
 def _p(test: str, differences: Floats, shift: float) -> float:
     if test == "randomisation":
         return sign_flips(differences - shift)[0].p
-    return PAIRED[test](Units.of(differences - shift))
+    return PAIRED[test](Units.from_scores(differences - shift))
 
 
 @given(
@@ -42,7 +42,7 @@ def test_a_shift_is_inside_where_the_test_keeps_it(
 ) -> None:
     """Just inside both limits p is above alpha, just outside at most alpha."""
     differences = _differences(seed, n)
-    [(low, high)] = inverted(test, Units.of(differences), alpha)
+    [(low, high)] = inverted(test, Units.from_scores(differences), alpha)
 
     for limit, outwards in ((low, -1), (high, 1)):
         assert _p(test, differences, limit - outwards * _NEAR) > alpha
@@ -75,8 +75,8 @@ def test_limits_are_those_of_all_ways(seed: int, n: int) -> None:
 def test_columns_and_threads_change_no_bit() -> None:
     """A column's limits do not depend on the others, nor on the number of threads."""
     differences = np.random.default_rng(2).normal(size=(40, 5))
-    together = flip_limits(Units.of(differences), flips=5000)
-    alone = flip_limits(Units.of(differences[:, 2:3]), flips=5000, threads=1)
+    together = flip_limits(Units.from_scores(differences), flips=5000)
+    alone = flip_limits(Units.from_scores(differences[:, 2:3]), flips=5000, threads=1)
 
     assert [side[2] for side in together] == [side[0] for side in alone]
 
@@ -92,7 +92,9 @@ def test_mcnemars_interval_covers_clear_differences(
     shares = [share * wins, 1 - share, share * (1 - wins)]
     draw = np.random.default_rng(4)
     differences = draw.choice([1.0, 0.0, -1.0], (n, 400), p=shares)
-    ends = np.array(inverted("mcnemar", Units.of(differences), 0.05, flips=2000))
+    ends = np.array(
+        inverted("mcnemar", Units.from_scores(differences), 0.05, flips=2000)
+    )
     truth = shares[0] - shares[2]
     covered = (ends[:, 0] <= truth) & (truth <= ends[:, 1])
     assert covered.mean() >= 0.92
@@ -125,7 +127,7 @@ def test_medians_are_of_the_queries_that_differ(test: str) -> None:
     draw = np.random.default_rng(3)
     moved = draw.normal(0.1, 0.2, (12, 1))
     equal = np.zeros((30, 1))
-    both = Units.of(np.concatenate([moved, equal]))
-    assert inverted(test, both, 0.05) == inverted(test, Units.of(moved), 0.05)
-    assert PAIRED[test](both) == PAIRED[test](Units.of(moved))
-    assert inverted(test, Units.of(equal), 0.05) == [(0.0, 0.0)]
+    both = Units.from_scores(np.concatenate([moved, equal]))
+    assert inverted(test, both, 0.05) == inverted(test, Units.from_scores(moved), 0.05)
+    assert PAIRED[test](both) == PAIRED[test](Units.from_scores(moved))
+    assert inverted(test, Units.from_scores(equal), 0.05) == [(0.0, 0.0)]

@@ -160,7 +160,7 @@ def test_unequal_spreads_break_tukey_and_not_both_together() -> None:
 def test_a_t_test_is_what_one_pair_of_many_queries_gives() -> None:
     """Of one pair and many queries, both are close to Student's t."""
     table = np.random.default_rng(8).normal([[0.0], [0.15]], 1.0, (200, 2, 1))
-    p = paired_t(Units.of(table[:, :, 0]).difference(0, 1))
+    p = paired_t(Units.from_scores(table[:, :, 0]).difference(0, 1))
 
     assert flipped_max_t(table, flips=20_000).p[0, 1, 0] == pytest.approx(p, abs=0.015)
     assert resampled_max_t(table, resamples=20_000).p[0, 1, 0] == pytest.approx(

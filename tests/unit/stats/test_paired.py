@@ -29,16 +29,16 @@ from rankstone.stats.sampling_units import Units
 
 
 def of(*differences: float) -> Units:
-    return Units.of(np.array(differences)[:, None])
+    return Units.from_scores(np.array(differences)[:, None])
 
 
 def test_t_of_clusters_of_one_size_is_t_of_their_means() -> None:
     """Three queries a user: the test has as many degrees of freedom as there are users, less one."""
     values = np.random.default_rng(2).normal(0.1, 1, 30)[:, None]
-    clustered = Units.of(values, cluster=np.repeat(np.arange(10), 3))
+    clustered = Units.from_scores(values, cluster=np.repeat(np.arange(10), 3))
 
     assert paired_t(clustered) == pytest.approx(
-        paired_t(Units.of(values.reshape(10, 3).mean(1)[:, None]))
+        paired_t(Units.from_scores(values.reshape(10, 3).mean(1)[:, None]))
     )
 
 
@@ -67,7 +67,9 @@ def test_mcnemar_is_the_coin_of_what_changed() -> None:
 def test_equivalence_is_an_interval_inside_the_margin(margin: float) -> None:
     """Both one-sided p are at most 0.05 exactly where the 90 % interval of t lies within ±margin."""
     for seed in range(20):
-        units = Units.of(np.random.default_rng(seed).normal(0.01, 0.1, (40, 1)))
+        units = Units.from_scores(
+            np.random.default_rng(seed).normal(0.01, 0.1, (40, 1))
+        )
         low, high = estimates(units)[0].interval(0.90)
         p = tost(units, margin)
 

@@ -10,13 +10,11 @@ import pytest
 from scipy import optimize
 
 from rankstone.errors import NotComparable
+from rankstone.stats.battles import Battles, circular_triads, elo
 from rankstone.stats.paired_comparisons import (
-    Battles,
     _bradley_terry,
     _davidson,
     _rao_kupper,
-    circular_triads,
-    elo,
     fit_strengths,
 )
 
@@ -29,15 +27,15 @@ def drawn(seed: int, items: int = 5, n: int = 300, ties: float = 0.2) -> Battles
     right = (left + rng.integers(1, items, n)) % items
     chance = 1 / (1 + np.exp(strength[right] - strength[left]))
     outcome = np.where(rng.random(n) < chance, 0, 1)
-    return Battles.of(left, right, np.where(rng.random(n) < ties, 2, outcome))
+    return Battles.from_columns(left, right, np.where(rng.random(n) < ties, 2, outcome))
 
 
 def test_items_are_as_many_as_their_numbers_say() -> None:
     """From 0 to the largest; none without battles."""
     none = np.zeros(0, np.int64)
 
-    assert Battles.of(np.array([0]), np.array([2]), np.array([0])).items == 3
-    assert Battles.of(none, none, none).items == 0
+    assert Battles.from_columns(np.array([0]), np.array([2]), np.array([0])).items == 3
+    assert Battles.from_columns(none, none, none).items == 0
 
 
 def log_likelihood(battles: Battles, model: str, at: np.ndarray) -> float:
@@ -75,7 +73,7 @@ def test_the_maximum_of_the_likelihood(model: str, covariates: int) -> None:
     rng = np.random.default_rng(covariates)
     one = drawn(3)
     more = rng.normal(size=(len(one.left), covariates))
-    battles = Battles.of(
+    battles = Battles.from_columns(
         one.left,
         one.right,
         one.outcome,
@@ -106,7 +104,7 @@ def test_the_maximum_of_the_likelihood(model: str, covariates: int) -> None:
 def test_two_items_by_hand() -> None:
     """Odds of the wins; with Davidson ν = ties / √(wins × losses), with Rao and Kupper θ by its formula."""
     left, outcome = np.zeros(10, np.int64), np.array([0] * 5 + [1] * 2 + [2] * 3)
-    battles = Battles.of(left, left + 1, outcome)
+    battles = Battles.from_columns(left, left + 1, outcome)
     plain = fit_strengths(battles).strengths
     assert math.exp(plain[0] - plain[1]) == pytest.approx((5 + 1.5) / (2 + 1.5))
     davidson = fit_strengths(battles, "davidson")
@@ -125,8 +123,10 @@ def test_weights_are_counts() -> None:
     one = drawn(5)
     weight = np.random.default_rng(1).integers(1, 4, len(one.left))
     rows = np.repeat(np.arange(len(weight)), weight)
-    whole = Battles.of(one.left[rows], one.right[rows], one.outcome[rows])
-    weighted = Battles.of(one.left, one.right, one.outcome, weight.astype(float))
+    whole = Battles.from_columns(one.left[rows], one.right[rows], one.outcome[rows])
+    weighted = Battles.from_columns(
+        one.left, one.right, one.outcome, weight.astype(float)
+    )
 
     assert fit_strengths(weighted).strengths == pytest.approx(
         fit_strengths(whole).strengths
@@ -141,7 +141,7 @@ def test_an_advantage_of_the_left() -> None:
         np.arange(100) // 2 % 4 == 3, 1, 0
     )  # the left wins three of four, whichever it is
     fit = fit_strengths(
-        Battles.of(left, 1 - left, outcome, covariates=np.ones((100, 1)))
+        Battles.from_columns(left, 1 - left, outcome, covariates=np.ones((100, 1)))
     )
 
     assert fit.effects[0] == pytest.approx(math.log(76 / 24))
@@ -160,7 +160,7 @@ def test_parts_that_cannot_be_ranked(
     left: list[int], right: list[int], outcome: list[int], parts: list[list[int]]
 ) -> None:
     """The maximum exists only where a chain of wins leads from any item to any other (Ford 1957)."""
-    battles = Battles.of(np.array(left), np.array(right), np.array(outcome))
+    battles = Battles.from_columns(np.array(left), np.array(right), np.array(outcome))
     assert battles.parts() == parts
     if len(parts) > 1:
         with pytest.raises(NotComparable):
@@ -173,7 +173,9 @@ def test_covariates_that_decide_everything() -> None:
     separating = np.where(one.outcome == 0, 1.0, -1.0)[:, None]
     with pytest.raises(NotComparable, match="decide every battle"):
         fit_strengths(
-            Battles.of(one.left, one.right, one.outcome, covariates=separating)
+            Battles.from_columns(
+                one.left, one.right, one.outcome, covariates=separating
+            )
         )
     with pytest.raises(NotComparable, match="needs ties"):
         fit_strengths(one, "davidson")
@@ -189,7 +191,9 @@ def test_errors_are_those_of_repeated_battles() -> None:
         left = rng.integers(0, 4, 600)
         right = (left + rng.integers(1, 4, 600)) % 4
         chance = 1 / (1 + np.exp(moved[cluster, right] - moved[cluster, left]))
-        battles = Battles.of(left, right, np.where(rng.random(600) < chance, 0, 1))
+        battles = Battles.from_columns(
+            left, right, np.where(rng.random(600) < chance, 0, 1)
+        )
         fit = fit_strengths(battles)
         spread.append(fit.strengths)
         alone.append(np.diag(fit.covariance())[:4])
@@ -213,7 +217,9 @@ def test_errors_by_cluster_are_the_jackknife(model: str) -> None:
     for group in range(15):
         rows = cluster != group
         columns = (battles.left, battles.right, battles.outcome)
-        one = fit_strengths(Battles.of(*(column[rows] for column in columns)), model)
+        one = fit_strengths(
+            Battles.from_columns(*(column[rows] for column in columns)), model
+        )
         moves.append(one.strengths - fit.strengths)
     jackknife = 14 / 15 * (np.array(moves) ** 2).sum(axis=0)
     covariance, df = fit.errors_by(cluster)
@@ -239,7 +245,7 @@ def test_what_one_cluster_alone_has_seen() -> None:
     own = (battles.left, battles.right, battles.outcome)
     columns = (np.concatenate(pair) for pair in zip(own, extra, strict=True))
     cluster = np.concatenate([np.arange(300) % 12, np.zeros(4, np.int64)])
-    covariance, df = fit_strengths(Battles.of(*columns)).errors_by(cluster)
+    covariance, df = fit_strengths(Battles.from_columns(*columns)).errors_by(cluster)
     assert np.isfinite(covariance).all()
     assert df[4] == df.min() < 1
 

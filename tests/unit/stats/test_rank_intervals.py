@@ -9,7 +9,6 @@ import pytest
 from scipy import stats
 
 from rankstone.boards.cells import ScoringRule
-from rankstone.stats.anova_and_friedman import two_way
 from rankstone.stats.rank_intervals import (
     DrawnErrors,
     MeanErrors,
@@ -17,6 +16,7 @@ from rankstone.stats.rank_intervals import (
     moderated_variances,
     rank_intervals,
 )
+from rankstone.stats.two_way_anova import two_way
 
 
 def known(own: list[float], seed: int = 0) -> MeanErrors:

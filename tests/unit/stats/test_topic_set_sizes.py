@@ -7,13 +7,11 @@ import pytest
 from scipy import integrate, stats
 
 from rankstone.comparison import power
-from rankstone.stats.sample_size import (
+from rankstone.stats.sample_size import needed, power_of, smallest_n
+from rankstone.stats.topic_set_sizes import (
     detectable_among,
     expected_width,
-    needed,
     power_among,
-    power_of,
-    smallest_n,
 )
 
 

@@ -158,7 +158,7 @@ def test_sums_of_squares() -> None:
 def test_two_systems_anova_and_tukey_are_the_paired_t() -> None:
     """F is t squared; the honestly significant difference of two is no other test."""
     table = scores(8, systems=2)[:, :, 0]
-    p = paired_t(Units.of(table).difference(0, 1))
+    p = paired_t(Units.from_scores(table).difference(0, 1))
 
     assert two_way(table).p == pytest.approx(p, rel=1e-10)
     assert tukey_hsd(table)[0, 1] == pytest.approx(p, rel=1e-6)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rankstone.stats.anova_and_friedman import two_way
-from rankstone.stats.variance_components import Reliability, variance_components
+from rankstone.stats.reliability import Reliability
+from rankstone.stats.two_way_anova import two_way
+from rankstone.stats.variance_components import variance_components
 
 
 def test_two_factors_are_the_analysis_of_blocks() -> None:
@@ -50,7 +51,7 @@ def test_reliability_by_its_formula() -> None:
     """Eρ² is 1 - 1/F of data sets' means; the numbers needed reach their targets."""
     rng = np.random.default_rng(3)
     scores = rng.normal(size=(10, 12)) + rng.normal(size=12) + rng.normal(size=(10, 1))
-    found, known = Reliability.of(scores), two_way(scores)
+    found, known = Reliability.from_means(scores), two_way(scores)
     low, high = found.interval()
 
     assert found.coefficient() == pytest.approx(1 - 1 / known.f)
