@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
+from rankstone.measures import user_walks
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions
 from rankstone.measures.core.relevance import SHARES, WORTH, UnitGain
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
     from rankstone.measures.core.claims import Claims
     from rankstone.measures.core.gains_and_discounts import GainTable
+    from rankstone.measures.user_walks import User
+
+_USER: Final = user_walks.RBP()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,8 +67,8 @@ class RBP(UnitGain, family="user models"):
         )
 
     def weight(self, rank: Ints) -> Floats:
-        """Return p^(i − 1)."""
-        return np.power(self.p, rank.astype(np.float64) - 1.0)
+        """Return the probability that a rank is examined, by the user model of the same name."""
+        return _USER.weight(cast("User", self), rank)
 
     def contributions(self, hits: Hits) -> Contributions:
         """Weight each gain with the probability that its rank is examined; divide by the ranks examined."""
