@@ -971,7 +971,7 @@ def test_letters_have_one_meaning(tmp_path: Path) -> None:
             latex,
         )
         assert re.search(
-            rf'<td class="ti">{letter[system]}</td>\s*<th[^>]*>{system}<', page
+            rf'<td class="group">{letter[system]}</td>\s*<th[^>]*>{system}<', page
         )
     assert not re.search(r"\b[a-c] − [a-c]\b", found.text())
     assert "share a letter" in found.text()

@@ -1,4 +1,5 @@
-// The leaderboard: plots in its rows, order, search; a pair that is chosen; tables of means and pairs.
+// The leaderboard: plots in its rows, order, search; a pair that is chosen; tables of
+// means and pairs.
 const Board = (() => {
   const {
     D,
@@ -8,95 +9,87 @@ const Board = (() => {
     say,
     count,
     shown,
-    decimals,
     pValue,
     compare,
+    markSorted,
     table,
     whenOpened,
   } = Page;
 
+  // -- plots: means with intervals, over the band of those not told from a rival ------
+  // A range that ends at the highest number, so that many rows have room.
+  function cutRange(measure) {
+    const [low, high] = measure.bounds;
+    const highest = Math.max(...measure.mean, ...measure.high);
+    return [low, Math.min(high, Math.ceil(10 * highest) / 10)];
+  }
+  function isOpen(system, rival) {
+    const pair = system === rival ? -1 : Pair.indexOf(system, rival);
+    return pair < 0 || !"bw".includes(D.pairs.measures[0].verdict[pair]);
+  }
+  // From halfway to the next mean below the open systems to halfway to the next one
+  // above.
+  function bandOf(means, open, scale) {
+    const others = means.filter((_, system) => !open.includes(system));
+    const lowest = Math.min(...open.map((system) => means[system]));
+    const highest = Math.max(...open.map((system) => means[system]));
+    const below = others.filter((mean) => mean < lowest);
+    const above = others.filter((mean) => mean > highest);
+    return [
+      below.length ? (lowest + Math.max(...below)) / 2 : scale.from,
+      above.length ? (highest + Math.min(...above)) / 2 : scale.to,
+    ];
+  }
+  function dotOf(system, open) {
+    if (D.baselines.includes(system)) return "baseline hollow";
+    return D.baselines.length || open.includes(system) ? "candidate" : "baseline";
+  }
   function plots(board) {
     const measure = D.measures[0];
     const dense = board.classList.contains("dense");
     const rival = D.baselines[0] ?? 0;
     const height = dense ? 16 : 30;
     const scale = Draw.scale(
-      dense && measure.bounds
-        ? [
-            measure.bounds[0],
-            Math.min(
-              measure.bounds[1],
-              Math.ceil(10 * Math.max(...measure.mean, ...measure.high)) / 10,
-            ),
-          ]
-        : measure.bounds,
+      dense && measure.bounds ? cutRange(measure) : measure.bounds,
       [...measure.mean, ...measure.low, ...measure.high],
     );
-    board
-      .querySelector("thead .pl")
-      .append(
-        Draw.axis(
-          board.querySelector(".pl").clientWidth < 130
-            ? { ...scale, ticks: [scale.low, scale.high] }
-            : scale,
-        ),
-      );
-    const open = D.systems
-      .map((_, at) => at)
-      .filter((at) => {
-        const pair = at === rival ? -1 : Pair.indexOf(at, rival);
-        return pair < 0 || !"bw".includes(D.pairs.measures[0].verdict[pair]);
-      });
-    const near = open.map((at) => measure.mean[at]);
-    const side = (value, at) => {
-      const beyond = measure.mean
-        .filter((_, other) => !open.includes(other))
-        .filter((mean) => (at ? mean > value : mean < value));
-      return beyond.length
-        ? (value + (at ? Math.min(...beyond) : Math.max(...beyond))) / 2
-        : at
-          ? scale.to
-          : scale.from;
-    };
-    const band = [side(Math.min(...near), 0), side(Math.max(...near), 1)];
+    const narrow = board.querySelector(".plot").clientWidth < 130;
+    const ticks = narrow ? [scale.low, scale.high] : scale.ticks;
+    board.querySelector("thead .plot").append(Draw.axis({ ...scale, ticks }));
+    const systems = D.systems.map((_, system) => system);
+    const open = systems.filter((system) => isOpen(system, rival));
+    const band = bandOf(measure.mean, open, scale);
     for (const row of board.tBodies[0].rows) {
-      const at = Number(row.dataset.at);
-      const kind = D.baselines.includes(at)
-        ? "cb hollow"
-        : D.baselines.length || open.includes(at)
-          ? "ca"
-          : "cb";
+      const system = Number(row.dataset.index);
+      const numbers = {
+        mean: measure.mean[system],
+        low: measure.low[system],
+        high: measure.high[system],
+      };
       row
-        .querySelector(".pl")
-        .replaceChildren(
-          Draw.mean(
-            scale,
-            { mean: measure.mean[at], low: measure.low[at], high: measure.high[at] },
-            height,
-            kind,
-            band,
-          ),
-        );
+        .querySelector(".plot")
+        .replaceChildren(Draw.mean(scale, numbers, height, dotOf(system, open), band));
     }
   }
+
+  // -- order and search ---------------------------------------------------------------
   function sorting(board) {
+    const body = board.tBodies[0];
     const heads = [...board.tHead.rows[0].cells];
-    heads.forEach((head, at) =>
-      head.querySelector(".so")?.addEventListener("click", () => {
-        const down = head.hasAttribute("aria-sort")
-          ? head.getAttribute("aria-sort") === "ascending"
-          : at > 2;
-        const value = (row) => {
-          const text = row.cells[at].dataset.v;
-          return text === "" || isNaN(text) ? text : Number(text);
-        };
-        for (const other of heads) other.removeAttribute("aria-sort");
-        head.setAttribute("aria-sort", down ? "descending" : "ascending");
-        board.tBodies[0].append(
-          ...[...board.tBodies[0].rows].sort((x, y) =>
-            compare(value(x), value(y), down),
-          ),
-        );
+    function valueOf(row, column) {
+      const text = row.cells[column].dataset.sort;
+      return text === "" || isNaN(text) ? text : Number(text);
+    }
+    function isDown(head, column) {
+      if (!head.hasAttribute("aria-sort")) return column > 2;
+      return head.getAttribute("aria-sort") === "ascending";
+    }
+    heads.forEach((head, column) =>
+      head.querySelector(".sort-button")?.addEventListener("click", () => {
+        const down = isDown(head, column);
+        const inOrder = (x, y) => compare(valueOf(x, column), valueOf(y, column), down);
+        markSorted(heads, head, down);
+        body.append(...[...body.rows].sort(inOrder));
       }),
     );
   }
@@ -105,7 +98,7 @@ const Board = (() => {
     const rows = [...board.tBodies[0].rows];
     const all = $("all");
     if (!box) return;
-    const tell = () => {
+    const showCount = () => {
       $("shown").textContent = say("shown_of", {
         shown: count(rows.filter((row) => row.offsetParent !== null).length),
         all: count(rows.length),
@@ -117,25 +110,25 @@ const Board = (() => {
       for (const row of rows)
         row.hidden =
           wanted !== "" &&
-          !row.querySelector(".nm").title.toLowerCase().includes(wanted);
-      tell();
+          !row.querySelector(".system-name").title.toLowerCase().includes(wanted);
+      showCount();
     });
     all.addEventListener("click", () => {
       board.classList.add("every");
       all.hidden = true;
-      tell();
+      showCount();
     });
     addEventListener("beforeprint", () => board.classList.add("every"));
-    tell();
+    showCount();
   }
 
-  // -- a pair ---------------------------------------------------------------------------------------------
+  // -- a pair -------------------------------------------------------------------------
   let opened = null;
   function open(a, b, id) {
-    const at = Pair.indexOf(a, b);
-    if (at < 0) return;
-    const two = Pair.of(at);
-    const said = Pair.sentence(two);
+    const index = Pair.indexOf(a, b);
+    if (index < 0) return;
+    const two = Pair.comparison(index);
+    const sentence = Pair.sentence(two);
     const place = $("pair");
     const key = `${two.a}-${two.b}`;
     if (opened !== key) {
@@ -143,7 +136,7 @@ const Board = (() => {
         "button",
         {
           type: "button",
-          class: "close noprint",
+          class: "close screen-only",
           onclick: () => {
             opened = null;
             place.replaceChildren();
@@ -157,23 +150,22 @@ const Board = (() => {
           "div",
           { class: "opened" },
           close,
-          Pair.badge(said.verdict),
-          el("h3", { class: "verdict" }, said.claim),
-          el("p", {}, said.numbers),
+          Pair.badge(sentence.verdict),
+          el("h3", { class: "verdict" }, sentence.claim),
+          el("p", {}, sentence.numbers),
           Pair.picture(two),
           ...Pair.sections(two).filter(Boolean),
         ),
       );
       opened = key;
-      for (const cell of document.querySelectorAll(".hm td[aria-current]"))
+      for (const cell of document.querySelectorAll(".pair-matrix td[aria-current]"))
         cell.removeAttribute("aria-current");
       document
-        .querySelector(`.hm a[href="#pair=${key}"]`)
+        .querySelector(`.pair-matrix a[href="#pair=${key}"]`)
         ?.parentNode.setAttribute("aria-current", "true");
-      const boxes = $("choose").querySelectorAll("select");
-      if (boxes.length)
-        [boxes[0].value, boxes[boxes.length - 1].value] =
-          boxes.length > 1 ? [two.a, two.b] : [two.a, two.a];
+      const [box, rivalBox] = $("choose").querySelectorAll("select");
+      if (box) box.value = two.a;
+      if (rivalBox) rivalBox.value = two.b;
     }
     if (id) place.querySelector(".examples")?.goTo(id);
     else {
@@ -181,69 +173,71 @@ const Board = (() => {
       place.focus({ preventScroll: true });
     }
   }
-  function chooser() {
-    const box = (chosen, label, without, among) => {
-      const made = el(
-        "select",
-        { "aria-label": label },
-        D.short.map((name, at) =>
-          at === without || (among && !among.includes(at))
-            ? null
-            : el(
-                "option",
-                { value: at, title: D.systems[at] },
-                D.ranks ? `${D.ranks[at]} ${name}` : name,
-              ),
-        ),
+  // A list of systems to choose from: all but `without`, or only those `among`.
+  function systemBox(chosen, label, { without, among } = {}) {
+    const isOffered = (system) =>
+      system !== without && (!among || among.includes(system));
+    const option = (name, system) =>
+      el(
+        "option",
+        { value: system, title: D.systems[system] },
+        D.ranks ? `${D.ranks[system]} ${name}` : name,
       );
-      made.value = chosen;
-      return made;
-    };
+    const box = el(
+      "select",
+      { "aria-label": label },
+      D.short.map((name, system) => (isOffered(system) ? option(name, system) : null)),
+    );
+    box.value = chosen;
+    return box;
+  }
+  function chooser() {
     if (D.baselines.length === 1) {
       const [baseline] = D.baselines;
-      const one = box(baseline === 0 ? 1 : 0, W.system, baseline);
+      const box = systemBox(baseline === 0 ? 1 : 0, W.system, { without: baseline });
       const go = () => {
-        location.hash = `pair=${one.value}-${baseline}`;
+        location.hash = `pair=${box.value}-${baseline}`;
       };
-      one.addEventListener("change", go);
+      box.addEventListener("change", go);
       $("choose").append(
         el("span", {}, W.choose_pair),
-        one,
+        box,
         el("span", {}, `${W.choose_with} ${D.short[baseline]}`),
         el("button", { type: "button", onclick: go }, "→"),
       );
       return;
     }
-    const several = D.baselines.length;
-    const last = several ? D.baselines[0] : 1;
-    const one = box(last === 0 ? 1 : 0, W.choose_pair);
-    const other = box(last, W.choose_with, -1, several ? D.baselines : null);
+    const rivals = D.baselines.length ? D.baselines : null;
+    const rival = rivals ? rivals[0] : 1;
+    const box = systemBox(rival === 0 ? 1 : 0, W.choose_pair);
+    const rivalBox = systemBox(rival, W.choose_with, { among: rivals });
     const go = () => {
-      if (one.value !== other.value) location.hash = `pair=${one.value}-${other.value}`;
+      if (box.value !== rivalBox.value)
+        location.hash = `pair=${box.value}-${rivalBox.value}`;
     };
-    one.addEventListener("change", go);
-    other.addEventListener("change", go);
+    box.addEventListener("change", go);
+    rivalBox.addEventListener("change", go);
     $("choose").append(
       el("span", {}, W.choose_pair),
-      one,
+      box,
       el("span", {}, W.choose_with),
-      other,
+      rivalBox,
       el("button", { type: "button", "aria-label": W.choose_pair, onclick: go }, "→"),
     );
   }
-  // -- the matrix of pairs: cells with numbers, or pixels where there are many ------------------------------
+
+  // -- the matrix of pairs: cells with numbers, or pixels where there are many --------
   function strengths() {
     const n = D.systems.length;
     const mean = D.measures[0].mean;
     const clear = [];
     const cells = Array.from({ length: n }, () => new Array(n).fill(-1));
-    D.pairs.one.forEach((one, at) => {
-      const [a, b] =
-        one < D.pairs.other[at] ? [one, D.pairs.other[at]] : [D.pairs.other[at], one];
-      const gap = Math.abs(mean[a] - mean[b]);
-      const found = "bw".includes(D.pairs.measures[0].verdict[at]);
-      cells[a][b] = found ? gap : -0.5;
-      if (found) clear.push(gap);
+    D.pairs.one.forEach((system, index) => {
+      const other = D.pairs.other[index];
+      const gap = Math.abs(mean[system] - mean[other]);
+      const isClear = "bw".includes(D.pairs.measures[0].verdict[index]);
+      cells[Math.min(system, other)][Math.max(system, other)] = isClear ? gap : -0.5;
+      if (isClear) clear.push(gap);
     });
     clear.sort((x, y) => x - y);
     const round = (share) =>
@@ -251,8 +245,10 @@ const Board = (() => {
     const steps = [...new Set([round(0.4), round(0.75)])].filter(
       (step) => step > 0 && clear.length > 2,
     );
-    const kind = (gap) =>
-      gap === -1 ? -1 : gap < 0 ? 0 : 1 + steps.filter((step) => gap >= step).length;
+    const kind = (gap) => {
+      if (gap === -1) return -1;
+      return gap < 0 ? 0 : 1 + steps.filter((step) => gap >= step).length;
+    };
     return {
       steps,
       kinds: cells.map((row) => row.map(kind)),
@@ -262,39 +258,57 @@ const Board = (() => {
   function matrix() {
     const place = $("matrix");
     if (!place) return;
-    const many = document.querySelector(".lb.dense");
+    const many = document.querySelector(".leaderboard.dense");
     const { steps, kinds, gap } = strengths();
     const key = (kind, words) =>
-      el("span", { class: "key" }, el("i", { class: `h${kind}` }), words);
+      el("span", { class: "key" }, el("i", { class: `shade-${kind}` }), words);
     const ahead = steps.length
       ? [
           key(1, say("ahead_less", { step: steps[0] })),
-          ...steps.map((step, at) => key(at + 2, say("ahead_from", { step }))),
+          ...steps.map((step, index) => key(index + 2, say("ahead_from", { step }))),
         ]
       : [key(1, W.ahead_any)];
     place.append(
-      el("p", { class: "leg small" }, key(many ? "0 p" : "0", W.too_close), ahead),
+      el(
+        "p",
+        { class: "legend small" },
+        key(many ? "0 pixel" : "0", W.too_close),
+        ahead,
+      ),
       many ? pixels(kinds) : cells(kinds, gap),
     );
   }
+  // As many decimals as the leaderboard shows.
+  function decimalsShown() {
+    const mean = document.querySelector(".leaderboard tbody .mean").textContent;
+    return (mean.trim().split(".")[1] || "").length;
+  }
   function cells(kinds, gap) {
-    const rows = [...document.querySelectorAll(".lb tbody tr")];
-    const digits = (rows[0].querySelector(".me").textContent.trim().split(".")[1] || "")
-      .length;
+    const digits = decimalsShown();
+    const cell = (kind, a, b) =>
+      el(
+        "td",
+        { class: `shade-${kind}` },
+        el("a", { href: `#pair=${a}-${b}`, tabindex: -1 }, shown(gap(a, b), digits)),
+      );
     return el(
       "table",
-      { class: "hm" },
+      { class: "pair-matrix" },
       el(
         "thead",
         {},
         el(
           "tr",
           {},
-          el("th", { class: "hn", scope: "col" }, W.system),
+          el("th", { class: "name-column", scope: "col" }, W.system),
           kinds
             .slice(1)
-            .map((_, at) =>
-              el("th", { scope: "col", title: D.systems[at + 1] }, String(at + 2)),
+            .map((_, index) =>
+              el(
+                "th",
+                { scope: "col", title: D.systems[index + 1] },
+                String(index + 2),
+              ),
             ),
         ),
       ),
@@ -308,24 +322,12 @@ const Board = (() => {
             el(
               "th",
               { scope: "row", title: D.systems[a] },
-              el("span", { class: "hr" }, String(a + 1)),
+              el("span", { class: "row-rank" }, String(a + 1)),
               D.short[a],
             ),
             row
               .slice(1)
-              .map((kind, at) =>
-                kind < 0
-                  ? el("td")
-                  : el(
-                      "td",
-                      { class: `h${kind}` },
-                      el(
-                        "a",
-                        { href: `#pair=${a}-${at + 1}`, tabindex: -1 },
-                        shown(gap(a, at + 1), digits),
-                      ),
-                    ),
-              ),
+              .map((kind, index) => (kind < 0 ? el("td") : cell(kind, a, index + 1))),
           ),
         ),
       ),
@@ -347,16 +349,16 @@ const Board = (() => {
       {
         viewBox: `0 0 ${n} ${n}`,
         "shape-rendering": "crispEdges",
-        class: "px",
+        class: "pixels",
         role: "img",
         "aria-label": W.who_beats_whom,
       },
       tip,
       Object.entries(paths).map(([kind, d]) =>
-        Page.svg("path", { class: `h${kind}`, d }),
+        Page.svg("path", { class: `shade-${kind}`, d }),
       ),
     );
-    const at = (event) => {
+    const pairUnder = (event) => {
       const box = picture.getBoundingClientRect();
       return [
         Math.floor((n * (event.clientY - box.top)) / box.height),
@@ -364,18 +366,18 @@ const Board = (() => {
       ];
     };
     picture.addEventListener("click", (event) => {
-      const [a, b] = at(event);
+      const [a, b] = pairUnder(event);
       if (a !== b && D.systems[a] && D.systems[b]) location.hash = `pair=${a}-${b}`;
     });
     picture.addEventListener("mousemove", (event) => {
-      const [a, b] = at(event);
+      const [a, b] = pairUnder(event);
       if (D.systems[a] && D.systems[b])
         tip.textContent = `${a + 1} ${D.short[a]} – ${b + 1} ${D.short[b]}`;
     });
     return picture;
   }
 
-  // -- tables ---------------------------------------------------------------------------------------------
+  // -- tables -------------------------------------------------------------------------
   function tables() {
     const digits = D.digits;
     const number = (value) => shown(value, digits);
@@ -387,27 +389,27 @@ const Board = (() => {
             { label: W.system.toLowerCase() },
             ...D.measures.map((measure) => ({ label: measure.name, show: number })),
           ],
-          D.systems.map((name, at) => [
+          D.systems.map((name, system) => [
             name,
-            ...D.measures.map((measure) => measure.mean[at]),
+            ...D.measures.map((measure) => measure.mean[system]),
           ]),
         ),
       ),
     );
     whenOpened($("table"), (place) => {
       const columns = D.pairs.measures[0];
-      const rows = D.pairs.one.map((one, at) => [
-        D.systems[one],
-        D.systems[D.pairs.other[at]],
-        columns.difference[at],
-        columns.low[at],
-        columns.high[at],
-        columns.p[at],
-        columns.wins[at],
-        D.measures[0].n - columns.wins[at] - columns.losses[at],
-        columns.losses[at],
-        W["badge_" + Pair.NAMES[columns.verdict[at]]],
-        columns.needed[at],
+      const rows = D.pairs.one.map((system, index) => [
+        D.systems[system],
+        D.systems[D.pairs.other[index]],
+        columns.difference[index],
+        columns.low[index],
+        columns.high[index],
+        columns.p[index],
+        columns.wins[index],
+        D.measures[0].n - columns.wins[index] - columns.losses[index],
+        columns.losses[index],
+        W["badge_" + Pair.NAMES[columns.verdict[index]]],
+        columns.needed[index],
       ]);
       const heads = W.tally.split(" / ");
       place.append(
@@ -430,7 +432,7 @@ const Board = (() => {
     });
   }
   function start() {
-    const board = document.querySelector(".lb");
+    const board = document.querySelector(".leaderboard");
     plots(board);
     sorting(board);
     search(board);

@@ -6,35 +6,32 @@ const Draw = (() => {
   function step(low, high, ticks) {
     const raw = (high - low) / ticks || 1;
     const power = 10 ** Math.floor(Math.log10(raw));
-    return power * [1, 2, 2.5, 5, 10].find((one) => one * power >= raw * 0.999);
+    return power * [1, 2, 2.5, 5, 10].find((factor) => factor * power >= raw * 0.999);
   }
   function ticksOf(low, high, by) {
-    const found = [];
-    for (let at = Math.ceil(low / by - 1e-9); at <= high / by + 1e-9; at++)
-      found.push(at * by);
-    return found;
+    const ticks = [];
+    for (let n = Math.ceil(low / by - 1e-9); n <= high / by + 1e-9; n++)
+      ticks.push(n * by);
+    return ticks;
   }
-  const digitsOf = (by) =>
-    Math.max(
-      0,
-      Math.min(
-        6,
-        -Math.floor(Math.log10(by) + 1e-9) +
-          (Math.abs(by / 10 ** Math.floor(Math.log10(by) + 1e-9) - 2.5) < 1e-6 ? 1 : 0),
-      ),
-    );
+  // Decimals that tell steps apart: one more for steps of 2.5.
+  function digitsOf(by) {
+    const power = Math.floor(Math.log10(by) + 1e-9);
+    const isHalf = Math.abs(by / 10 ** power - 2.5) < 1e-6;
+    return Math.max(0, Math.min(6, -power + (isHalf ? 1 : 0)));
+  }
 
-  // The scale of a measure: its own range, or that of the numbers with 0 in it; a little room at both ends.
+  // The scale of a measure: its own range, or that of the numbers with 0 in it; a
+  // little room at both ends.
   function scale(bounds, values, room = 0.015) {
     const known = values.filter((value) => value !== null && value !== undefined);
     let [low, high] = bounds || [Math.min(0, ...known), Math.max(0, ...known)];
     if (!(high > low)) high = low + 1;
     const by = step(low, high, 5);
-    if (!bounds)
-      [low, high] = [
-        Math.floor(low / by + 1e-9) * by,
-        Math.ceil(high / by - 1e-9) * by,
-      ];
+    if (!bounds) {
+      low = Math.floor(low / by + 1e-9) * by;
+      high = Math.ceil(high / by - 1e-9) * by;
+    }
     return spread(low, high, by, room);
   }
   function spread(low, high, by, room) {
@@ -47,7 +44,7 @@ const Draw = (() => {
       by,
       from,
       to: from + wide,
-      at: (value) => (100 * (value - from)) / wide,
+      position: (value) => (100 * (value - from)) / wide,
       ticks: ticksOf(low, high, by),
       digits: digitsOf(by),
     };
@@ -57,18 +54,28 @@ const Draw = (() => {
       .replace(/(\.\d*?)0+$/, "$1")
       .replace(/\.$/, "");
   const pct = (x) => x.toFixed(2) + "%";
-  const anchor = (x) => (x < 12 ? "start" : x > 88 ? "end" : "middle");
-  const text = (x, y, words, about = {}) =>
+  // How a text is anchored that would leave the picture within so many per cent of its
+  // edges.
+  function anchor(x, room = 12) {
+    if (x < room) return "start";
+    return x > 100 - room ? "end" : "middle";
+  }
+  const text = (x, y, words, attributes = {}) =>
     svg(
       "text",
-      { x: typeof x === "number" ? pct(x) : x, y, "text-anchor": "middle", ...about },
+      {
+        x: typeof x === "number" ? pct(x) : x,
+        y,
+        "text-anchor": "middle",
+        ...attributes,
+      },
       words,
     );
   const across = (scale, low, high, y, kind) =>
     svg("line", {
       class: kind,
-      x1: pct(scale.at(low)),
-      x2: pct(scale.at(high)),
+      x1: pct(scale.position(low)),
+      x2: pct(scale.position(high)),
       y1: y,
       y2: y,
     });
@@ -83,311 +90,292 @@ const Draw = (() => {
       svg("path", { class: kind, d: `M0-${r} ${r} 0 0 ${r}-${r} 0z` }),
     );
   function numbers(scale, y) {
-    return scale.ticks.map((tick, at) =>
-      text(scale.at(tick), y, mark(tick, scale.digits), {
-        "text-anchor":
-          at === 0 ? "start" : at === scale.ticks.length - 1 ? "end" : "middle",
+    const anchors = scale.ticks.map(() => "middle");
+    if (anchors.length) anchors[anchors.length - 1] = "end";
+    if (anchors.length) anchors[0] = "start";
+    return scale.ticks.map((tick, index) =>
+      text(scale.position(tick), y, mark(tick, scale.digits), {
+        "text-anchor": anchors[index],
       }),
     );
   }
   const grid = (scale, y1, y2) =>
-    scale.ticks.map((tick) => upright(scale.at(tick), y1, y2, "gr"));
-  const chart = (height, label, ...kids) =>
+    scale.ticks.map((tick) => upright(scale.position(tick), y1, y2, "grid"));
+  // A line across at a tick, with its number at the left; 0 is drawn as the axis.
+  const lineAt = (tick, by, y, left, right, words) => [
+    svg("line", {
+      class: Math.abs(tick) < by / 2 ? "axis" : "grid",
+      x1: pct(left),
+      x2: right,
+      y1: y,
+      y2: y,
+    }),
+    text(left, y + 4, words, { dx: -8, "text-anchor": "end" }),
+  ];
+  // A drawing of 1000 units across, stretched over its part of the picture.
+  const stretched = (left, wide, height, attributes, ...children) =>
     svg(
       "svg",
       {
-        class: "c",
+        x: pct(left),
+        y: 0,
+        width: pct(wide),
+        height,
+        viewBox: `0 0 1000 ${height}`,
+        preserveAspectRatio: "none",
+        ...attributes,
+      },
+      ...children,
+    );
+  const chart = (height, label, ...children) =>
+    svg(
+      "svg",
+      {
+        class: "chart",
         height,
         ...(label ? { role: "img", "aria-label": label } : { "aria-hidden": "true" }),
       },
-      ...kids,
+      ...children,
     );
 
-  // The means of two systems, and below them the difference on an axis of its own, its 0 under the baseline.
-  function pair(of) {
-    const { measure, a, b, difference: d, narrow } = of;
+  const DOTS = {
+    better: "candidate",
+    higher: "candidate",
+    worse: "loss",
+    lower: "loss",
+  };
+
+  // The ends of an interval: beside it, or below it where there is no room.
+  function intervalEnds(left, right, low, high, narrow) {
+    const edge = narrow ? 14 : 6;
+    const label = (x, y, words, anchor, dx = null) =>
+      text(x, y, words, { class: "label", dx, "text-anchor": anchor });
+    return [
+      left > edge ? label(left, 201, low, "end", -8) : label(left, 214, low, "start"),
+      right < 100 - edge
+        ? label(right, 201, high, "start", 8)
+        : label(right, 214, high, "end"),
+    ];
+  }
+  // The means of two systems, and below them the difference on an axis of its own, its
+  // 0 under the baseline.
+  function pair(plot) {
+    const { measure, a, b, difference: d, narrow } = plot;
     const own = scale(measure.bounds, [a.mean, a.low, a.high, b.mean, b.low, b.high]);
-    const reach = [
-      d.value,
-      d.low,
-      d.high,
-      of.margin,
-      of.margin ? -of.margin : null,
-    ].filter((value) => value !== null && value !== undefined);
+    const margins = plot.margin ? [plot.margin, -plot.margin] : [plot.margin];
+    const reach = [d.value, d.low, d.high, ...margins].filter(
+      (value) => value !== null && value !== undefined,
+    );
     const room = 0.14 * (own.high - own.low);
-    const zero = of.ranks ? 0 : b.mean;
-    const ends = of.ranks
+    const zero = plot.ranks ? 0 : b.mean;
+    const ends = plot.ranks
       ? [Math.min(...reach, -room), Math.max(...reach, room)]
       : [
           Math.min(own.low, zero + Math.min(...reach), zero - room),
           Math.max(own.high, zero + Math.max(...reach), zero + room),
         ];
-    const by = of.ranks ? step(ends[0], ends[1], 5) : own.by;
-    const lower = of.ranks
-      ? spread(ends[0], ends[1], by, 0.015)
-      : spread(ends[0], ends[1], own.by, 0.015);
-    const upper = of.ranks ? own : { ...own, at: lower.at };
-    const x = (value) => lower.at(zero + value);
-    const xa = upper.at(a.mean);
-    const xb = upper.at(b.mean);
+    const by = plot.ranks ? step(ends[0], ends[1], 5) : own.by;
+    const lower = spread(ends[0], ends[1], by, 0.015);
+    const upper = plot.ranks ? own : { ...own, position: lower.position };
+    const x = (value) => lower.position(zero + value);
+    const xa = upper.position(a.mean);
+    const xb = upper.position(b.mean);
     const xd = x(d.value);
     const name = (system, place, y) =>
-      text(place, y, `${system.name} ${shown(system.mean, of.digits)}`, {
-        class: "k",
-        "text-anchor": narrow
-          ? place < 33
-            ? "start"
-            : place > 67
-              ? "end"
-              : "middle"
-          : anchor(place),
+      text(place, y, `${system.name} ${shown(system.mean, plot.digits)}`, {
+        class: "label-strong",
+        "text-anchor": anchor(place, narrow ? 33 : 12),
       });
-    const kind =
-      { better: "ca", higher: "ca", worse: "cl", lower: "cl" }[d.verdict] || "cn";
+    const kind = DOTS[d.verdict] || "neutral";
     const open = d.verdict === "inconclusive";
     const marks = ticksOf(ends[0] - zero, ends[1] - zero, by);
     const parts = [
       grid(upper, 0, 112),
-      svg("line", {
-        class: "ax",
-        x1: pct(upper.at(own.low)),
-        x2: pct(upper.at(own.high)),
-        y1: 112,
-        y2: 112,
-      }),
+      across(upper, own.low, own.high, 112, "axis"),
       numbers(upper, 130),
-      of.ranks
-        ? upright(x(0), 186, 222, "gd")
-        : [upright(xb, 38, 222, "gd"), upright(xa, 86, 196, "gd")],
-      of.margin
+      plot.ranks
+        ? upright(x(0), 186, 222, "guide")
+        : [upright(xb, 38, 222, "guide"), upright(xa, 86, 196, "guide")],
+      plot.margin
         ? svg("rect", {
-            x: pct(x(-of.margin)),
-            width: pct(x(of.margin) - x(-of.margin)),
+            x: pct(x(-plot.margin)),
+            width: pct(x(plot.margin) - x(-plot.margin)),
             y: 182,
             height: 40,
             fill: "var(--open)",
           })
         : null,
-      b.low !== undefined ? across(upper, b.low, b.high, 38, "cb iv") : null,
-      dot(xb, 38, "cb hollow"),
+      b.low !== undefined
+        ? across(upper, b.low, b.high, 38, "baseline interval")
+        : null,
+      dot(xb, 38, "baseline hollow"),
       name(b, xb, 22),
-      a.low !== undefined ? across(upper, a.low, a.high, 86, "ca iv") : null,
-      dot(xa, 86, "ca"),
+      a.low !== undefined
+        ? across(upper, a.low, a.high, 86, "candidate interval")
+        : null,
+      dot(xa, 86, "candidate"),
       name(a, xa, 70),
     ];
     if (d.low !== null) {
       const [xl, xh] = [x(d.low), x(d.high)];
+      const ends = [shown(d.low, plot.digits, true), shown(d.high, plot.digits, true)];
       parts.push(
-        svg("line", {
-          class: `${kind} iv`,
-          x1: pct(xl),
-          x2: pct(xh),
-          y1: 196,
-          y2: 196,
-        }),
-        xl > (narrow ? 14 : 6)
-          ? text(xl, 201, shown(d.low, of.digits, true), {
-              class: "e",
-              dx: -8,
-              "text-anchor": "end",
-            })
-          : text(xl, 214, shown(d.low, of.digits, true), {
-              class: "e",
-              "text-anchor": "start",
-            }),
-        xh < (narrow ? 86 : 94)
-          ? text(xh, 201, shown(d.high, of.digits, true), {
-              class: "e",
-              dx: 8,
-              "text-anchor": "start",
-            })
-          : text(xh, 214, shown(d.high, of.digits, true), {
-              class: "e",
-              "text-anchor": "end",
-            }),
+        across(lower, zero + d.low, zero + d.high, 196, `${kind} interval`),
+        intervalEnds(xl, xh, ...ends, narrow),
       );
     }
     parts.push(
       diamond(xd, 196, open ? `${kind} hollow` : kind),
-      text(xd, 178, `${of.words.difference} ${shown(d.value, of.digits, true)}`, {
-        class: "k",
+      text(xd, 178, `${plot.words.difference} ${shown(d.value, plot.digits, true)}`, {
+        class: "label-strong",
         "text-anchor": anchor(xd),
       }),
-      svg("line", {
-        class: "ax",
-        x1: pct(lower.at(ends[0])),
-        x2: pct(lower.at(ends[1])),
-        y1: 222,
-        y2: 222,
-      }),
+      across(lower, ends[0], ends[1], 222, "axis"),
       marks.map((value) => [
-        svg("line", {
-          class: "ax",
-          x1: pct(x(value)),
-          x2: pct(x(value)),
-          y1: 222,
-          y2: 227,
-        }),
+        upright(x(value), 222, 227, "axis"),
         text(x(value), 242, mark(value, digitsOf(by), true), {
-          "text-anchor": x(value) < 4 ? "start" : x(value) > 96 ? "end" : "middle",
+          "text-anchor": anchor(x(value), 4),
         }),
       ]),
-      sides(x(0), 264, of.words, narrow),
+      sides(x(0), 264, plot.words, narrow),
     );
-    return chart(narrow || x(0) < 16 || x(0) > 84 ? 294 : 276, of.label, ...parts);
+    return chart(narrow || x(0) < 16 || x(0) > 84 ? 294 : 276, plot.label, ...parts);
   }
-  // Which side is whose, below an axis; both at one side of 0 where there is no room at the other.
+  // Which side is whose, below an axis; both at one side of 0 where there is no room at
+  // the other.
   function sides(zero, y, words, narrow) {
     const [left, right] = [`← ${words.left}`, `${words.right} →`];
-    if (narrow)
+    const start = { "text-anchor": "start" };
+    const end = { "text-anchor": "end" };
+    if (narrow) return [text("0", y, left, start), text("100%", y + 18, right, end)];
+    if (zero < 16)
       return [
-        text("0", y, left, { "text-anchor": "start" }),
-        text("100%", y + 18, right, { "text-anchor": "end" }),
+        text("0", y, left, { ...start, dx: 0 }),
+        text(zero, y + 18, right, { ...start, dx: 14 }),
       ];
     if (zero < 30)
       return [
-        text(zero, y, left, {
-          dx: -6,
-          "text-anchor": zero < 16 ? "start" : "end",
-          ...(zero < 16 ? { x: "0", dx: 0 } : {}),
-        }),
-        text(zero, y + (zero < 16 ? 18 : 0), right, { dx: 14, "text-anchor": "start" }),
+        text(zero, y, left, { ...end, dx: -6 }),
+        text(zero, y, right, { ...start, dx: 14 }),
       ];
-    if (zero > 70)
+    if (zero > 84)
       return [
-        text(zero, y, left, { dx: -14, "text-anchor": "end" }),
-        text(zero, y + (zero > 84 ? 18 : 0), right, {
-          ...(zero > 84 ? { x: "100%", dx: 0 } : { dx: 6 }),
-          "text-anchor": zero > 84 ? "end" : "start",
-        }),
+        text(zero, y, left, { ...end, dx: -14 }),
+        text("100%", y + 18, right, { ...end, dx: 0 }),
       ];
     return [
-      text(zero, y, left, { dx: -14, "text-anchor": "end" }),
-      text(zero, y, right, { dx: 14, "text-anchor": "start" }),
+      text(zero, y, left, { ...end, dx: -14 }),
+      text(zero, y, right, { ...start, dx: zero > 70 ? 6 : 14 }),
     ];
   }
 
-  // Differences of queries in order, the best left: a bar each, or a curve of very many.
-  function strip(of) {
-    const { values, narrow } = of;
+  // Differences of queries in order, the best left: a bar each, or a curve of very
+  // many.
+  function strip(plot) {
+    const { values, narrow } = plot;
     const height = 220;
     const left = narrow ? 13 : 6;
-    const wide = of.curve ? 100 - left : Math.min(100 - left, 5 * values.length);
-    const right = left + wide;
+    const room = 100 - left;
+    const wide = plot.curve ? room : Math.min(room, 5 * values.length);
     const high = Math.max(0, ...values);
     const low = Math.min(0, ...values);
     const by = step(low, high, 4);
     const top = Math.max(high, by * 0.4);
     const bottom = Math.min(low, -by * 0.4);
     const y = (value) => 20 + ((height - 40) * (top - value)) / (top - bottom);
-    const parts = [];
-    for (const tick of ticksOf(bottom, top, by)) {
-      parts.push(
-        svg("line", {
-          class: Math.abs(tick) < by / 2 ? "ax" : "gr",
-          x1: pct(left),
-          x2: "100%",
-          y1: y(tick),
-          y2: y(tick),
-        }),
-        text(left, y(tick) + 4, mark(tick, digitsOf(by), true), {
-          dx: -8,
-          "text-anchor": "end",
-        }),
-      );
+    const levels = ticksOf(bottom, top, by).map((tick) =>
+      lineAt(tick, by, y(tick), left, "100%", mark(tick, digitsOf(by), true)),
+    );
+    return chart(
+      height,
+      plot.label,
+      levels,
+      plot.curve
+        ? stripCurve(plot, y, left, wide, height)
+        : stripBars(plot, y, left, wide),
+      stripLabels(plot, y, left, wide, high, low),
+    );
+  }
+  function stripCurve(plot, y, left, wide, height) {
+    const { values } = plot;
+    const zero = y(0);
+    const points = values.map((value, index) => [
+      (1000 * (index + 0.5)) / values.length,
+      y(value),
+    ]);
+    function area(isShaded, kind) {
+      const edge = points.map(([x, height], index) => {
+        const shaded = isShaded(values[index]) ? height : zero;
+        return `L${x.toFixed(1)} ${shaded.toFixed(1)}`;
+      });
+      return svg("path", {
+        class: `${kind} area`,
+        d: `M0 ${zero}${edge.join("")}L1000 ${zero}z`,
+      });
     }
-    const n = values.length;
-    const kind = (value) =>
-      value * of.sign > 0 ? "ca" : value * of.sign < 0 ? "cl" : "cb";
-    if (of.curve) {
-      const points = values.map((value, at) => [(1000 * (at + 0.5)) / n, y(value)]);
-      const zero = y(0);
-      const area = (test, tone) =>
-        svg("path", {
-          class: `${tone} area`,
-          d:
-            "M0 " +
-            zero +
-            points
-              .map(
-                ([px, py], at) =>
-                  `L${px.toFixed(1)} ${(test(values[at]) ? py : zero).toFixed(1)}`,
-              )
-              .join("") +
-            `L1000 ${zero}z`,
-        });
-      parts.push(
-        svg(
-          "svg",
-          {
-            x: pct(left),
-            y: 0,
-            width: pct(wide),
-            height,
-            viewBox: `0 0 1000 ${height}`,
-            preserveAspectRatio: "none",
-          },
-          area((value) => value * of.sign > 0, "ca"),
-          area((value) => value * of.sign < 0, "cl"),
-          svg("path", {
-            class: "cn line",
-            d:
-              "M" +
-              points.map(([px, py]) => `${px.toFixed(1)} ${py.toFixed(1)}`).join("L"),
-          }),
-        ),
+    const curve = points.map(([x, height]) => `${x.toFixed(1)} ${height.toFixed(1)}`);
+    return stretched(
+      left,
+      wide,
+      height,
+      {},
+      area((value) => value * plot.sign > 0, "candidate"),
+      area((value) => value * plot.sign < 0, "loss"),
+      svg("path", { class: "neutral line", d: "M" + curve.join("L") }),
+    );
+  }
+  function stripBars(plot, y, left, wide) {
+    const { values } = plot;
+    const each = wide / values.length;
+    const gap = values.length > 200 ? 0 : each * 0.22;
+    const bar = (value, index) =>
+      svg(
+        "rect",
+        {
+          class: value * plot.sign > 0 ? "candidate" : "loss",
+          x: pct(left + index * each + gap / 2),
+          width: pct(each - gap),
+          y: Math.min(y(value), y(0)),
+          height: Math.max(1, Math.abs(y(value) - y(0))),
+          "data-index": index,
+        },
+        svg("title", {}, plot.names[index]),
       );
-    } else {
-      const each = wide / n;
-      const gap = n > 200 ? 0 : each * 0.22;
-      parts.push(
-        svg(
-          "g",
-          { class: "bars" },
-          values.map((value, at) =>
-            value === 0
-              ? null
-              : svg(
-                  "rect",
-                  {
-                    class: kind(value),
-                    x: pct(left + at * each + gap / 2),
-                    width: pct(each - gap),
-                    y: Math.min(y(value), y(0)),
-                    height: Math.max(1, Math.abs(y(value) - y(0))),
-                    "data-at": at,
-                  },
-                  svg("title", {}, of.names[at]),
-                ),
-          ),
-        ),
-      );
-    }
-    const wins = of.counts[0];
-    const losses = of.counts[2];
-    const total = wins + of.counts[1] + losses;
-    const cross = left + (wide * wins) / total;
+    return svg(
+      "g",
+      { class: "bars" },
+      values.map((value, index) => (value === 0 ? null : bar(value, index))),
+    );
+  }
+  // How many queries are won, equal and lost, each over its part of the strip, or
+  // beside it where that is small.
+  function stripLabels(plot, y, left, wide, high, low) {
+    const { words } = plot;
+    const right = left + wide;
+    const [wins, equal, losses] = plot.counts;
+    const total = wins + equal + losses;
+    const won = left + (wide * wins) / total;
     const lost = right - (wide * losses) / total;
-    const few = narrow ? 24 : 12;
+    const small = plot.narrow ? 24 : 12;
     const start = { "text-anchor": "start" };
     const end = { "text-anchor": "end" };
-    if (wins)
-      parts.push(
-        cross - left < few
-          ? text(left, y(high) - 6, of.words.wins, start)
-          : text((left + cross) / 2, y(0) + 16, of.words.wins),
-      );
-    if (losses)
-      parts.push(
-        right - lost < few
-          ? right < 30
-            ? text(lost, y(low) + 15, of.words.losses, start)
-            : text(right, y(low) + 15, of.words.losses, end)
-          : text((lost + right) / 2, y(0) - 6, of.words.losses),
-      );
-    if (of.counts[1] && lost - cross > few)
-      parts.push(text((cross + lost) / 2, y(0) + 16, of.words.equal));
-    return chart(height, of.label, ...parts);
+    function ofLosses() {
+      if (right - lost >= small)
+        return text((lost + right) / 2, y(0) - 6, words.losses);
+      if (right < 30) return text(lost, y(low) + 15, words.losses, start);
+      return text(right, y(low) + 15, words.losses, end);
+    }
+    const ofWins = () =>
+      won - left < small
+        ? text(left, y(high) - 6, words.wins, start)
+        : text((left + won) / 2, y(0) + 16, words.wins);
+    return [
+      wins ? ofWins() : null,
+      losses ? ofLosses() : null,
+      equal && lost - won > small
+        ? text((won + lost) / 2, y(0) + 16, words.equal)
+        : null,
+    ];
   }
 
   // One row of a measure: both systems on its scale.
@@ -396,14 +384,18 @@ const Draw = (() => {
       height,
       null,
       grid(scale, 0, height),
-      b.low !== undefined ? across(scale, b.low, b.high, 15, "cb iv") : null,
-      dot(scale.at(b.mean), 15, "cb hollow", 5),
-      a.low !== undefined ? across(scale, a.low, a.high, 29, "ca iv") : null,
-      dot(scale.at(a.mean), 29, "ca", 5),
+      b.low !== undefined
+        ? across(scale, b.low, b.high, 15, "baseline interval")
+        : null,
+      dot(scale.position(b.mean), 15, "baseline hollow", 5),
+      a.low !== undefined
+        ? across(scale, a.low, a.high, 29, "candidate interval")
+        : null,
+      dot(scale.position(a.mean), 29, "candidate", 5),
     );
   }
   // A mean with its interval; perhaps a band behind it.
-  function mean(scale, one, height, kind, band) {
+  function mean(scale, estimate, height, kind, band) {
     const y = height / 2;
     const small = height < 24;
     return chart(
@@ -411,31 +403,32 @@ const Draw = (() => {
       null,
       band
         ? svg("rect", {
-            x: pct(scale.at(band[0])),
-            width: pct(scale.at(band[1]) - scale.at(band[0])),
+            x: pct(scale.position(band[0])),
+            width: pct(scale.position(band[1]) - scale.position(band[0])),
             y: -1,
             height: height + 2,
             fill: "var(--soft)",
           })
         : null,
       grid(scale, 0, height),
-      one.low !== undefined && one.low !== null
+      estimate.low !== undefined && estimate.low !== null
         ? svg("line", {
-            class: `${kind} iv`,
+            class: `${kind} interval`,
             style: `stroke-width:${small ? 2 : 3}`,
-            x1: pct(scale.at(one.low)),
-            x2: pct(scale.at(one.high)),
+            x1: pct(scale.position(estimate.low)),
+            x2: pct(scale.position(estimate.high)),
             y1: y,
             y2: y,
           })
         : null,
-      dot(scale.at(one.mean), y, kind, small ? 3.5 : 5),
+      dot(scale.position(estimate.mean), y, kind, small ? 3.5 : 5),
     );
   }
   // A bar from 0, with its interval.
-  function bar(scale, one, height, kind) {
+  function bar(scale, estimate, height, kind) {
     const y = height / 2;
-    const [from, to] = [Math.min(0, one.value), Math.max(0, one.value)];
+    const from = Math.min(0, estimate.value);
+    const to = Math.max(0, estimate.value);
     return chart(
       height,
       null,
@@ -445,176 +438,145 @@ const Draw = (() => {
         { class: "bars" },
         svg("rect", {
           class: kind,
-          x: pct(scale.at(from)),
-          width: pct(scale.at(to) - scale.at(from)),
+          x: pct(scale.position(from)),
+          width: pct(scale.position(to) - scale.position(from)),
           y: y - 8,
           height: 16,
         }),
       ),
+      upright(scale.position(0), 0, height, "axis"),
       svg("line", {
-        class: "ax",
-        x1: pct(scale.at(0)),
-        x2: pct(scale.at(0)),
-        y1: 0,
-        y2: height,
-      }),
-      svg("line", {
-        class: "cn iv",
+        class: "neutral interval",
         style: "stroke-width:1.5",
-        x1: pct(scale.at(one.low)),
-        x2: pct(scale.at(one.high)),
+        x1: pct(scale.position(estimate.low)),
+        x2: pct(scale.position(estimate.high)),
         y1: y,
         y2: y,
       }),
     );
   }
   // Ranges in order, each with a mark inside it: worst, median and best of many.
-  function ranges(of) {
+  function ranges(plot) {
     const height = 260;
-    const left = of.narrow ? 12 : 6;
-    const sy = scale(
-      of.rows.every((row) => row.low >= 0 && row.high <= 1) ? [0, 1] : null,
-      of.rows.flatMap((row) => [row.low, row.high]),
-      0,
+    const left = plot.narrow ? 12 : 6;
+    const isShare = plot.rows.every((row) => row.low >= 0 && row.high <= 1);
+    const values = plot.rows.flatMap((row) => [row.low, row.high]);
+    const vertical = scale(isShare ? [0, 1] : null, values, 0);
+    const each = (98 - left) / plot.rows.length;
+    const y = (value) => height - 20 - riseOf(vertical, value, height - 40);
+    const levels = vertical.ticks.map((tick) =>
+      lineAt(tick, vertical.by, y(tick), left, "98%", mark(tick, vertical.digits)),
     );
-    const each = (98 - left) / of.rows.length;
-    const y = (value) =>
-      height - 20 - ((height - 40) * (value - sy.low)) / (sy.high - sy.low);
-    const parts = [];
-    for (const tick of sy.ticks)
-      parts.push(
+    const radius = Math.max(1.5, Math.min(4, 300 / plot.rows.length));
+    const lines = plot.rows.map((row, index) => {
+      const x = left + (index + 0.5) * each;
+      return svg(
+        "g",
+        {},
         svg("line", {
-          class: Math.abs(tick) < sy.by / 2 ? "ax" : "gr",
-          x1: pct(left),
-          x2: "98%",
-          y1: y(tick),
-          y2: y(tick),
+          class: "baseline interval",
+          style: `stroke-width:${Math.min(3, radius)}`,
+          x1: pct(x),
+          x2: pct(x),
+          y1: y(row.low),
+          y2: y(row.high),
         }),
-        text(left, y(tick) + 4, mark(tick, sy.digits), {
-          dx: -8,
-          "text-anchor": "end",
-        }),
-      );
-    const r = Math.max(1.5, Math.min(4, 300 / of.rows.length));
-    of.rows.forEach((row, at) => {
-      const x = left + (at + 0.5) * each;
-      parts.push(
-        svg(
-          "g",
-          {},
-          svg("line", {
-            class: "cb iv",
-            style: `stroke-width:${Math.min(3, r)}`,
-            x1: pct(x),
-            x2: pct(x),
-            y1: y(row.low),
-            y2: y(row.high),
-          }),
-          dot(x, y(row.middle), "ca", r),
-          svg("title", {}, row.name),
-        ),
+        dot(x, y(row.middle), "candidate", radius),
+        svg("title", {}, row.name),
       );
     });
-    return chart(height, of.label, ...parts);
+    return chart(height, plot.label, levels, lines);
   }
+  // How far a value lies above the lower end of a scale that is so many pixels high.
+  const riseOf = (scale, value, height) =>
+    (height * (value - scale.low)) / (scale.high - scale.low);
   const axis = (scale, height = 20) => chart(height, null, numbers(scale, height - 6));
 
-  // Lines over x with bands; names at their ends where there is room, otherwise in a legend that the caller makes.
-  function lines(of) {
+  // Lines over x with bands; names at their ends where there is room, otherwise in a
+  // legend that the caller makes.
+  function lines(plot) {
     const height = 320;
-    const left = of.narrow ? 12 : 6;
-    const xs = of.lines.flatMap((line) => line.x);
-    const ys = of.lines.flatMap((line) => [
+    const left = plot.narrow ? 12 : 6;
+    const wide = 98 - left;
+    const values = plot.lines.flatMap((line) => [
       ...line.y,
       ...(line.low || []),
       ...(line.high || []),
     ]);
-    const bounds = ys.every((value) => value === null || (value >= 0 && value <= 1))
-      ? [0, 1]
-      : null;
-    const sy = scale(bounds, ys, 0);
-    const xl = Math.min(...xs);
-    const xh = Math.max(...xs);
-    const by = Math.max(
-      of.start ? 1 : 0,
-      step(xl, xh, of.narrow ? 3 : of.start ? 5 : 8),
+    const isShare = values.every(
+      (value) => value === null || (value >= 0 && value <= 1),
     );
-    const y = (value) =>
-      height - 40 - ((height - 60) * (value - sy.low)) / (sy.high - sy.low);
-    const x = (value) => (1000 * (value - xl)) / (xh - xl || 1);
-    const wide = 98 - left;
-    const parts = [];
-    for (const tick of sy.ticks)
-      parts.push(
-        svg("line", {
-          class: Math.abs(tick) < sy.by / 2 ? "ax" : "gr",
-          x1: pct(left),
-          x2: "98%",
-          y1: y(tick),
-          y2: y(tick),
-        }),
-        text(
-          left,
-          y(tick) + 4,
-          of.percent ? shown(100 * tick, 0) + "%" : mark(tick, sy.digits),
-          { dx: -8, "text-anchor": "end" },
-        ),
-      );
-    for (const tick of ticksOf(xl, xh, by).filter(
-      (tick) => !of.start || Number.isInteger(tick),
-    ))
-      parts.push(
-        text(
-          left + (wide * x(tick)) / 1000,
-          height - 20,
-          of.start
-            ? new Date(Date.parse(of.start) + 864e5 * tick).toISOString().slice(0, 10)
-            : mark(tick, digitsOf(by)),
-        ),
-      );
-    parts.push(text(98, height - 2, of.across, { "text-anchor": "end" }));
-    const path = (line, name) =>
-      line.x
-        .map((px, at) =>
-          line[name][at] === null
-            ? null
-            : `${x(px).toFixed(1)} ${y(line[name][at]).toFixed(1)}`,
-        )
-        .filter(Boolean);
-    parts.push(
-      svg(
-        "svg",
-        {
-          x: pct(left),
-          y: 0,
-          width: pct(wide),
-          height,
-          viewBox: `0 0 1000 ${height}`,
-          preserveAspectRatio: "none",
-          overflow: "visible",
-        },
-        of.lines.map((line, at) => {
-          const tone = `s${at % 4}`;
-          const up = line.high ? path(line, "high") : [];
-          const down = line.low ? path(line, "low").reverse() : [];
-          return [
-            up.length
-              ? svg("path", {
-                  class: `${tone} area`,
-                  d: "M" + [...up, ...down].join("L") + "z",
-                })
-              : null,
-            path(line, "y").length
-              ? svg("path", {
-                  class: `${tone} line`,
-                  d: "M" + path(line, "y").join("L"),
-                })
-              : null,
-          ];
-        }),
+    const vertical = scale(isShare ? [0, 1] : null, values, 0);
+    const across = acrossOf(plot);
+    const x = (value) =>
+      (1000 * (value - across.low)) / (across.high - across.low || 1);
+    const y = (value) => height - 40 - riseOf(vertical, value, height - 60);
+    const number = (tick) =>
+      plot.percent ? shown(100 * tick, 0) + "%" : mark(tick, vertical.digits);
+    return chart(
+      height,
+      plot.label,
+      vertical.ticks.map((tick) =>
+        lineAt(tick, vertical.by, y(tick), left, "98%", number(tick)),
+      ),
+      across.ticks.map((tick) =>
+        text(left + (wide * x(tick)) / 1000, height - 20, across.label(tick)),
+      ),
+      text(98, height - 2, plot.across, { "text-anchor": "end" }),
+      stretched(
+        left,
+        wide,
+        height,
+        { overflow: "visible" },
+        plot.lines.map((line, index) => lineWithBand(line, index, x, y)),
       ),
     );
-    return chart(height, of.label, ...parts);
+  }
+  // What is across: numbers, or days since the start, of which only whole ones are
+  // labelled.
+  function acrossOf(plot) {
+    const values = plot.lines.flatMap((line) => line.x);
+    const low = Math.min(...values);
+    const high = Math.max(...values);
+    if (plot.start) {
+      const by = Math.max(1, step(low, high, plot.narrow ? 3 : 5));
+      const start = Date.parse(plot.start);
+      return {
+        low,
+        high,
+        ticks: ticksOf(low, high, by).filter(Number.isInteger),
+        label: (day) => new Date(start + 864e5 * day).toISOString().slice(0, 10),
+      };
+    }
+    const by = step(low, high, plot.narrow ? 3 : 8);
+    return {
+      low,
+      high,
+      ticks: ticksOf(low, high, by),
+      label: (value) => mark(value, digitsOf(by)),
+    };
+  }
+  function lineWithBand(line, index, x, y) {
+    const points = (values) =>
+      values
+        .map((value, place) =>
+          value === null
+            ? null
+            : `${x(line.x[place]).toFixed(1)} ${y(value).toFixed(1)}`,
+        )
+        .filter(Boolean);
+    const middle = points(line.y);
+    const up = line.high ? points(line.high) : [];
+    const down = line.low ? points(line.low).reverse() : [];
+    const kind = `series-${index % 4}`;
+    return [
+      up.length
+        ? svg("path", { class: `${kind} area`, d: `M${[...up, ...down].join("L")}z` })
+        : null,
+      middle.length
+        ? svg("path", { class: `${kind} line`, d: "M" + middle.join("L") })
+        : null,
+    ];
   }
   return { scale, pair, strip, row, mean, bar, ranges, axis, lines, step, ticksOf };
 })();

@@ -7,42 +7,46 @@ const Examples = (() => {
     const query = lists().queries[id];
     if (!query || system >= lists().systems) return null;
     return query.ranks[system]
-      .map((rank, at) => ({ rank, at }))
-      .filter((one) => one.rank > 0 && one.rank <= lists().k)
-      .sort((x, y) => x.rank - y.rank || x.at - y.at);
+      .map((rank, doc) => ({ rank, doc }))
+      .filter((entry) => entry.rank > 0 && entry.rank <= lists().k)
+      .sort((x, y) => x.rank - y.rank || x.doc - y.doc);
   }
   function unjudged(system, id) {
-    const list = listOf(system, id);
-    return list
-      ? list.filter((one) => lists().queries[id].grades[one.at] === null).length
-      : 0;
+    const list = listOf(system, id) || [];
+    return list.filter((entry) => lists().queries[id].grades[entry.doc] === null)
+      .length;
   }
   const length = (system, id) => (listOf(system, id) || []).length;
-  // The colour of a grade: one hue, three steps; grades between or beyond them share a step and keep their number.
-  function chip(grade, highest, words) {
+  // The colour of a grade: one hue, three steps; grades between or beyond them share a
+  // step and keep their number.
+  function stepOf(grade, highest) {
+    if (grade <= 0) return 0;
+    if (highest === 1) return 3;
+    if (highest <= 3 && Number.isInteger(grade)) return grade;
+    return Math.max(1, Math.min(3, Math.ceil((3 * grade) / highest)));
+  }
+  function chip(grade, highest) {
     if (grade === null)
       return el(
         "span",
         {
-          class: "chip un",
+          class: "chip unjudged",
           title: W.not_judged,
           role: "img",
           "aria-label": W.not_judged,
         },
         "?",
       );
-    const step =
-      grade <= 0
-        ? 0
-        : highest === 1
-          ? 3
-          : highest <= 3 && Number.isInteger(grade)
-            ? grade
-            : Math.max(1, Math.min(3, Math.ceil((3 * grade) / highest)));
-    const label = words || say("grade_is", { grade });
+    const label = say("grade_is", { grade });
+    const step = stepOf(grade, highest);
     return el(
       "span",
-      { class: `chip g${step}`, title: label, role: "img", "aria-label": label },
+      {
+        class: step ? `chip grade-${step}` : "chip",
+        title: label,
+        role: "img",
+        "aria-label": label,
+      },
       String(grade),
     );
   }
@@ -54,12 +58,12 @@ const Examples = (() => {
       ),
     );
 
-  // -- two lists, with the rank of each document in the other ----------------------------------------------
+  // -- two lists, with the rank of each document in the other -------------------------
   function movement(side, rank, there) {
     if (there === 0) return ["", W.not_there];
     if (there === rank) return ["", W.same_there];
     return [
-      (side === "a" ? there > rank : there < rank) ? "up" : "dn",
+      (side === "a" ? there > rank : there < rank) ? "rising" : "falling",
       say("rank_there", { rank: count(there) }),
     ];
   }
@@ -69,8 +73,8 @@ const Examples = (() => {
     const other = two[side === "a" ? "b" : "a"];
     const heading = el(
       "h4",
-      { class: "lh" },
-      el("i", { class: side === "b" ? "o" : null }),
+      { class: "list-heading" },
+      el("i", { class: side === "b" ? "outlined" : null }),
       two.lead[side].name,
     );
     if (!list || !list.length)
@@ -81,27 +85,27 @@ const Examples = (() => {
       heading,
       el(
         "ol",
-        { class: "rl" },
-        list.map((one) => {
-          const id = query.docs[one.at];
-          const about = (query.about || [])[one.at] || {};
-          const [way, words] = movement(side, one.rank, query.ranks[other][one.at]);
+        { class: "result-list" },
+        list.map(({ rank, doc }) => {
+          const id = query.docs[doc];
+          const about = (query.about || [])[doc] || {};
+          const [way, words] = movement(side, rank, query.ranks[other][doc]);
           return el(
             "li",
             {},
-            el("span", { class: "rk" }, count(one.rank)),
-            chip(query.grades[one.at], top),
+            el("span", { class: "rank" }, count(rank)),
+            chip(query.grades[doc], top),
             el(
               "span",
-              { class: "id", title: id },
+              { class: "identifier", title: id },
               about.title || id,
               about.title ? el("span", {}, id) : null,
-              about.text ? el("span", { class: "tx" }, about.text) : null,
+              about.text ? el("span", { class: "excerpt" }, about.text) : null,
               about.cost || about.class
                 ? el("span", {}, [about.class, about.cost].filter(Boolean).join(" · "))
                 : null,
             ),
-            el("span", { class: `st ${way}` }, words),
+            el("span", { class: `movement ${way}` }, words),
           );
         }),
       ),
@@ -118,7 +122,11 @@ const Examples = (() => {
       .filter(Boolean)
       .join(" · ");
     const head = [
-      el("h3", { class: "qh" }, query.text || say("query_named", { id: query.id })),
+      el(
+        "h3",
+        { class: "query-heading" },
+        query.text || say("query_named", { id: query.id }),
+      ),
       about ? el("p", { class: "small" }, about) : null,
       el(
         "p",
@@ -130,14 +138,15 @@ const Examples = (() => {
     if (!held || two.a >= lists().systems || two.b >= lists().systems)
       return [...head, el("p", { class: "note" }, W.no_list)];
     const [mine, theirs] = [listOf(two.a, query.id), listOf(two.b, query.id)];
-    const shared = mine.filter((one) =>
-      theirs.some((other) => other.at === one.at),
+    const shared = mine.filter((entry) =>
+      theirs.some((other) => other.doc === entry.doc),
     ).length;
-    const relevant = (list) => list.filter((one) => held.grades[one.at] > 0).length;
+    const relevant = (list) =>
+      list.filter((entry) => held.grades[entry.doc] > 0).length;
     const missing = [
       [a, unjudged(two.a, query.id), mine.length],
       [b, unjudged(two.b, query.id), theirs.length],
-    ].filter((one) => one[1]);
+    ].filter(([, n]) => n);
     const facts = [
       el(
         "li",
@@ -171,7 +180,7 @@ const Examples = (() => {
       ),
       el(
         "p",
-        { class: "small lg" },
+        { class: "small grade-legend" },
         [
           [top, "legend_grade"],
           [0, "legend_zero"],
@@ -183,7 +192,7 @@ const Examples = (() => {
     ];
   }
 
-  // -- the list of queries, grouped, the greatest loss first -----------------------------------------------
+  // -- the list of queries, grouped, the greatest loss first --------------------------
   function section(two, queries) {
     const id = D.two ? "examples" : null;
     if (!lists().k)
@@ -202,7 +211,7 @@ const Examples = (() => {
       ["group_better", wins, 20],
       ["group_equal", queries.filter((query) => query.difference === 0), 5],
     ];
-    const place = el("div", { class: "detail" });
+    const place = el("div");
     const links = new Map();
     let current = null;
     const mark = () => {
@@ -234,17 +243,17 @@ const Examples = (() => {
         el("span", {}, Pair.titleOf(query)),
         el(
           "span",
-          { class: "sp", "aria-hidden": "true" },
+          { class: "spark", "aria-hidden": "true" },
           query.difference === 0
             ? null
             : el("i", {
-                class: loss ? "l" : "w",
+                class: loss ? "loss" : "win",
                 style: `${loss ? "right" : "left"}:50%;width:${share}%`,
               }),
         ),
         el(
           "span",
-          { class: "r" },
+          { class: "right" },
           shown(query.difference, decimals([query.difference]), true),
         ),
       );
@@ -301,21 +310,26 @@ const Examples = (() => {
       [...losses, ...wins, ...queries].find((query) => lists().queries[query.id]) ||
       queries[0];
     if (first) open(first);
-    const made = el(
+    const node = el(
       "section",
       { id, class: "examples" },
       el("h2", {}, W.examples),
       el("p", { class: "lede" }, say("examples_help", { k: lists().k })),
-      el("div", { class: "split" }, el("div", { class: "noprint" }, box, side), place),
+      el(
+        "div",
+        { class: "split" },
+        el("div", { class: "screen-only" }, box, side),
+        place,
+      ),
     );
-    made.goTo = (id) => {
-      const query = queries.find((one) => one.id === id);
+    node.goTo = (id) => {
+      const query = queries.find((known) => known.id === id);
       if (query) {
         open(query);
-        made.scrollIntoView();
+        node.scrollIntoView();
       }
     };
-    return made;
+    return node;
   }
   return { section, unjudged, length };
 })();

@@ -1,109 +1,112 @@
 "use strict";
-// What all pages have in common: data, elements, numbers, tables, theme, print.  What comes from files is put on the page as
-// text, never as markup.
+// What all pages have in common: data, elements, numbers, tables, theme, print.
+// What comes from files is put on the page as text, never as markup.
 const Page = (() => {
+  // D: the data of the page; W: its words, by name; $: an element, by id
   const D = JSON.parse(document.getElementById("data").textContent);
   const W = D.words;
   const root = document.documentElement;
-  root.classList.add("js");
+  root.classList.add("scripted");
   const $ = (id) => document.getElementById(id);
 
-  // -- elements -----------------------------------------------------------------------------------
-  function made(node, about, kids) {
-    for (const [name, value] of Object.entries(about)) {
+  // -- elements -----------------------------------------------------------------------
+  const SVG = "http://www.w3.org/2000/svg";
+  const isMissing = (value) => value === null || value === undefined;
+  const isLeftOut = (value) => isMissing(value) || value === false;
+  function assemble(node, attributes, children) {
+    for (const [name, value] of Object.entries(attributes)) {
       if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-      else if (value !== null && value !== undefined && value !== false)
-        node.setAttribute(name, value === true ? "" : value);
+      else if (!isLeftOut(value)) node.setAttribute(name, value === true ? "" : value);
     }
-    node.append(
-      ...kids
-        .flat(4)
-        .filter((kid) => kid !== null && kid !== undefined && kid !== false),
-    );
+    node.append(...children.flat(4).filter((child) => !isLeftOut(child)));
     return node;
   }
-  const el = (tag, about = {}, ...kids) =>
-    made(document.createElement(tag), about, kids);
-  const svg = (tag, about = {}, ...kids) =>
-    made(document.createElementNS("http://www.w3.org/2000/svg", tag), about, kids);
+  const el = (tag, attributes = {}, ...children) =>
+    assemble(document.createElement(tag), attributes, children);
+  const svg = (tag, attributes = {}, ...children) =>
+    assemble(document.createElementNS(SVG, tag), attributes, children);
 
-  // -- words and numbers --------------------------------------------------------------------------
+  // A part of the page that scrolls sideways by itself, by keyboard, too.
+  const scrollable = (label, child) =>
+    el(
+      "div",
+      { class: "scroll", tabindex: 0, role: "group", "aria-label": label },
+      child,
+    );
+
+  // -- words and numbers --------------------------------------------------------------
   // A part is filled in, or the words that agree with it: {n:query|queries}.
   const filled = (text, parts) =>
     text.replace(
       /\{(\w+)(?::([^|{}]*)\|((?:[^{}]|\{\w+\})*))?\}/g,
-      (_, part, one, other) =>
-        other === undefined
-          ? parts[part]
-          : filled(String(parts[part]) === "1" ? one : other, parts),
+      (_, part, single, plural) => {
+        if (plural === undefined) return parts[part];
+        return filled(String(parts[part]) === "1" ? single : plural, parts);
+      },
     );
   const say = (name, parts = {}) => filled(W[name], parts);
   const count = (n) => n.toLocaleString("en");
   const several = (name, n, parts = {}) =>
     say(n === 1 && W[name + "_1"] ? name + "_1" : name, { ...parts, count: count(n) });
   function shown(value, digits, sign = false) {
-    if (value === null || value === undefined) return "–";
+    if (isMissing(value)) return "–";
     const text = Math.abs(value).toLocaleString("en", {
       minimumFractionDigits: digits,
       maximumFractionDigits: digits,
     });
     if (!/[1-9]/.test(text)) return text;
-    return (value < 0 ? "−" : sign ? "+" : "") + text;
+    if (value < 0) return "−" + text;
+    return sign ? "+" + text : text;
   }
-  // Two decimals, more where two would be equal or show 0; as the sentence at the top of the page.
+  function leastDecimals(values) {
+    const largest = Math.max(0, ...values.map(Math.abs));
+    if (largest < 100) return 2;
+    return largest < 1000 ? 1 : 0;
+  }
+  // Two decimals, more where two would be equal or show 0; as the sentence at the top
+  // of the page.
   function decimals(values, ...apart) {
-    const known = values.filter((value) => value !== null && value !== undefined);
-    const largest = Math.max(0, ...known.map(Math.abs));
-    for (
-      let digits = largest < 100 ? 2 : largest < 1000 ? 1 : 0;
-      digits < 6;
-      digits++
-    ) {
+    const known = values.filter((value) => !isMissing(value));
+    for (let digits = leastDecimals(known); digits < 6; digits++) {
       const hides = known.some(
         (value) => value !== 0 && !/[1-9]/.test(shown(value, digits)),
       );
       const same = apart.some(
-        ([one, other]) =>
-          one !== null &&
-          other !== null &&
-          shown(one, 6) !== shown(other, 6) &&
-          shown(one, digits) === shown(other, digits),
+        ([a, b]) =>
+          a !== null &&
+          b !== null &&
+          shown(a, 6) !== shown(b, 6) &&
+          shown(a, digits) === shown(b, digits),
       );
       if (!hides && !same) return digits;
     }
     return 6;
   }
-  // Decimals of two numbers and their difference: up to two more where the numbers shown would not add up.
+  // Decimals of two numbers and their difference: up to two more where the numbers
+  // shown would not add up.
   function decimalsOf(a, b, difference, low = null, high = null) {
     const least = decimals([a, b, difference, low, high], [a, b], [low, high]);
     const units = (value, digits) =>
       Math.sign(value) * Number(shown(Math.abs(value), digits).replace(/[.,]/g, ""));
-    return (
-      [least, least + 1, least + 2].find(
-        (digits) =>
-          digits <= 6 &&
-          units(a, digits) - units(b, digits) === units(difference, digits),
-      ) ?? least
-    );
+    const addsUp = (digits) =>
+      digits <= 6 && units(a, digits) - units(b, digits) === units(difference, digits);
+    return [least, least + 1, least + 2].find(addsUp) ?? least;
   }
   const about = (n) => count(Number(n.toPrecision(2)));
-  const pValue = (p) =>
-    p === null
-      ? "–"
-      : p < 0.0001
-        ? "<0.0001"
-        : p < 0.1
-          ? String(Number(p.toPrecision(2)))
-          : p.toFixed(2);
+  function pValue(p) {
+    if (p === null) return "–";
+    if (p < 0.0001) return "<0.0001";
+    return p < 0.1 ? String(Number(p.toPrecision(2))) : p.toFixed(2);
+  }
 
-  // -- copying and messages -----------------------------------------------------------------------
-  function tell(text) {
-    const place = $("said");
-    place.textContent = text;
-    place.classList.add("on");
+  // -- copying and messages -----------------------------------------------------------
+  function announce(text) {
+    const status = $("status");
+    status.textContent = text;
+    status.classList.add("shown");
     setTimeout(() => {
-      place.classList.remove("on");
-      place.textContent = "";
+      status.classList.remove("shown");
+      status.textContent = "";
     }, 1500);
   }
   async function copy(text) {
@@ -117,30 +120,44 @@ const Page = (() => {
       document.execCommand("copy");
       area.remove();
     }
-    tell(W.copied);
+    announce(W.copied);
   }
   function asCsv(columns, rows) {
     const cell = (value) => {
-      let text = value === null || value === undefined ? "" : String(value);
-      if (typeof value === "string" && /^[=+\-@\t]/.test(text)) text = "'" + text; // no formula for a spreadsheet
+      let text = isMissing(value) ? "" : String(value);
+      // no formula for a spreadsheet
+      if (typeof value === "string" && /^[=+\-@\t]/.test(text)) text = "'" + text;
       return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
     };
-    return (
-      [
-        columns.map((c) => cell(c.label)),
-        ...rows.map((row) => columns.map((c, at) => cell(row[at]))),
-      ]
-        .map((r) => r.join(","))
-        .join("\n") + "\n"
-    );
+    const lines = [
+      columns.map((column) => cell(column.label)),
+      ...rows.map((row) => columns.map((_, index) => cell(row[index]))),
+    ];
+    return lines.map((line) => line.join(",") + "\n").join("");
   }
 
-  // -- tables: columns {label, show(value)} for numbers, {label} for texts; rows are arrays -------------
+  // -- tables: columns {label, show(value)} of numbers, {label} of texts; rows are arrays
+  function cellText(column, value, row) {
+    if (!column.show) return String(value ?? "–");
+    return isMissing(value) ? "–" : column.show(value, row);
+  }
+  function bodyRow(columns, row) {
+    return el(
+      "tr",
+      {},
+      columns.map((column, index) => {
+        const text = cellText(column, row[index], row);
+        return index === 0
+          ? el("th", { scope: "row", title: text }, text)
+          : el("td", { class: column.show ? "right" : null }, text);
+      }),
+    );
+  }
   function table(columns, rows, most = 200) {
     const body = el("tbody");
-    const told = el("span", { class: "small" });
+    const counter = el("span", { class: "small" });
     let order = rows;
-    let by = null;
+    let sortedBy = null;
     let down = false;
     let limit = most;
     const more = el(
@@ -156,97 +173,83 @@ const Page = (() => {
     );
     function draw() {
       body.replaceChildren(
-        ...order.slice(0, limit).map((row) =>
-          el(
-            "tr",
-            {},
-            columns.map((c, at) => {
-              const text = c.show
-                ? row[at] === null || row[at] === undefined
-                  ? "–"
-                  : c.show(row[at], row)
-                : String(row[at] ?? "–");
-              return at === 0
-                ? el("th", { scope: "row", title: text }, text)
-                : el("td", { class: c.show ? "r" : null }, text);
-            }),
-          ),
-        ),
+        ...order.slice(0, limit).map((row) => bodyRow(columns, row)),
       );
       more.hidden = order.length <= limit;
-      told.textContent =
+      counter.textContent =
         order.length > limit
           ? say("rows_of", { shown: count(limit), all: count(order.length) })
           : "";
     }
-    const heads = columns.map((c, at) => {
-      const head = el(
+    function sortBy(index) {
+      down = sortedBy === index ? !down : Boolean(columns[index].show);
+      sortedBy = index;
+      markSorted(heads, heads[index], down);
+      order = [...rows].sort((a, b) => compare(a[index], b[index], down));
+      draw();
+    }
+    const heads = columns.map((column, index) =>
+      el(
         "th",
-        { scope: "col", class: c.show ? "r" : null },
+        { scope: "col", class: column.show ? "right" : null },
         el(
           "button",
-          {
-            type: "button",
-            class: "so",
-            onclick: () => {
-              down = by === at ? !down : Boolean(c.show);
-              by = at;
-              for (const other of heads) other.removeAttribute("aria-sort");
-              head.setAttribute("aria-sort", down ? "descending" : "ascending");
-              order = [...rows].sort((a, b) => compare(a[at], b[at], down));
-              draw();
-            },
-          },
-          c.label,
+          { type: "button", class: "sort-button", onclick: () => sortBy(index) },
+          column.label,
         ),
-      );
-      return head;
-    });
+      ),
+    );
     draw();
     return el(
       "div",
       {},
       el(
         "div",
-        { class: "bar" },
-        told,
+        { class: "toolbar" },
+        counter,
         el(
           "button",
           { type: "button", onclick: () => copy(asCsv(columns, order)) },
           W.copy_csv,
         ),
       ),
-      el(
-        "div",
-        {
-          class: "scroll",
-          tabindex: 0,
-          role: "group",
-          "aria-label": columns.map((c) => c.label).join(", "),
-        },
-        el("table", { class: "tb" }, el("thead", {}, el("tr", {}, heads)), body),
+      scrollable(
+        columns.map((column) => column.label).join(", "),
+        el(
+          "table",
+          { class: "data-table" },
+          el("thead", {}, el("tr", {}, heads)),
+          body,
+        ),
       ),
       more,
     );
   }
+  function markSorted(heads, head, down) {
+    for (const other of heads) other.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", down ? "descending" : "ascending");
+  }
+  // Missing values come last, whichever way the others are sorted.
   function compare(a, b, down) {
-    if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1;
-    const way =
-      typeof a === "number" && typeof b === "number"
-        ? a - b
-        : String(a).localeCompare(String(b), D.lang, { numeric: true });
-    return down ? -way : way;
+    if (a === null && b === null) return 0;
+    if (a === null) return 1;
+    if (b === null) return -1;
+    const numeric = typeof a === "number" && typeof b === "number";
+    const order = numeric
+      ? a - b
+      : String(a).localeCompare(String(b), D.lang, { numeric: true });
+    return down ? -order : order;
   }
 
-  // -- folds that are filled when they are opened, and before printing ------------------------------
+  // -- folds that are filled when they are opened, and before printing ----------------
   const fills = new Map();
   function whenOpened(fold, fill) {
-    const once = () => {
+    const fillOnce = () => {
       if (fills.delete(fold)) fill(fold.querySelector(".fold"));
     };
-    fills.set(fold, once);
+    fills.set(fold, fillOnce);
     fold.addEventListener("toggle", () => {
-      if (fold.open) once();
+      if (fold.open) fillOnce();
     });
   }
   addEventListener("beforeprint", () => {
@@ -256,13 +259,11 @@ const Page = (() => {
     }
   });
 
-  // -- light and dark -----------------------------------------------------------------------------
+  // -- light and dark -----------------------------------------------------------------
   const dark = matchMedia("(prefers-color-scheme: dark)");
   $("theme").addEventListener("click", () => {
-    root.dataset.theme =
-      (root.dataset.theme || (dark.matches ? "dark" : "light")) === "dark"
-        ? "light"
-        : "dark";
+    const theme = root.dataset.theme || (dark.matches ? "dark" : "light");
+    root.dataset.theme = theme === "dark" ? "light" : "dark";
   });
   $("print").addEventListener("click", () => window.print());
   return {
@@ -271,6 +272,7 @@ const Page = (() => {
     $,
     el,
     svg,
+    scrollable,
     say,
     several,
     count,
@@ -281,6 +283,7 @@ const Page = (() => {
     pValue,
     table,
     compare,
+    markSorted,
     whenOpened,
   };
 })();

@@ -1,4 +1,5 @@
-// Two systems: the picture of their difference, queries won and lost, all measures, segments.
+// Two systems: the picture of their difference, queries won and lost, all measures,
+// segments.
 const Pair = (() => {
   const {
     D,
@@ -27,68 +28,87 @@ const Pair = (() => {
   const bold = (text, mark) =>
     text
       .split("\u0000")
-      .flatMap((part, at) => (at ? [el("b", {}, mark), part] : [part]));
+      .flatMap((part, place) => (place ? [el("b", {}, mark), part] : [part]));
 
+  // How the other system does against the first.
   const TURNED = { b: "w", w: "b", h: "l", l: "h" };
 
-  // The numbers of one row of columns; turned, they are those of the other system against the first.
-  function numbers(columns, at, turned) {
-    const [low, high] = turned
-      ? [columns.high[at], columns.low[at]]
-      : [columns.low[at], columns.high[at]];
-    const signed = (value) => (value === null || !turned ? value : -value);
-    const letter = columns.verdict[at];
-    const [wins, losses] = turned
-      ? [columns.losses[at], columns.wins[at]]
-      : [columns.wins[at], columns.losses[at]];
+  // The numbers of one row of columns; turned, they are those of the other system
+  // against the first.
+  function numbers(columns, index, turned) {
+    const low = columns.low[index];
+    const high = columns.high[index];
+    const wins = columns.wins[index];
+    const losses = columns.losses[index];
+    const letter = columns.verdict[index];
+    const difference = columns.difference[index];
+    if (!turned)
+      return { value: difference, low, high, verdict: NAMES[letter], wins, losses };
+    const negative = (value) => (value === null ? null : -value);
     return {
-      value: signed(columns.difference[at]),
-      low: signed(low),
-      high: signed(high),
-      verdict: NAMES[(turned && TURNED[letter]) || letter],
-      wins,
-      losses,
+      value: negative(difference),
+      low: negative(high),
+      high: negative(low),
+      verdict: NAMES[TURNED[letter] || letter],
+      wins: losses,
+      losses: wins,
     };
   }
-  // Everything about two systems: `a` is the candidate, or the better one of a leaderboard; `b` its baseline or rival.
-  function of(at) {
+  function sideOf(system, measure) {
+    const side = { name: D.short[system], mean: measure.mean[system] };
+    if (!measure.low.length) return side;
+    return { ...side, low: measure.low[system], high: measure.high[system] };
+  }
+  // Everything about two systems: `a` is the candidate, or the better one of a
+  // leaderboard; `b` its baseline or rival.
+  function comparison(index) {
     const pairs = D.pairs;
-    const turned = !D.two && !D.baselines.length && pairs.one[at] > pairs.other[at];
-    const [a, b] = turned
-      ? [pairs.other[at], pairs.one[at]]
-      : [pairs.one[at], pairs.other[at]];
-    const measures = D.measures.map((measure, m) => {
-      const column = pairs.measures[m];
-      const side = (s) => ({
-        name: D.short[s],
-        mean: measure.mean[s],
-        ...(measure.low.length ? { low: measure.low[s], high: measure.high[s] } : {}),
-      });
-      const difference = numbers(column, at, turned);
+    const systems = [pairs.one[index], pairs.other[index]];
+    const turned = !D.two && !D.baselines.length && systems[0] > systems[1];
+    const [a, b] = turned ? systems.reverse() : systems;
+    const measures = D.measures.map((measure, place) => {
+      const column = pairs.measures[place];
+      const difference = numbers(column, index, turned);
       const { wins, losses } = difference;
       return {
         measure,
-        a: side(a),
-        b: side(b),
+        a: sideOf(a, measure),
+        b: sideOf(b, measure),
         counts: [wins, measure.n - wins - losses, losses],
-        p: column.p[at],
-        needed: column.needed[at],
+        p: column.p[index],
+        needed: column.needed[index],
         difference,
       };
     });
-    return { at, a, b, measures, lead: measures[0] };
+    return { a, b, measures, lead: measures[0] };
   }
   function indexOf(a, b) {
-    return D.pairs.one.findIndex(
-      (one, at) =>
-        (one === a && D.pairs.other[at] === b) ||
-        (one === b && D.pairs.other[at] === a),
-    );
+    return D.pairs.one.findIndex((system, index) => {
+      const other = D.pairs.other[index];
+      return (system === a && other === b) || (system === b && other === a);
+    });
   }
 
-  // -- the sentence of two systems, by the same phrases as the one at the top of a page of two ------------------
+  // -- the sentence of two systems, as at the top of a page of two --------------------
+  const isNeutral = (verdict) => verdict === "higher" || verdict === "lower";
+  function numbersText({ difference: d, counts, needed }, parts) {
+    if (d.verdict === "identical") return say("numbers_same", parts);
+    if (d.verdict === "equivalent")
+      return say("numbers", parts) + say("too_small", parts);
+    if (d.verdict === "inconclusive")
+      return say("numbers", parts) + (needed ? say("would_confirm", parts) : "");
+    const [wins, , losses] = counts;
+    const isWorse = d.verdict === "worse" || d.verdict === "lower";
+    return (
+      say(d.value > 0 ? "numbers_up" : "numbers_down", parts) +
+      say("of_queries_" + d.verdict, {
+        ...parts,
+        count: count(isWorse ? losses : wins),
+      })
+    );
+  }
   function sentence(two) {
-    const { measure, a, b, difference: d, counts, needed } = two.lead;
+    const { measure, a, b, difference: d, needed } = two.lead;
     const known = d.low !== null;
     const digits = decimalsOf(a.mean, b.mean, d.value, d.low, d.high);
     const parts = {
@@ -106,57 +126,41 @@ const Pair = (() => {
       difference: "\u0000",
     };
     parts.interval = say(known ? "interval" : "no_interval", parts);
-    const kind = ["equivalent", "identical", "inconclusive"].includes(d.verdict)
-      ? d.verdict
-      : "apart";
-    let text = say(
-      kind === "apart"
-        ? d.value > 0
-          ? "numbers_up"
-          : "numbers_down"
-        : kind === "identical"
-          ? "numbers_same"
-          : "numbers",
-      parts,
-    );
-    if (kind === "apart")
-      text += say("of_queries_" + d.verdict, {
-        ...parts,
-        count: count(["worse", "lower"].includes(d.verdict) ? counts[2] : counts[0]),
-      });
-    else if (kind === "equivalent") text += say("too_small", parts);
-    else if (needed) text += say("would_confirm", parts);
+    const text = numbersText(two.lead, parts);
     return {
       claim: say("claim_" + d.verdict, parts),
       numbers: bold(text, shown(d.value, digits, true)),
       verdict: d.verdict,
     };
   }
+  const SIGNS = {
+    better: "▲",
+    higher: "▲",
+    worse: "▼",
+    lower: "▼",
+    equivalent: "=",
+    identical: "=",
+  };
   function badge(verdict) {
-    const sign =
-      {
-        better: "▲",
-        higher: "▲",
-        worse: "▼",
-        lower: "▼",
-        equivalent: "=",
-        identical: "=",
-      }[verdict] || "◌";
     return el(
       "span",
       { class: `badge ${verdict}` },
-      el("span", { "aria-hidden": "true" }, sign),
+      el("span", { "aria-hidden": "true" }, SIGNS[verdict] || "◌"),
       el("span", {}, W["badge_" + verdict]),
     );
   }
 
+  function captionOfInterval(difference) {
+    const { low, verdict } = difference;
+    if (low === null || verdict === "identical") return "";
+    if (verdict === "equivalent") return say("caption_inside", { margin: D.margin });
+    return verdict === "inconclusive" ? W.caption_crosses : W.caption_clear;
+  }
   function picture(two) {
     const { measure, a, b, difference: d } = two.lead;
     const digits = decimalsOf(a.mean, b.mean, d.value, d.low, d.high);
     const ranks = D.correction === "nemenyi";
-    const higher = ["higher", "lower"].includes(d.verdict)
-      ? "higher_than"
-      : "better_than";
+    const higher = isNeutral(d.verdict) ? "higher_than" : "better_than";
     const [left, right] = measure.sign < 0 ? [a.name, b.name] : [b.name, a.name];
     const words = {
       difference: W.difference,
@@ -184,64 +188,61 @@ const Pair = (() => {
       label,
       narrow: narrow(),
     });
-    const fact =
-      d.low === null || d.verdict === "identical"
-        ? ""
-        : d.verdict === "equivalent"
-          ? say("caption_inside", { margin: D.margin })
-          : ["better", "worse", "higher", "lower"].includes(d.verdict)
-            ? W.caption_clear
-            : W.caption_crosses;
     const caption = [
       say("caption_pair", { measure: measure.name, level: D.level }),
       ranks ? W.caption_ranks : "",
-      fact,
+      captionOfInterval(d),
       D.two || D.baselines.length ? "" : W.caption_at_once,
     ].filter(Boolean);
     return el("figure", {}, chart, el("figcaption", {}, caption.join(W.space)));
   }
 
-  // -- queries ------------------------------------------------------------------------------------------
+  // -- queries ------------------------------------------------------------------------
   function queriesOf(two) {
     const values = D.queries.values;
     const sign = two.lead.measure.sign;
     return D.queries.ids
-      .map((id, at) => ({
+      .map((id, index) => ({
         id,
-        at,
-        text: D.queries.texts[at] || "",
-        attributes: D.queries.attributes[at] || "",
-        a: values[two.a][at],
-        b: values[two.b][at],
+        index,
+        text: D.queries.texts[index] || "",
+        attributes: D.queries.attributes[index] || "",
+        a: values[two.a][index],
+        b: values[two.b][index],
       }))
       .filter((query) => query.a !== null && query.b !== null)
       .map((query) => ({
         ...query,
         difference: Math.abs(query.a - query.b) < 1e-9 ? 0 : query.a - query.b,
       }))
-      .sort((x, y) => sign * (y.difference - x.difference) || x.at - y.at);
+      .sort((x, y) => sign * (y.difference - x.difference) || x.index - y.index);
   }
   const titleOf = (query) => query.text || query.id;
+  const differenceOf = (query) =>
+    shown(query.difference, decimals([query.difference]), true);
+  // Where queries are too many for the page, the differences are quantiles of all of
+  // them.
+  function differencesOf(measure, queries, many) {
+    if (!many) return queries.map((query) => query.difference);
+    const { quantiles } = D.queries;
+    return measure.sign < 0 ? [...quantiles].reverse() : quantiles;
+  }
+  function helpOfStrip(many, curve) {
+    if (many) return "where_curve";
+    return curve ? "where_sample" : "where_help";
+  }
   function where(two, queries) {
     const { measure, counts, difference: d } = two.lead;
     const many = D.queries.quantiles.length > 0 && D.two;
     const curve = many || queries.length > 1000;
-    const [a, b] = [two.lead.a.name, two.lead.b.name];
-    const values = many
-      ? measure.sign < 0
-        ? [...D.queries.quantiles].reverse()
-        : D.queries.quantiles
-      : queries.map((query) => query.difference);
-    const neither = ["higher", "lower"].includes(d.verdict);
+    const values = differencesOf(measure, queries, many);
+    const neither = isNeutral(d.verdict);
     const words = {
       wins: several(neither ? "count_higher" : "count_better", counts[0]),
       equal: several("count_equal", counts[1]),
       losses: several(neither ? "count_lower" : "count_worse", counts[2]),
     };
-    const names = queries.map(
-      (query) =>
-        `${titleOf(query)}  ${shown(query.difference, decimals([query.difference]), true)}`,
-    );
+    const names = queries.map((query) => `${titleOf(query)}  ${differenceOf(query)}`);
     const chart = Draw.strip({
       values,
       names,
@@ -253,13 +254,13 @@ const Pair = (() => {
       label: `${words.wins}, ${words.equal}, ${words.losses}`,
     });
     chart.addEventListener("click", (event) => {
-      if (event.target.dataset.at)
-        location.hash = address(two, queries[event.target.dataset.at]);
+      const { index } = event.target.dataset;
+      if (index) location.hash = address(two, queries[index]);
     });
-    const help = say(many ? "where_curve" : curve ? "where_sample" : "where_help", {
+    const help = say(helpOfStrip(many, curve), {
       measure: measure.name,
-      a,
-      b,
+      a: two.lead.a.name,
+      b: two.lead.b.name,
       n: count(many ? D.queries.n : queries.length),
     });
     return el(
@@ -282,77 +283,68 @@ const Pair = (() => {
   const address = (two, query) =>
     (D.two ? "" : `#pair=${two.a}-${two.b}&`).replace(/^$/, "#") +
     `q=${encodeURIComponent(query.id)}`;
+  // Queries with the greatest differences, each with its values and what was not
+  // judged.
+  function queryList(two, queries, kind) {
+    const unjudgedText = (query) => {
+      const unjudged = Examples.unjudged(two.a, query.id);
+      if (!unjudged) return "";
+      const k = Examples.length(two.a, query.id);
+      return " · " + say("unjudged_of", { count: unjudged, a: two.lead.a.name, k });
+    };
+    const item = (query) => {
+      const digits = decimalsOf(query.a, query.b, query.difference);
+      const values = `${shown(query.b, digits)} → ${shown(query.a, digits)}`;
+      return el(
+        "li",
+        {},
+        el("a", { href: address(two, query), title: query.id }, titleOf(query)),
+        el("b", { class: kind }, shown(query.difference, digits, true)),
+        el("span", {}, values + unjudgedText(query)),
+      );
+    };
+    return el("ol", { class: "query-list" }, queries.map(item));
+  }
   function extremes(two, queries) {
     const sign = two.lead.measure.sign;
-    const name = two.lead.a.name;
-    const list = (title, some, none, kind) =>
+    const losses = queries.filter((query) => query.difference * sign < 0).reverse();
+    const wins = queries.filter((query) => query.difference * sign > 0);
+    const block = (title, some, none, kind) =>
       el(
         "div",
         {},
         el("h3", {}, title),
         some.length
-          ? el(
-              "ol",
-              { class: "ql" },
-              some.map((query) => {
-                const digits = decimalsOf(query.a, query.b, query.difference);
-                const unjudged = Examples.unjudged(two.a, query.id);
-                return el(
-                  "li",
-                  {},
-                  el(
-                    "a",
-                    { href: address(two, query), title: query.id },
-                    titleOf(query),
-                  ),
-                  el("b", { class: kind }, shown(query.difference, digits, true)),
-                  el(
-                    "span",
-                    {},
-                    `${shown(query.b, digits)} → ${shown(query.a, digits)}` +
-                      (unjudged
-                        ? " · " +
-                          say("unjudged_of", {
-                            count: unjudged,
-                            a: name,
-                            k: Examples.length(two.a, query.id),
-                          })
-                        : ""),
-                  ),
-                );
-              }),
-            )
+          ? queryList(two, some.slice(0, 5), kind)
           : el("p", { class: "small" }, none),
       );
-    const losses = queries.filter((query) => query.difference * sign < 0).reverse();
-    const wins = queries.filter((query) => query.difference * sign > 0);
     return el(
       "div",
-      { class: "two" },
-      list(W.losses, losses.slice(0, 5), W.no_losses, "l"),
-      list(W.wins, wins.slice(0, 5), W.no_wins, "w"),
+      { class: "two-columns" },
+      block(W.losses, losses, W.no_losses, "loss"),
+      block(W.wins, wins, W.no_wins, "win"),
     );
   }
 
-  // -- measures and segments ------------------------------------------------------------------------
-  function line(scale, one, name, tag) {
-    const d = one.difference;
+  // -- measures and segments ----------------------------------------------------------
+  function line(scale, row) {
+    const d = row.difference;
     const digits = decimals([d.value, d.low, d.high], [d.low, d.high]);
     const sign = d.low !== null && d.low < 0;
     return el(
       "div",
-      { class: tag ? "mr prim" : "mr" },
+      { class: row.decides ? "measure-row primary" : "measure-row" },
       el(
         "div",
-        { class: "mn" },
-        el("b", {}, name),
-        tag ? el("em", {}, W.decides) : null,
-        one.note ? el("span", { class: "small" }, " " + one.note) : null,
+        { class: "measure-name" },
+        el("b", {}, row.name),
+        row.decides ? el("em", {}, W.decides) : null,
+        row.note ? el("span", { class: "small" }, " " + row.note) : null,
       ),
-      el("div", { class: "mp" }, Draw.row(scale, one.a, one.b)),
+      el("div", { class: "measure-plot" }, Draw.row(scale, row.a, row.b)),
       el(
         "div",
-        { class: "md r" },
+        { class: "measure-difference right" },
         el("b", {}, shown(d.value, digits, true)),
         d.low === null
           ? null
@@ -367,26 +359,27 @@ const Pair = (() => {
       ),
       el(
         "div",
-        { class: "mw" },
+        { class: "measure-tally" },
         el(
           "span",
-          { class: "wl", "aria-hidden": "true" },
-          one.counts.map((part, at) =>
-            el("i", { class: ["b", null, "w"][at], style: `flex:${part}` }),
+          { class: "tally-bar", "aria-hidden": "true" },
+          row.counts.map((part, place) =>
+            el("i", { class: ["wins", null, "losses"][place], style: `flex:${part}` }),
           ),
         ),
-        el("span", { class: "wn" }, one.counts.map(count).join(" / ")),
+        el("span", { class: "tally-numbers" }, row.counts.map(count).join(" / ")),
       ),
     );
   }
   function block(title, help, two, rows, id) {
-    const neither = ["higher", "lower"].includes(two.lead.difference.verdict);
+    const neither = isNeutral(two.lead.difference.verdict);
     const groups = [];
-    for (const one of rows) {
-      const key = JSON.stringify(one.measure.bounds);
+    for (const row of rows) {
+      const { bounds } = row.measure;
+      const key = JSON.stringify(bounds);
       const last = groups[groups.length - 1];
-      if (last && last.key === key && one.measure.bounds) last.rows.push(one);
-      else groups.push({ key, rows: [one] });
+      if (last && last.key === key && bounds) last.rows.push(row);
+      else groups.push({ key, bounds, rows: [row] });
     }
     return el(
       "section",
@@ -399,90 +392,79 @@ const Pair = (() => {
         el(
           "span",
           { class: "dots" },
-          el("span", {}, el("i", { class: "o" }), two.lead.b.name),
+          el("span", {}, el("i", { class: "outlined" }), two.lead.b.name),
           el("span", {}, el("i"), two.lead.a.name),
         ),
       ),
-      groups.map((group, at) => {
+      groups.map((group, place) => {
+        const sides = group.rows.flatMap((row) => [row.a, row.b]);
         const scale = Draw.scale(
-          group.rows[0].measure.bounds,
-          group.rows.flatMap((one) => [
-            one.a.mean,
-            one.a.low,
-            one.a.high,
-            one.b.mean,
-            one.b.low,
-            one.b.high,
-          ]),
+          group.bounds,
+          sides.flatMap((side) => [side.mean, side.low, side.high]),
         );
         return [
           el(
             "div",
-            { class: "mr head" },
+            { class: "measure-row head" },
             el("div"),
             el("div", {}, Draw.axis(scale)),
-            el("div", { class: "r small" }, at ? "" : W.difference),
+            el("div", { class: "right small" }, place ? "" : W.difference),
             el(
               "div",
               { class: "small" },
-              at ? "" : W[neither ? "tally_neither" : "tally"],
+              place ? "" : W[neither ? "tally_neither" : "tally"],
             ),
           ),
-          group.rows.map((one) => line(scale, one, one.name, one.tag)),
+          group.rows.map((row) => line(scale, row)),
         ];
       }),
     );
   }
-  function measures(two) {
+  const OPPOSITE = {
+    better: "worse",
+    worse: "better",
+    higher: "lower",
+    lower: "higher",
+  };
+  function titleOfMeasures(two) {
     const lead = two.lead.difference.verdict;
-    const others = two.measures.filter((one) => !one.measure.primary);
-    const opposite = {
-      better: "worse",
-      worse: "better",
-      higher: "lower",
-      lower: "higher",
-    };
-    const opposed = others.filter(
-      (one) => one.difference.verdict === opposite[lead],
-    ).length;
-    const clearer =
-      !opposite[lead] && others.some((one) => opposite[one.difference.verdict]);
-    const same = others.every((one) => one.difference.verdict === lead);
-    const title = !others.length
-      ? W.measures_one
-      : opposed
-        ? say("measures_disagree", { count: opposed, of: others.length })
-        : same
-          ? W.measures_agree
-          : clearer
-            ? W.measures_clearer
-            : W.measures_open;
-    const rows = two.measures.map((one) => ({
-      ...one,
-      name: one.measure.name,
-      tag: one.measure.primary,
+    const verdicts = two.measures
+      .filter((row) => !row.measure.primary)
+      .map((row) => row.difference.verdict);
+    if (!verdicts.length) return W.measures_one;
+    const opposed = verdicts.filter((verdict) => verdict === OPPOSITE[lead]).length;
+    if (opposed)
+      return say("measures_disagree", { count: opposed, of: verdicts.length });
+    if (verdicts.every((verdict) => verdict === lead)) return W.measures_agree;
+    const clearer = !OPPOSITE[lead] && verdicts.some((verdict) => OPPOSITE[verdict]);
+    return clearer ? W.measures_clearer : W.measures_open;
+  }
+  function measures(two) {
+    const title = titleOfMeasures(two);
+    const rows = two.measures.map((row) => ({
+      ...row,
+      name: row.measure.name,
+      decides: row.measure.primary,
     }));
     return block(title, W.measures_help, two, rows, D.two ? "measures" : null);
   }
   function segments(two) {
     const columns = D.segments;
     const rows = [];
-    for (let at = 0; at < (columns.name || []).length; at++) {
-      const turned = columns.one[at] === two.b && columns.other[at] === two.a;
-      if (!turned && (columns.one[at] !== two.a || columns.other[at] !== two.b))
-        continue;
-      const difference = numbers(columns, at, turned);
-      const means = [columns.mean[at], columns.mean_versus[at]];
+    for (let index = 0; index < (columns.name || []).length; index++) {
+      const [system, other] = [columns.one[index], columns.other[index]];
+      const turned = system === two.b && other === two.a;
+      if (!turned && (system !== two.a || other !== two.b)) continue;
+      const n = columns.n[index];
+      const means = [columns.mean[index], columns.mean_versus[index]];
+      const difference = numbers(columns, index, turned);
+      const { wins, losses } = difference;
       rows.push({
         measure: two.lead.measure,
-        name: columns.name[at],
-        note: several("n_queries", columns.n[at]),
+        name: columns.name[index],
+        note: several("n_queries", n),
         difference,
-        counts: [
-          difference.wins,
-          columns.n[at] - difference.wins - difference.losses,
-          difference.losses,
-        ],
+        counts: [wins, n - wins - losses, losses],
         a: { mean: means[turned ? 1 : 0] },
         b: { mean: means[turned ? 0 : 1] },
       });
@@ -501,7 +483,7 @@ const Pair = (() => {
     ];
   }
   return {
-    of,
+    comparison,
     indexOf,
     sentence,
     badge,

@@ -1,4 +1,5 @@
-// Pages of curves, score bounds, scores beyond accuracy and retention: sections of charts and tables.
+// Pages of curves, score bounds, scores beyond accuracy and retention: sections of
+// charts and tables.
 const Results = (() => {
   const { D, W, $, el, table, shown, count, say, decimals, pValue } = Page;
   const number = (value) => shown(value, D.digits);
@@ -6,9 +7,9 @@ const Results = (() => {
   const points = (value) => shown(100 * value, 1, true);
   const groups = (rows, name) =>
     Object.values(
-      rows.reduce((found, row) => {
-        (found["_" + row[name]] ??= []).push(row);
-        return found;
+      rows.reduce((groups, row) => {
+        (groups["_" + row[name]] ??= []).push(row);
+        return groups;
       }, {}),
     );
 
@@ -25,24 +26,18 @@ const Results = (() => {
     help ? el("p", { class: "lede" }, help) : null,
   ];
   function legend(names) {
-    return names.length < 2
-      ? null
-      : el(
-          "p",
-          { class: "small" },
-          names.map((name, at) =>
-            el(
-              "span",
-              { class: "key" },
-              Page.svg(
-                "svg",
-                { width: 26, height: 10, "aria-hidden": "true" },
-                Page.svg("path", { class: `s${at % 4} line`, d: "M1 5H25" }),
-              ),
-              name,
-            ),
-          ),
-        );
+    if (names.length < 2) return null;
+    const sample = (index) =>
+      Page.svg(
+        "svg",
+        { width: 26, height: 10, "aria-hidden": "true" },
+        Page.svg("path", { class: `series-${index % 4} line`, d: "M1 5H25" }),
+      );
+    return el(
+      "p",
+      { class: "small" },
+      names.map((name, index) => el("span", { class: "key" }, sample(index), name)),
+    );
   }
   function lines(lines, across, more = {}) {
     return [
@@ -65,18 +60,15 @@ const Results = (() => {
       "measure",
     ).map((some) => {
       const all = some.flatMap((row) => [row.value, row.low, row.high]);
-      const scale = Draw.scale(
-        some[0].measure in D.spans && some[0].run !== D.pair
-          ? D.spans[some[0].measure]
-          : null,
-        all,
-      );
+      const { measure, run } = some[0];
+      const hasSpan = measure in D.spans && run !== D.pair;
+      const scale = Draw.scale(hasSpan ? D.spans[measure] : null, all);
       const digits = Math.max(3, decimals(all));
       return [
         el(
           "div",
-          { class: "mr head" },
-          el("div", { class: "small" }, some[0].measure),
+          { class: "measure-row head" },
+          el("div", { class: "small" }, measure),
           el("div", {}, Draw.axis(scale)),
           el("div"),
           el("div"),
@@ -84,22 +76,26 @@ const Results = (() => {
         some.map((row) =>
           el(
             "div",
-            { class: "mr" },
-            el("div", { class: "mn" }, row.run),
+            { class: "measure-row" },
+            el("div", { class: "measure-name" }, row.run),
             el(
               "div",
-              { class: "mp" },
+              { class: "measure-plot" },
               Draw.mean(
                 scale,
                 { mean: row.value, low: row.low, high: row.high },
                 30,
-                "ca",
+                "candidate",
               ),
             ),
-            el("div", { class: "md r" }, el("b", {}, shown(row.value, digits))),
             el(
               "div",
-              { class: "mw wn" },
+              { class: "measure-difference right" },
+              el("b", {}, shown(row.value, digits)),
+            ),
+            el(
+              "div",
+              { class: "measure-tally tally-numbers" },
               row.low === null || row.low === undefined
                 ? ""
                 : say("range", {
@@ -113,7 +109,15 @@ const Results = (() => {
     });
   }
 
-  // -- sections, by the name of their place -----------------------------------------------------------------
+  // How a column of the table of values is shown: numbers of things, other numbers,
+  // texts.
+  function formatOf(name) {
+    if (name === "n" || name === "n_undefined") return count;
+    const value = D.table.find((row) => row[name] !== null)?.[name];
+    return typeof value === "number" ? number : undefined;
+  }
+
+  // -- sections, by the name of their place -------------------------------------------
   const sections = {
     curve: () => (D.curves ? curves() : retained()),
     bounds: () => [
@@ -121,7 +125,7 @@ const Results = (() => {
       plots(D.bounds.filter((row) => row.run !== D.pair)),
       D.pair
         ? [
-            el("h3", { class: "sub" }, D.pair.replace(" - ", " − ")),
+            el("h3", { class: "subheading" }, D.pair.replace(" - ", " − ")),
             plots(D.bounds.filter((row) => row.run === D.pair)),
           ]
         : null,
@@ -134,14 +138,7 @@ const Results = (() => {
       heading("table", W.values),
       tableOf(
         D.table,
-        Object.keys(D.table[0] || {}).map((name) => [
-          name,
-          name === "n" || name === "n_undefined"
-            ? count
-            : typeof D.table.find((row) => row[name] !== null)?.[name] === "number"
-              ? number
-              : undefined,
-        ]),
+        Object.keys(D.table[0] || {}).map((name) => [name, formatOf(name)]),
       ),
     ],
     cohorts: () => [
@@ -150,7 +147,7 @@ const Results = (() => {
         W.retention_cohorts,
         say("retention_cohorts_help", { unit: W[D.unit] }),
       ),
-      D.cohorts.map(heat),
+      D.cohorts.map(heatmap),
     ],
     leaders: () => [
       heading(
@@ -185,14 +182,14 @@ const Results = (() => {
       }),
     ],
     tables: () =>
-      D.tables.map((one) => [
-        heading("tables", one.title),
+      D.tables.map(({ title, head, numeric, rows }) => [
+        heading("tables", title),
         table(
-          one.head.map((label, at) => ({
+          head.map((label, index) => ({
             label,
-            show: one.numeric[at] ? String : undefined,
+            show: numeric[index] ? String : undefined,
           })),
-          one.rows,
+          rows,
           20,
         ),
       ]),
@@ -264,32 +261,30 @@ const Results = (() => {
       ]),
     ];
   }
-  function heat(one) {
-    const ages = [...new Map(one.rows.map((row) => [row.at, row.age]))].sort(
+  function heatmap(segment) {
+    const ages = [...new Map(segment.rows.map((row) => [row.at, row.age]))].sort(
       (x, y) => x[1] - y[1],
     );
-    const rates = one.rows
+    const rates = segment.rows
       .filter((row) => row.age > 0)
       .map((row) => row.rate)
       .sort((x, y) => x - y);
     const top = rates[Math.floor(0.98 * (rates.length - 1))] || 1;
-    const kind = (rate) =>
-      rate === undefined
-        ? null
-        : `h${rate <= 0 ? 0 : rate < top / 3 ? 1 : rate < (2 * top) / 3 ? 2 : 3}`;
+    const shade = (rate) => {
+      if (rate === undefined) return null;
+      if (rate <= 0) return "shade-0";
+      if (rate < top / 3) return "shade-1";
+      return rate < (2 * top) / 3 ? "shade-2" : "shade-3";
+    };
     return [
-      one.segment === null ? null : el("h3", { class: "sub" }, one.segment),
-      el(
-        "div",
-        {
-          class: "scroll",
-          tabindex: 0,
-          role: "group",
-          "aria-label": W.retention_cohorts,
-        },
+      segment.segment === null
+        ? null
+        : el("h3", { class: "subheading" }, segment.segment),
+      Page.scrollable(
+        W.retention_cohorts,
         el(
           "table",
-          { class: "heat" },
+          { class: "heatmap" },
           el(
             "thead",
             {},
@@ -304,7 +299,7 @@ const Results = (() => {
           el(
             "tbody",
             {},
-            groups(one.rows, "cohort").map((some) => {
+            groups(segment.rows, "cohort").map((some) => {
               const rates = new Map(some.map((row) => [row.at, row.rate]));
               return el(
                 "tr",
@@ -314,7 +309,7 @@ const Results = (() => {
                 ages.map(([at]) =>
                   el(
                     "td",
-                    { class: kind(rates.get(at)) },
+                    { class: shade(rates.get(at)) },
                     rates.has(at) ? shown(100 * rates.get(at), 0) : "",
                   ),
                 ),
@@ -363,37 +358,51 @@ const Results = (() => {
       ]),
     ];
   }
-  // Groups of queries: a bar for each gap, and below a row what else is known of the slice.
+  // What else is known of a slice: those within it, those that are the same, an
+  // example.
+  function aboutSlice(row, digits) {
+    const sentences = [];
+    if (row.within.length) {
+      const names = row.within.slice(0, 4).join(" · ");
+      sentences.push(
+        say("slices_explains", {
+          count: count(row.within.length),
+          names: row.within.length > 4 ? names + " …" : names,
+        }),
+      );
+    }
+    if (row.same.length)
+      sentences.push(say("slices_same", { names: row.same.slice(0, 4).join(" · ") }));
+    if (row.example !== null) {
+      const text = row.example_text ? ` “${row.example_text}”` : "";
+      const scores = [row.example_versus, row.example_value]
+        .filter((score) => score !== null)
+        .map((score) => shown(score, digits));
+      sentences.push(
+        say("slices_example", {
+          query: row.example + text,
+          scores: scores.join(" → "),
+        }),
+      );
+    }
+    return sentences;
+  }
+  // Groups of queries: a bar for each gap, and below a row what else is known of the
+  // slice.
   function slices() {
     const S = D.slices;
-    const scale = Draw.scale(
-      null,
-      S.rows.flatMap((row) => [row.low, row.high]),
-    );
-    const digits = Math.max(3, decimals(S.rows.flatMap((row) => [row.low, row.high])));
-    const more = (row) =>
-      [
-        row.within.length
-          ? say("slices_explains", {
-              count: count(row.within.length),
-              names:
-                row.within.slice(0, 4).join(" · ") +
-                (row.within.length > 4 ? " …" : ""),
-            })
-          : null,
-        row.same.length
-          ? say("slices_same", { names: row.same.slice(0, 4).join(" · ") })
-          : null,
-        row.example === null
-          ? null
-          : say("slices_example", {
-              query: row.example + (row.example_text ? ` “${row.example_text}”` : ""),
-              scores: [row.example_versus, row.example_value]
-                .filter((one) => one !== null)
-                .map((one) => shown(one, digits))
-                .join(" → "),
-            }),
-      ].filter(Boolean);
+    const ends = S.rows.flatMap((row) => [row.low, row.high]);
+    const scale = Draw.scale(null, ends);
+    const digits = Math.max(3, decimals(ends));
+    const barOf = (row) => {
+      if (!S.found) return "baseline";
+      return row.gap * S.sign < 0 ? "loss" : "candidate";
+    };
+    const scores = (row) => {
+      const signed = row.difference !== null;
+      const here = shown(row.difference ?? row.value, digits, signed);
+      return `${here} / ${shown(row.elsewhere, digits, signed)}`;
+    };
     return [
       heading(
         "slices",
@@ -405,19 +414,19 @@ const Results = (() => {
       ),
       el(
         "div",
-        { class: "mr head" },
+        { class: "measure-row head" },
         el("div"),
         el("div", {}, Draw.axis(scale)),
-        el("div", { class: "r small" }, W.slices_gap),
+        el("div", { class: "right small" }, W.slices_gap),
         el("div", { class: "small" }, W.slices_here),
       ),
       S.rows.map((row) => [
         el(
           "div",
-          { class: "mr" },
+          { class: "measure-row" },
           el(
             "div",
-            { class: "mn" },
+            { class: "measure-name" },
             el("b", {}, row.slice),
             el(
               "span",
@@ -427,17 +436,17 @@ const Results = (() => {
           ),
           el(
             "div",
-            { class: "mp" },
+            { class: "measure-plot" },
             Draw.bar(
               scale,
               { value: row.gap, low: row.low, high: row.high },
               34,
-              S.found ? (row.gap * S.sign < 0 ? "cl" : "ca") : "cb",
+              barOf(row),
             ),
           ),
           el(
             "div",
-            { class: "md r" },
+            { class: "measure-difference right" },
             el("b", {}, shown(row.gap, digits, true)),
             el(
               "span",
@@ -448,13 +457,9 @@ const Results = (() => {
               }),
             ),
           ),
-          el(
-            "div",
-            { class: "mw wn" },
-            `${shown(row.difference ?? row.value, digits, row.difference !== null)} / ${shown(row.elsewhere, digits, row.difference !== null)}`,
-          ),
+          el("div", { class: "measure-tally tally-numbers" }, scores(row)),
         ),
-        ...more(row).map((text) => el("p", { class: "small more" }, text)),
+        aboutSlice(row, digits).map((text) => el("p", { class: "small" }, text)),
       ]),
       (D.two ? S.visible : []).map((line) => el("p", { class: "small" }, line)),
     ];

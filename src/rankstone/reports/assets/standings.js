@@ -1,6 +1,6 @@
-// Pages of boards over many data sets: the table with its intervals of ranks, cells, chances, data sets.
+// Pages of boards over many data sets: intervals of ranks, cells, chances, data sets.
 const Standings = (() => {
-  const { D, W, $, el, svg, table, shown, count, say, compare } = Page;
+  const { D, W, $, el, svg, table, shown, count, say, compare, markSorted } = Page;
   const FEW = 40;
   const number = (value) => (value === null ? "–" : shown(value, D.decimals));
   const share = (value) =>
@@ -11,101 +11,127 @@ const Standings = (() => {
     el("h2", {}, title),
     help ? el("p", { class: "lede" }, help) : null,
   ];
+  // B: the columns of the board; K: how many systems it has
   const B = D.board;
-  const all = B ? D.systems.map((_, at) => at) : [];
+  const all = B ? D.systems.map((_, system) => system) : [];
   const K = all.length;
 
-  // -- the table: a dot for the rank, a line for the ranks that are left, a thick one for a system alone -----------
+  // -- the table ----------------------------------------------------------------------
+  // A dot for the rank, a line for the ranks that are left, a thick one for a system
+  // alone.
   const scale = () => Draw.scale([1, Math.max(K, 2)], []);
-  function plot(at) {
+  function plot(system) {
     const x = scale();
     const y = 15;
     const line = (low, high, kind, width) =>
       svg("line", {
-        class: `${kind} iv`,
+        class: `${kind} interval`,
         style: `stroke-width:${width}`,
-        x1: x.at(low) + "%",
-        x2: x.at(high) + "%",
+        x1: x.position(low) + "%",
+        x2: x.position(high) + "%",
         y1: y,
         y2: y,
       });
     return svg(
       "svg",
       {
-        class: "c",
+        class: "chart",
         height: 30,
         role: "img",
-        "aria-label": `${range(B.rank_low[at], B.rank_high[at])}`,
+        "aria-label": range(B.rank_low[system], B.rank_high[system]),
       },
-      line(B.rank_low[at], B.rank_high[at], "cb", 2),
-      line(B.single_low[at], B.single_high[at], "ca", 5),
-      svg("circle", { class: "cn", cx: x.at(B.rank[at]) + "%", cy: y, r: 5 }),
+      line(B.rank_low[system], B.rank_high[system], "baseline", 2),
+      line(B.single_low[system], B.single_high[system], "candidate", 5),
+      svg("circle", {
+        class: "neutral",
+        cx: x.position(B.rank[system]) + "%",
+        cy: y,
+        r: 5,
+      }),
     );
   }
+  const tier = (number) =>
+    el(
+      "span",
+      { class: number > 3 ? "tier" : `tier tier-${number - 1}` },
+      count(number),
+    );
+  // A column by the name of its heading: by what it is sorted, what it shows, and its
+  // classes.
   const COLUMNS = [
-    [
-      "rank",
-      (at) => B.rank[at],
-      (at) => [
-        el("b", {}, count(B.rank[at])),
-        el("span", {}, range(B.rank_low[at], B.rank_high[at])),
+    {
+      name: "rank",
+      kind: "rank",
+      value: (system) => B.rank[system],
+      show: (system) => [
+        el("b", {}, count(B.rank[system])),
+        el("span", {}, range(B.rank_low[system], B.rank_high[system])),
       ],
-      "rk",
-    ],
-    [
-      "tier",
-      (at) => B.tier[at],
-      (at) =>
+    },
+    {
+      name: "tier",
+      kind: "group",
+      value: (system) => B.tier[system],
+      show: (system) => tier(B.tier[system]),
+    },
+    {
+      name: "system",
+      kind: "system-name",
+      value: (system) => D.systems[system],
+      show: (system) => D.systems[system],
+    },
+    {
+      name: "ranks_left",
+      kind: "plot",
+      value: (system) => B.rank_high[system],
+      show: plot,
+    },
+    {
+      name: "mean",
+      kind: "mean right",
+      value: (system) => B.mean[system],
+      show: (system) => el("b", {}, number(B.mean[system])),
+    },
+    {
+      name: "is_first",
+      kind: "share right",
+      value: (system) => B.first[system],
+      show: (system) => named("is_first", share(B.first[system])),
+    },
+    {
+      name: "n_scores",
+      kind: "wide-only right",
+      isLeftOut: D.complete,
+      value: (system) => B.datasets[system],
+      show: (system) =>
         el(
           "span",
-          { class: `tier t${Math.min(B.tier[at] - 1, 3)}` },
-          count(B.tier[at]),
+          { class: B.datasets[system] < D.datasets.length ? "low" : null },
+          count(B.datasets[system]),
         ),
-      "ti",
-    ],
-    ["system", (at) => D.systems[at], (at) => D.systems[at], "nm"],
-    ["ranks_left", (at) => B.rank_high[at], plot, "pl"],
-    ["mean", (at) => B.mean[at], (at) => el("b", {}, number(B.mean[at])), "me r"],
-    [
-      "is_first",
-      (at) => B.first[at],
-      (at) => named("is_first", share(B.first[at])),
-      "ju r",
-    ],
-    ...(D.complete
-      ? []
-      : [
-          [
-            "n_scores",
-            (at) => B.datasets[at],
-            (at) =>
-              el(
-                "span",
-                { class: B.datasets[at] < D.datasets.length ? "low" : null },
-                count(B.datasets[at]),
-              ),
-            "xx r",
-          ],
-        ]),
-    ...((D.left || []).length
-      ? [
-          [
-            "left_out",
-            (at) => B.without_high[at] - B.without_low[at],
-            (at) => range(B.without_low[at], B.without_high[at]),
-            "xx r",
-          ],
-        ]
-      : []),
-    [
-      "other_rules",
-      (at) => B.rules_high[at] - B.rules_low[at],
-      (at) => named("other_rules", range(B.rules_low[at], B.rules_high[at])),
-      "ap r",
-    ],
-  ];
+    },
+    {
+      name: "left_out",
+      kind: "wide-only right",
+      isLeftOut: !(D.left || []).length,
+      value: (system) => B.without_high[system] - B.without_low[system],
+      show: (system) => range(B.without_low[system], B.without_high[system]),
+    },
+    {
+      name: "other_rules",
+      kind: "secondary right",
+      value: (system) => B.rules_high[system] - B.rules_low[system],
+      show: (system) =>
+        named("other_rules", range(B.rules_low[system], B.rules_high[system])),
+    },
+  ].filter((column) => !column.isLeftOut);
   function named(name, text) {
-    return [el("span", { class: "wd" }, W[name] + " "), text];
+    return [el("span", { class: "narrow-label" }, W[name] + " "), text];
+  }
+  function cellOf({ name, kind, show }, system) {
+    if (name !== "system") return el("td", { class: kind }, show(system));
+    const title = D.systems[system];
+    return el("th", { scope: "row", class: kind, title }, show(system));
   }
   function ranks() {
     let order = all;
@@ -113,69 +139,58 @@ const Standings = (() => {
     let wanted = "";
     const body = el("tbody");
     const counter = el("span", { class: "small" });
+    function showAll() {
+      every = true;
+      draw();
+    }
     const more = el(
       "button",
-      {
-        type: "button",
-        onclick: () => {
-          every = true;
-          draw();
-        },
-      },
+      { type: "button", onclick: showAll },
       say("show_all", { count: count(K) }),
     );
     function draw() {
-      const found = order.filter((at) => D.systems[at].toLowerCase().includes(wanted));
-      const some = every ? found : found.slice(0, FEW);
+      const isWanted = (system) => D.systems[system].toLowerCase().includes(wanted);
+      const systems = order.filter(isWanted);
+      const visible = every ? systems : systems.slice(0, FEW);
       body.replaceChildren(
-        ...some.map((at) =>
+        ...visible.map((system) =>
           el(
             "tr",
             {},
-            COLUMNS.map(([name, , show, kind]) =>
-              name === "system"
-                ? el(
-                    "th",
-                    { scope: "row", class: kind, title: D.systems[at] },
-                    show(at),
-                  )
-                : el("td", { class: kind }, show(at)),
-            ),
+            COLUMNS.map((column) => cellOf(column, system)),
           ),
         ),
       );
-      more.hidden = some.length === found.length;
+      more.hidden = visible.length === systems.length;
       counter.textContent = say("shown_of", {
-        shown: count(some.length),
+        shown: count(visible.length),
         all: count(K),
       });
     }
-    const heads = COLUMNS.map(([name, value, , kind], column) => {
+    // A column of numbers is sorted from the highest at first.
+    function sortBy(column) {
+      const head = heads[column];
+      const { value } = COLUMNS[column];
+      const down = head.hasAttribute("aria-sort")
+        ? head.getAttribute("aria-sort") === "ascending"
+        : column > 3;
+      markSorted(heads, head, down);
+      order = [...all].sort((x, y) => compare(value(x), value(y), down));
+      draw();
+    }
+    const heads = COLUMNS.map(({ name, kind }, column) => {
       const words = name === "mean" ? W["of_" + D.estimate] : W[name];
       const label = words[0].toUpperCase() + words.slice(1);
-      const head = el(
+      return el(
         "th",
         { scope: "col", class: kind },
         el(
           "button",
-          {
-            type: "button",
-            class: "so",
-            onclick: () => {
-              const down = head.hasAttribute("aria-sort")
-                ? head.getAttribute("aria-sort") === "ascending"
-                : column > 3;
-              for (const other of heads) other.removeAttribute("aria-sort");
-              head.setAttribute("aria-sort", down ? "descending" : "ascending");
-              order = [...all].sort((x, y) => compare(value(x), value(y), down));
-              draw();
-            },
-          },
+          { type: "button", class: "sort-button", onclick: () => sortBy(column) },
           label,
         ),
         name === "ranks_left" ? axis() : null,
       );
-      return head;
     });
     const find = el("input", {
       type: "search",
@@ -186,32 +201,28 @@ const Standings = (() => {
         draw();
       },
     });
-    addEventListener("beforeprint", () => {
-      every = true;
-      draw();
-    });
+    addEventListener("beforeprint", showAll);
     draw();
     return [
       heading(W.standings_title, say("standings_help", { level: D.level })),
       K > FEW ? overview() : null,
-      el("div", { class: "find noprint" }, K > 12 ? find : null, counter),
-      el(
-        "div",
-        {
-          class: "scroll",
-          tabindex: 0,
-          role: "group",
-          "aria-label": W.standings_title,
-        },
-        el("table", { class: "lb st" }, el("thead", {}, el("tr", {}, heads)), body),
+      el("div", { class: "find screen-only" }, K > 12 ? find : null, counter),
+      Page.scrollable(
+        W.standings_title,
+        el(
+          "table",
+          { class: "leaderboard standings-table" },
+          el("thead", {}, el("tr", {}, heads)),
+          body,
+        ),
       ),
-      el("p", { class: "noprint" }, more),
+      el("p", { class: "screen-only" }, more),
       el(
         "p",
-        { class: "leg small" },
+        { class: "legend small" },
         [
-          ["cb", 2, "key_together"],
-          ["ca", 5, "key_alone"],
+          ["baseline", 2, "key_together"],
+          ["candidate", 5, "key_alone"],
         ].map(([kind, width, name]) =>
           el(
             "span",
@@ -220,7 +231,7 @@ const Standings = (() => {
               "svg",
               { width: 28, height: 12, "aria-hidden": "true" },
               svg("line", {
-                class: `${kind} iv`,
+                class: `${kind} interval`,
                 style: `stroke-width:${width}`,
                 x1: 3,
                 x2: 25,
@@ -235,15 +246,20 @@ const Standings = (() => {
     ];
   }
   const axis = () => Draw.axis({ ...scale(), ticks: [1, K] });
+  // Which of n equal cells along a side a pointer is over.
+  const cellUnder = (offset, length, n) =>
+    Math.max(0, Math.min(n - 1, Math.floor((n * offset) / length)));
   // All systems in one picture: a line each.
   function overview() {
     const lines = (low, high) =>
-      all.map((at) => `M${low[at] - 1} ${at + 0.5}H${high[at]}`).join("");
+      all
+        .map((system) => `M${low[system] - 1} ${system + 0.5}H${high[system]}`)
+        .join("");
     const height = Math.min(360, 2 * K + 60);
     const picture = svg(
       "svg",
       {
-        class: "over",
+        class: "overview",
         viewBox: `0 0 ${K} ${K}`,
         preserveAspectRatio: "none",
         height,
@@ -254,18 +270,16 @@ const Standings = (() => {
       svg("path", { class: "near", d: lines(B.single_low, B.single_high) }),
       svg("path", {
         class: "dot",
-        d: all.map((at) => `M${B.rank[at] - 1} ${at + 0.5}h1`).join(""),
+        d: all.map((system) => `M${B.rank[system] - 1} ${system + 0.5}h1`).join(""),
       }),
     );
     const tip = svg("title", {}, W.overview);
     picture.append(tip);
     picture.addEventListener("mousemove", (event) => {
       const box = picture.getBoundingClientRect();
-      const at = Math.max(
-        0,
-        Math.min(K - 1, Math.floor((K * (event.clientY - box.top)) / box.height)),
-      );
-      tip.textContent = `${D.systems[at]}: ${range(B.rank_low[at], B.rank_high[at])}`;
+      const system = cellUnder(event.clientY - box.top, box.height, K);
+      const ranks = range(B.rank_low[system], B.rank_high[system]);
+      tip.textContent = `${D.systems[system]}: ${ranks}`;
     });
     return el(
       "figure",
@@ -281,7 +295,8 @@ const Standings = (() => {
     );
   }
 
-  // -- the critical-difference diagram: mean ranks on an axis, names at both sides, bars of those that do not differ ----
+  // -- the critical-difference diagram ------------------------------------------------
+  // Mean ranks on an axis, names at both sides, bars of those that do not differ.
   function critical() {
     const plan = D.critical;
     const n = plan.names.length;
@@ -294,7 +309,7 @@ const Standings = (() => {
     const x = (rank) => side + ((100 - 2 * side) * (rank - low)) / (high - low || 1);
     const top = 26;
     const first = top + 14 + 9 * plan.bars.length;
-    const row = (at) => first + 20 * (at < half ? at : n - 1 - at);
+    const row = (place) => first + 20 * (place < half ? place : n - 1 - place);
     const bottom = first + 20 * half;
     const parts = [];
     const line = (x1, y1, x2, y2, kind, width) =>
@@ -308,51 +323,46 @@ const Standings = (() => {
           y2,
         }),
       );
-    const text = (at, y, words, about) =>
-      parts.push(svg("text", { x: pct(at), y, ...about }, words));
-    line(side, top, 100 - side, top, "ax");
-    for (const tick of Draw.ticksOf(
-      Math.ceil(low),
-      high,
-      Math.max(1, Draw.step(low, high, narrow ? 4 : 8)),
-    ).filter(Number.isInteger)) {
-      line(x(tick), top - 5, x(tick), top, "ax");
+    const text = (position, y, words, attributes) =>
+      parts.push(svg("text", { x: pct(position), y, ...attributes }, words));
+    line(side, top, 100 - side, top, "axis");
+    const by = Math.max(1, Draw.step(low, high, narrow ? 4 : 8));
+    const ticks = Draw.ticksOf(Math.ceil(low), high, by).filter(Number.isInteger);
+    for (const tick of ticks) {
+      line(x(tick), top - 5, x(tick), top, "axis");
       text(x(tick), top - 9, String(tick), { "text-anchor": "middle" });
     }
-    plan.names.forEach((name, at) => {
-      const left = at < half;
+    plan.names.forEach((name, place) => {
+      const rank = plan.ranks[place];
+      const left = place < half;
       const end = left ? side - 1 : 101 - side;
       const most = narrow ? 13 : 30;
       const cut = name.length > most ? name.slice(0, most - 1) + "…" : name;
-      line(x(plan.ranks[at]), top, x(plan.ranks[at]), row(at), "gl");
-      line(x(plan.ranks[at]), row(at), end, row(at), "gl");
+      line(x(rank), top, x(rank), row(place), "leader-line");
+      line(x(rank), row(place), end, row(place), "leader-line");
       parts.push(
         svg(
           "text",
           {
             x: pct(end),
             dx: left ? -6 : 6,
-            y: row(at) + 4,
+            y: row(place) + 4,
             "text-anchor": left ? "end" : "start",
-            class: "e",
+            class: "label",
           },
-          `${cut} ${shown(plan.ranks[at], 2)}`,
+          `${cut} ${shown(rank, 2)}`,
           svg("title", {}, name),
         ),
       );
     });
-    plan.bars.forEach(([begin, end], at) =>
-      line(
-        x(plan.ranks[begin]) - 0.4,
-        top + 9 + 9 * at,
-        x(plan.ranks[end]) + 0.4,
-        top + 9 + 9 * at,
-        "ca",
-        4,
-      ),
-    );
+    plan.bars.forEach(([begin, end], place) => {
+      const y = top + 9 + 9 * place;
+      const from = x(plan.ranks[begin]) - 0.4;
+      const to = x(plan.ranks[end]) + 0.4;
+      line(from, y, to, y, "candidate", 4);
+    });
     if (plan.reach < high - low)
-      line(x(low), bottom + 8, x(low + plan.reach), bottom + 8, "cn", 2);
+      line(x(low), bottom + 8, x(low + plan.reach), bottom + 8, "neutral", 2);
     text(x(low), bottom + 26, say("critical_reach", { reach: shown(plan.reach, 2) }), {
       "text-anchor": "start",
     });
@@ -364,11 +374,11 @@ const Standings = (() => {
         svg(
           "svg",
           {
-            class: "c",
+            class: "chart",
             height: bottom + 34,
             role: "img",
             "aria-label": plan.names
-              .map((name, at) => `${name} ${shown(plan.ranks[at], 2)}`)
+              .map((name, place) => `${name} ${shown(plan.ranks[place], 2)}`)
               .join(", "),
           },
           parts,
@@ -386,33 +396,35 @@ const Standings = (() => {
     ];
   }
 
-  // -- scores of systems on data sets: shades by the place within the data set --------------------------------------
+  // -- scores of systems on data sets: shades by the place within the data set --------
   function shades(rows) {
-    return D.datasets.map((_, of) => {
+    return D.datasets.map((_, dataset) => {
       const known = rows
-        .map((at) => D.cells[at][of])
+        .map((system) => D.cells[system][dataset])
         .filter((value) => value !== null)
         .sort((x, y) => (D.lower ? y - x : x - y));
-      return (value) =>
-        value === null
-          ? "gap"
-          : `h${Math.min(3, Math.floor((4 * known.findIndex((one) => one === value)) / known.length))}`;
+      return (value) => {
+        if (value === null) return "gap";
+        const quarter = Math.floor((4 * known.indexOf(value)) / known.length);
+        return `shade-${Math.min(3, quarter)}`;
+      };
     });
   }
   function cells() {
     const few = all.slice(0, FEW);
     const kinds = shades(few);
     const n = D.datasets.length;
+    const key = (kind, words) =>
+      el("span", { class: "key" }, el("i", { class: kind }), words);
     const legend = el(
       "p",
-      { class: "leg small" },
-      ["h3", "h2", "h1", "h0", ...(D.complete ? [] : ["gap"])].map((kind, at) =>
-        el("span", { class: "key" }, el("i", { class: kind }), W[`shade_${kind}`]),
-      ),
+      { class: "legend small" },
+      [3, 2, 1, 0].map((step) => key(`shade-${step}`, W[`shade_${step}`])),
+      D.complete ? null : key("gap", W.shade_gap),
     );
     const detail = el(
       "table",
-      { class: "sc" },
+      { class: "score-cells" },
       el(
         "thead",
         {},
@@ -428,15 +440,18 @@ const Standings = (() => {
       el(
         "tbody",
         {},
-        few.map((at) =>
+        few.map((system) =>
           el(
             "tr",
             {},
-            el("th", { scope: "row", title: D.systems[at] }, D.systems[at]),
-            D.cells[at].map((value, of) =>
+            el("th", { scope: "row", title: D.systems[system] }, D.systems[system]),
+            D.cells[system].map((value, dataset) =>
               el(
                 "td",
-                { class: kinds[of](value), title: value === null ? W.shade_gap : null },
+                {
+                  class: kinds[dataset](value),
+                  title: value === null ? W.shade_gap : null,
+                },
                 value === null ? "" : shown(value, 2),
               ),
             ),
@@ -448,22 +463,20 @@ const Standings = (() => {
       heading(W.cells_title, W.cells_help),
       legend,
       K > FEW ? pixels(shades(all), n) : null,
-      K > FEW ? el("h3", { class: "sub" }, say("best_of", { count: FEW })) : null,
-      el(
-        "div",
-        { class: "scroll", tabindex: 0, role: "group", "aria-label": W.cells_title },
-        detail,
-      ),
+      K > FEW
+        ? el("h3", { class: "subheading" }, say("best_of", { count: FEW }))
+        : null,
+      Page.scrollable(W.cells_title, detail),
     ];
   }
   function pixels(kinds, n) {
     const paths = {};
     const tip = svg("title", {}, W.cells_title);
-    all.forEach((at) => {
-      const row = D.cells[at].map((value, of) => kinds[of](value));
+    all.forEach((system) => {
+      const row = D.cells[system].map((value, dataset) => kinds[dataset](value));
       for (let x = 0, end = 1; x < n; x = end, end++) {
         while (end < n && row[end] === row[x]) end++;
-        paths[row[x]] = `${paths[row[x]] || ""}M${x} ${at}h${end - x}v1H${x}z`;
+        paths[row[x]] = `${paths[row[x]] || ""}M${x} ${system}h${end - x}v1H${x}z`;
       }
     });
     const picture = svg(
@@ -473,7 +486,7 @@ const Standings = (() => {
         preserveAspectRatio: "none",
         height: Math.min(480, Math.max(240, K)),
         "shape-rendering": "crispEdges",
-        class: "px wholly",
+        class: "pixels full-width",
         role: "img",
         "aria-label": W.cells_title,
       },
@@ -482,53 +495,53 @@ const Standings = (() => {
     );
     picture.addEventListener("mousemove", (event) => {
       const box = picture.getBoundingClientRect();
-      const at = Math.max(
-        0,
-        Math.min(K - 1, Math.floor((K * (event.clientY - box.top)) / box.height)),
-      );
-      const of = Math.max(
-        0,
-        Math.min(n - 1, Math.floor((n * (event.clientX - box.left)) / box.width)),
-      );
-      tip.textContent = `${D.systems[at]} · ${D.datasets[of]}: ${D.cells[at][of] ?? W.shade_gap}`;
+      const system = cellUnder(event.clientY - box.top, box.height, K);
+      const dataset = cellUnder(event.clientX - box.left, box.width, n);
+      const score = D.cells[system][dataset] ?? W.shade_gap;
+      tip.textContent = `${D.systems[system]} · ${D.datasets[dataset]}: ${score}`;
     });
     return picture;
   }
 
-  // -- chances, and boards without a data set ------------------------------------------------------------------------
+  // -- chances, and boards without a data set -----------------------------------------
   function chances() {
     const some = D.chances.length;
-    const kind = (chance) =>
-      chance >= 95 ? "h3" : chance >= 80 ? "h2" : chance >= 65 ? "h1" : "h0";
+    const shade = (chance) =>
+      `shade-${[65, 80, 95].filter((least) => chance >= least).length}`;
     const rows = all.slice(0, some);
-    const percent = (chance) =>
-      chance === null
-        ? "–"
-        : chance >= 100
-          ? ">99"
-          : chance <= 0
-            ? "<1"
-            : shown(chance, 0);
+    function percent(chance) {
+      if (chance === null) return "–";
+      if (chance >= 100) return ">99";
+      return chance <= 0 ? "<1" : shown(chance, 0);
+    }
+    const head = (system) =>
+      el("th", { scope: "col", title: D.systems[system] }, String(system + 1));
+    const cell = (a, b) => {
+      const chance = D.chances[a][b];
+      return el(
+        "td",
+        {
+          class: shade(Math.max(chance, 100 - chance)),
+          title: `${D.systems[a]} – ${D.systems[b]}`,
+        },
+        percent(chance),
+      );
+    };
     return [
       heading(W.chances_title, W.chances_help),
-      el(
-        "div",
-        { class: "scroll", tabindex: 0, role: "group", "aria-label": W.chances_title },
+      Page.scrollable(
+        W.chances_title,
         el(
           "table",
-          { class: "hm ch" },
+          { class: "pair-matrix chances" },
           el(
             "thead",
             {},
             el(
               "tr",
               {},
-              el("th", { class: "hn", scope: "col" }, W.system),
-              rows
-                .slice(1)
-                .map((at) =>
-                  el("th", { scope: "col", title: D.systems[at] }, String(at + 1)),
-                ),
+              el("th", { class: "name-column", scope: "col" }, W.system),
+              rows.slice(1).map((system) => head(system)),
             ),
           ),
           el(
@@ -541,25 +554,10 @@ const Standings = (() => {
                 el(
                   "th",
                   { scope: "row", title: D.systems[a] },
-                  el("span", { class: "hr" }, String(a + 1)),
+                  el("span", { class: "row-rank" }, String(a + 1)),
                   D.systems[a],
                 ),
-                rows
-                  .slice(1)
-                  .map((b) =>
-                    b <= a
-                      ? el("td")
-                      : el(
-                          "td",
-                          {
-                            class: kind(
-                              Math.max(D.chances[a][b], 100 - D.chances[a][b]),
-                            ),
-                            title: `${D.systems[a]} – ${D.systems[b]}`,
-                          },
-                          percent(D.chances[a][b]),
-                        ),
-                  ),
+                rows.slice(1).map((b) => (b <= a ? el("td") : cell(a, b))),
               ),
             ),
           ),

@@ -3,26 +3,26 @@
   const { D, $ } = Page;
   const root = document.documentElement;
 
-  // -- two systems, or many -----------------------------------------------------------------------------------
+  // -- two systems, or many -----------------------------------------------------------
   let two = null;
   let width = innerWidth;
   function draw() {
     if (!D.two) return;
-    two = Pair.of(0);
+    two = Pair.comparison(0);
     $("picture").replaceChildren(Pair.picture(two));
     $("pair").replaceChildren(...Pair.sections(two).filter(Boolean));
   }
   function go() {
-    const asked = new URLSearchParams(location.hash.slice(1));
-    const pair = /^(\d+)-(\d+)$/.exec(asked.get("pair") || "");
-    const query = asked.get("q");
+    const address = new URLSearchParams(location.hash.slice(1));
+    const pair = /^(\d+)-(\d+)$/.exec(address.get("pair") || "");
+    const query = address.get("q");
     if (pair && !D.two) Board.open(Number(pair[1]), Number(pair[2]), query);
     else if (query && D.two) document.querySelector(".examples")?.goTo(query);
     else if (location.hash) $(location.hash.slice(1))?.scrollIntoView();
   }
   draw();
   if (D.two && D.slices) Results.fill("slices");
-  if (document.querySelector(".lb")) Board.start();
+  if (document.querySelector(".leaderboard")) Board.start();
   else if (D.board) Standings.start();
   else if (!D.two) Results.start();
   addEventListener("hashchange", go);
