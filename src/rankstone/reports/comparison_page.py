@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
 from rankstone.comparison.quality_and_cost import costs_of
 from rankstone.comparison.verdict import JUDGED
 from rankstone.errors import printable
@@ -22,8 +20,10 @@ if TYPE_CHECKING:
     from rankstone.comparison.comparison_result import Comparison
     from rankstone.reports.page_words import Words
 
-#: characters of names in sentences and on charts
-_NAME: Final = 28
+#: characters of names in sentences and on charts, and of whole names
+_MAX_SHORT: Final = 28
+_MAX_NAME: Final = 300
+_PAIR: Final = 2
 
 
 def comparison_content(
@@ -37,13 +37,17 @@ def comparison_content(
     """Return what is written on the page of a comparison, and its data for the scripts."""
     measure = found.primary[0]
     settings = found.settings
-    board = Leaderboard.of(found, measure)
+    board = Leaderboard.from_comparison(found, measure)
     rows = found.table.filter(measure=measure)
-    two, first = len(found.systems) == 2, rows.row(0, named=True)  # noqa: PLR2004 - a pair
+    first = rows.row(0, named=True)
+    two = len(found.systems) == _PAIR
     order = (first["versus"], first["system"]) if two else board.names
-    full = [printable(name, 300) for name in order]
-    cut = shortened(full, _NAME)
-    short = {name: cut[one] for name, one in zip(order, full, strict=True)}
+
+    full = [printable(name, _MAX_NAME) for name in order]
+    cut = shortened(full, _MAX_SHORT)
+    short = {}
+    for name, shown in zip(order, full, strict=True):
+        short[name] = cut[shown]
     rivals = [order.index(name) for name in found.baselines] or [0]
     ids, scores = page_data.queries(found, order)
     data: dict[str, Any] = {
@@ -62,7 +66,17 @@ def comparison_content(
         "correction": found.families[0].correction,
         "ranks": board.ranks,
     }
+
     shares = judged_shares(found)
+    judged: list[tuple[float, bool] | None] = []
+    for name in order:
+        share = shares.get(name)
+        judged.append(None if share is None else (share, share < JUDGED))
+    several = [
+        printable(name, _MAX_SHORT)
+        for name, runs in found.replicates.items()
+        if len(runs) > 1
+    ]
     view = {
         "kind": "pair" if two else "board",
         "row": first,
@@ -72,26 +86,22 @@ def comparison_content(
         "board": board,
         "rivals": rivals,
         "cards": cards(found, board, short, words),
-        "judged": [
-            None if name not in shares else (shares[name], shares[name] < JUDGED)
-            for name in order
-        ],
+        "judged": judged,
         "counts": [_counts(found, order, rival) for rival in rivals],
         "second": data["measures"][1] if len(found.measures) > 1 else None,
         "pairs": rows.height,
-        "several": [
-            printable(name, _NAME)
-            for name, runs in found.replicates.items()
-            if len(runs) > 1
-        ],
+        "several": several,
         "reach": ((rows["high"] - rows["low"]) / 2).median(),
     }
     if costs_of(found.measures, measure):
         view["costs"] = page_data.costs(found, data["measures"], order, short)
+
     parts = ["queries", "examples", "measures"] if two else ["board", "pairs"]
-    parts += ["cost"] if "costs" in view else []
-    parts += ["segments"] if two and data["segments"] else []
-    if slices is not None and two:
+    if "costs" in view:
+        parts.append("cost")
+    if two and data["segments"]:
+        parts.append("segments")
+    if two and slices is not None:
         data["slices"] = slices_rows(slices)["slices"]
         parts.append("slices")
     return {"view": view, "data": data, "parts": parts}
@@ -102,12 +112,13 @@ def _counts(
 ) -> list[tuple[int, int, int]]:
     """Return on how many queries each system is better than the rival, equal, and worse."""
     matrix = found.matrices[found.primary[0]]
-    column = {name: at for at, name in enumerate(matrix.systems)}
-    signs = [
-        np.sign(matrix.sign * matrix.differences(column[name], column[order[rival]]))
-        for name in order
-    ]
-    return [
-        (int((sign > 0).sum()), int((sign == 0).sum()), int((sign < 0).sum()))
-        for sign in signs
-    ]
+    versus = matrix.systems.index(order[rival])
+    counts = []
+    for name in order:
+        system = matrix.systems.index(name)
+        gains = matrix.sign * matrix.differences(system, versus)
+        better = int((gains > 0).sum())
+        equal = int((gains == 0).sum())
+        worse = int((gains < 0).sum())
+        counts.append((better, equal, worse))
+    return counts

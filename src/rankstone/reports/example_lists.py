@@ -29,8 +29,11 @@ _DEEPEST: Final = 20
 _RANKS: Final = 250_000
 #: documents in the lists of all systems together: longer runs are not read again
 _ROWS: Final = 20_000_000
-#: characters of ids, titles and texts
-_ID, _TITLE, _TEXT = 60, 120, 220
+#: characters of ids of queries, of other ids, titles and texts
+_QUERY_ID: Final = 300
+_ID: Final = 60
+_TITLE: Final = 120
+_TEXT: Final = 220
 #: columns of queries and documents that are shown by name
 _QUERY_TEXT: Final = ("text", "query", "title")
 _QUERY_ATTRIBUTES: Final = 4
@@ -64,49 +67,83 @@ def examples(
         ``k`` documents of each list, the ``systems`` (places in ``order``), ``queries`` by id, and a ``note``
         where there are no lists: a key of the page's phrases.
     """
-    none: dict[str, Any] = {"k": 0, "systems": 0, "queries": {}, "note": None}
-    if found.sources is None or found.sources.convention is not None:
-        return {
-            **none,
-            "note": "no_lists" if found.sources is None else "no_lists_convention",
-        }
-    audits = {} if found.audit is None else found.audit.runs
-    if sum(audit.retrieved for audit in audits.values()) > _ROWS:
-        return {**none, "note": "no_lists_large"}
-    wanted = [*ids] if len(ids) <= _ALL else [*ids[:_ENDS], *ids[-_ENDS:]]
+    note = _obstacle(found)
+    if note is not None:
+        return _no_lists(note)
+
+    queries = [*ids]
+    if len(queries) > _ALL:
+        queries = [*ids[:_ENDS], *ids[-_ENDS:]]
     depth = _depth(found.primary[0])
-    systems = order[
-        : max(2, min(_SYSTEMS, int((_RANKS / (depth * len(wanted))) ** 0.5)))
-    ]
+    held = (_RANKS / (depth * len(queries))) ** 0.5
+    systems = order[: max(2, min(_SYSTEMS, int(held)))]
     try:
-        ready = Explainer(found.sources.qrels, found.primary[0], **found.sources.given)
-        lists = []
-        for run in (found.replicates.get(system, [system])[0] for system in systems):
-            lists.append(ready.ranked_lists(found.sources.runs[run], run, wanted))
-            if progress is not None:
-                progress(1)
+        lists = _ranked_lists(found, systems, queries, progress)
     except (UsageError, InputError):
-        return {**none, "note": "no_lists_here"}
+        return _no_lists("no_lists_here")
+
+    pooled = _pooled(lists, depth)
+    ids_shown = pooled["doc_id"].unique(maintain_order=True)
+    about = _titles(documents, ids_shown, found)
+    parts = pooled.partition_by("query_id", as_dict=True, maintain_order=True)
+    columns = {}
+    for (query, *_), part in parts.items():
+        name = printable(str(query), _QUERY_ID)
+        columns[name] = _query(part, len(systems), about)
+    return {"k": depth, "systems": len(systems), "queries": columns, "note": None}
+
+
+def _no_lists(note: str) -> dict[str, Any]:
+    return {"k": 0, "systems": 0, "queries": {}, "note": note}
+
+
+def _obstacle(comparison: Comparison) -> str | None:
+    """Return the phrase that says why lists cannot be read; ``None`` if they can."""
+    if comparison.sources is None:
+        return "no_lists"
+    if comparison.sources.convention is not None:
+        return "no_lists_convention"
+    if comparison.audit is None:
+        return None
+    runs = comparison.audit.runs.values()
+    rows = sum(audit.retrieved for audit in runs)
+    return "no_lists_large" if rows > _ROWS else None
+
+
+def _ranked_lists(
+    comparison: Comparison,
+    systems: Sequence[str],
+    queries: list[str],
+    progress: Progress | None,
+) -> list[pl.DataFrame]:
+    """Return the lists of each system, or of its first run, with the system's place as ``system``."""
+    sources = comparison.sources
+    assert sources is not None  # noqa: S101 - the caller checked
+    explainer = Explainer(sources.qrels, comparison.primary[0], **sources.given)
+    lists = []
+    for place, system in enumerate(systems):
+        run = comparison.replicates.get(system, [system])[0]
+        ranked = explainer.ranked_lists(sources.runs[run], run, queries)
+        lists.append(ranked.with_columns(system=pl.lit(place)))
+        if progress is not None:
+            progress(1)
+    return lists
+
+
+def _pooled(lists: list[pl.DataFrame], depth: int) -> pl.DataFrame:
+    """Return each query's documents among the first of any list, with all ``system`` and ``rank`` that have it."""
     keys = ["query_id", "doc_id"]
-    ranked = [one.with_columns(system=pl.lit(at)) for at, one in enumerate(lists)]
-    top = pl.concat(one.filter(pl.col("rank") <= depth) for one in ranked)
-    pool = top.group_by(keys, maintain_order=True).agg(pl.col("relevance").first())
+    top = pl.concat(ranked.filter(pl.col("rank") <= depth) for ranked in lists)
+    grade = pl.col("relevance").first()
+    pool = top.group_by(keys, maintain_order=True).agg(grade)
+
     # one list at a time: a join of all would hold each many times over
-    found_at = pl.concat(
-        one.join(pool, on=keys, how="semi").drop("relevance") for one in ranked
+    places = pl.concat(
+        ranked.join(pool, on=keys, how="semi").drop("relevance") for ranked in lists
     )
-    placed = pool.join(found_at, on=keys, how="left")
-    wide = placed.group_by("query_id", "doc_id", "relevance", maintain_order=True).agg(
-        "system", "rank"
-    )
-    about = _titles(documents, pool["doc_id"].unique(maintain_order=True), found)
-    queries = {
-        printable(str(key[0]), 300): _query(part, len(systems), about)
-        for key, part in wide.partition_by(
-            "query_id", as_dict=True, maintain_order=True
-        ).items()
-    }
-    return {**none, "k": depth, "systems": len(systems), "queries": queries}
+    placed = pool.join(places, on=keys, how="left")
+    documents = placed.group_by(*keys, "relevance", maintain_order=True)
+    return documents.agg("system", "rank")
 
 
 def _depth(measure: str) -> int:
@@ -119,18 +156,25 @@ def _query(
 ) -> dict[str, Any]:
     """Return the documents of a query as columns; 0 is the rank of what a list does not hold."""
     ranks = [[0] * part.height for _ in range(systems)]
-    for at, (some, places) in enumerate(part.select("system", "rank").iter_rows()):
-        for system, rank in zip(some, places, strict=True):
-            ranks[system][at] = rank
+    placed = part.select("system", "rank").iter_rows()
+    for document, (holders, places) in enumerate(placed):
+        for system, rank in zip(holders, places, strict=True):
+            ranks[system][document] = rank
+
     docs = part["doc_id"].to_list()
     return {
         "docs": [printable(doc, _ID) for doc in docs],
         "about": [about.get(doc) for doc in docs] if about else [],
-        "grades": [
-            int(g) if g is not None and g == int(g) else g for g in part["relevance"]
-        ],
+        "grades": [*map(_whole, part["relevance"])],
         "ranks": ranks,
     }
+
+
+def _whole(grade: float | None) -> float | None:
+    """Return a grade, as an integer if it is one."""
+    if grade is None or grade != int(grade):
+        return grade
+    return int(grade)
 
 
 def _titles(
@@ -139,49 +183,57 @@ def _titles(
     """Return what is known of documents: title, text, cost, class."""
     if documents is None:
         return {}
-    given = {} if found.sources is None else found.sources.given
-    table = read_attributes(documents, "doc_id", given.get("columns"))
-    columns = {"title": _TITLE, "text": _TEXT, "cost": _ID, "class": _ID}
-    known = [name for name in columns if name in table.columns]
-    every = table.frame.select(
-        pl.col("doc_id").cast(pl.String), *known
-    )  # it may be a whole corpus
+    options = _reading_options(found)
+    table = read_attributes(documents, "doc_id", options.get("columns"))
+    lengths = {"title": _TITLE, "text": _TEXT, "cost": _ID, "class": _ID}
+    columns = [name for name in lengths if name in table.columns]
+
+    # the table may be a whole corpus: it is filtered before it is collected
+    every = table.frame.select(pl.col("doc_id").cast(pl.String), *columns)
     rows = every.filter(pl.col("doc_id").is_in(ids.implode())).collect()
-    return {
-        row["doc_id"]: {
-            name: printable(str(row[name]), columns[name])
-            for name in known
+
+    about = {}
+    for row in rows.iter_rows(named=True):
+        about[row["doc_id"]] = {
+            name: printable(str(row[name]), lengths[name])
+            for name in columns
             if row[name] is not None
         }
-        for row in rows.iter_rows(named=True)
-    }
+    return about
+
+
+def _reading_options(comparison: Comparison) -> Mapping[str, Any]:
+    """Return the options with which the lists of a comparison were read."""
+    return {} if comparison.sources is None else comparison.sources.given
 
 
 def query_texts(
     found: Comparison, ids: Sequence[str], queries: object = None
 ) -> dict[str, list[str]]:
     """Return the text of each query, and its other attributes in one line; empty where nothing is known."""
-    given = {} if found.sources is None else found.sources.given
-    source = given.get("queries") if queries is None else queries
+    options = _reading_options(found)
+    source = options.get("queries") if queries is None else queries
     if source is None:
         return {"texts": [], "attributes": []}
-    table = read_attributes(source, "query_id", given.get("columns"))
+
+    table = read_attributes(source, "query_id", options.get("columns"))
     text = next((name for name in _QUERY_TEXT if name in table.columns), None)
     others = [name for name in table.columns if name != text][:_QUERY_ATTRIBUTES]
-    rows = {
-        row["query_id"]: row
-        for row in table.collect(*table.columns).iter_rows(named=True)
-    }
+    frame = table.collect(*table.columns)
+    rows = {row["query_id"]: row for row in frame.iter_rows(named=True)}
 
-    def attributes(row: Mapping[str, Any]) -> Iterator[str]:
-        for name in others:
-            if row.get(name) is not None:
-                yield f"{printable(name, _ID)}: {printable(str(row[name]), _ID)}"
+    texts = []
+    attributes = []
+    for query in ids:
+        row = rows.get(query, {})
+        if text is not None:
+            texts.append(printable(str(row.get(text) or ""), _TITLE))
+        if others:
+            attributes.append(" · ".join(_attributes(row, others)))
+    return {"texts": texts, "attributes": attributes}
 
-    known = [rows.get(name, {}) for name in ids]
-    return {
-        "texts": []
-        if text is None
-        else [printable(str(row.get(text) or ""), _TITLE) for row in known],
-        "attributes": [" · ".join(attributes(row)) for row in known] if others else [],
-    }
+
+def _attributes(row: Mapping[str, Any], columns: list[str]) -> Iterator[str]:
+    for name in columns:
+        if row.get(name) is not None:
+            yield f"{printable(name, _ID)}: {printable(str(row[name]), _ID)}"

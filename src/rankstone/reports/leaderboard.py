@@ -36,23 +36,27 @@ class Leaderboard(Record):
     letters: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, found: Comparison, measure: str) -> Leaderboard:
+    def from_comparison(cls, comparison: Comparison, measure: str) -> Leaderboard:
         """Return the order by a measure of a comparison."""
-        matrix = found.matrices[measure]
-        mean = matrix.units.mean
-        order = np.argsort(-matrix.sign * mean, kind="stable")
-        names = tuple(matrix.systems[at] for at in order)
-        place = pl.col("system", "versus").replace_strict(
-            {name: at for at, name in enumerate(names)}, return_dtype=pl.Int64
-        )
-        pairs = found.table.filter(measure=measure).select(place, "verdict")
-        one, other, verdict = (column.to_numpy() for column in pairs)
+        matrix = comparison.matrices[measure]
+        means = matrix.units.mean
+        order = np.argsort(-matrix.sign * means, kind="stable")
+        names = tuple(matrix.systems[system] for system in order)
+
+        place = {name: place for place, name in enumerate(names)}
+        places = pl.col("system", "versus")
+        places = places.replace_strict(place, return_dtype=pl.Int64)
+        pairs = comparison.table.filter(measure=measure)
+        pairs = pairs.select(places, "verdict")
+        system, versus, verdict = (column.to_numpy() for column in pairs)
+
         beats = np.zeros((len(names), len(names)), bool)
-        beats[one, other] = verdict == "better"
-        beats[other, one] |= verdict == "worse"
-        letter = found.letters(measure)
+        beats[system, versus] = verdict == "better"
+        beats[versus, system] |= verdict == "worse"
+
+        letter = comparison.letters(measure)
         letters = tuple(letter.get(name, "") for name in names)
-        return cls(names, mean[order].tolist(), beats, letters)
+        return cls(names, means[order].tolist(), beats, letters)
 
     @property
     def ranks(self) -> list[int]:
@@ -70,6 +74,5 @@ class Leaderboard(Record):
     def digits(self) -> int:
         """The decimals of means: one more where different ones would look equal."""
         few = decimals(self.means)
-        return few + (
-            len({f"{mean:.{few}f}" for mean in self.means}) < len({*self.means})
-        )
+        shown = {f"{mean:.{few}f}" for mean in self.means}
+        return few + 1 if len(shown) < len({*self.means}) else few

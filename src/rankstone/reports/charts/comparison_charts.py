@@ -34,8 +34,13 @@ if TYPE_CHECKING:
 _WIDTH: Final = 640
 _HEIGHT: Final = 280
 _SQUARE: Final = 380
-#: letters of a name in a question
+#: letters of a name in a question, and of one in a title or at an axis
 _NAME: Final = 24
+_MAX_SYSTEM: Final = 30
+#: queries that are all shown; of more, so many at each end of the differences, and so many between
+MOST: Final = 10_000
+_ENDS: Final = 500
+_EVENLY: Final = 1_000
 _SIGNS: Final = ("+", "0", "−")
 _SIGN_COLOURS: Final = (COLOURS[0], "#999999", COLOURS[1])
 
@@ -68,7 +73,7 @@ def differences(
     versus: str | None = None,
 ) -> Any:  # noqa: ANN401 - Altair's chart
     """Return the queries' differences in order, a bar a query."""
-    rows, title = _queries(found, "differences", measure, system, versus)
+    rows, title = _query_rows_and_title(found, "differences", measure, system, versus)
     alt = needed("altair")
     chart = alt.Chart(alt.NamedData("queries")).mark_bar(binSpacing=0, cursor="pointer")
     place = alt.X("place:O", title=label("order", found.lang)).axis(
@@ -77,8 +82,8 @@ def differences(
     chart = chart.encode(
         place,
         alt.Y("difference:Q", title=label("difference", found.lang)),
-        _signed()[0],
-        tooltip=_told(),
+        _sign_colour_and_shape()[0],
+        tooltip=_query_tooltips(),
     )
     return drawn(
         chart.properties(width=_WIDTH, height=_HEIGHT), "queries", records(rows), title
@@ -92,7 +97,7 @@ def histogram(
     versus: str | None = None,
 ) -> Any:  # noqa: ANN401 - Altair's chart
     """Return how many queries have which difference."""
-    rows, title = _queries(found, "histogram", measure, system, versus)
+    rows, title = _query_rows_and_title(found, "histogram", measure, system, versus)
     alt = needed("altair")
     bins = alt.X("difference:Q", title=label("difference", found.lang)).bin(maxbins=40)
     count = alt.Y("count():Q", title=label("queries", found.lang))
@@ -113,16 +118,16 @@ def scatter(
     versus: str | None = None,
 ) -> Any:  # noqa: ANN401 - Altair's chart
     """Return one system's scores over the other's, a point a query."""
-    rows, title = _queries(found, "scatter", measure, system, versus)
-    one, other = _pair(found, system, versus)
+    rows, title = _query_rows_and_title(found, "scatter", measure, system, versus)
+    first, second = _pair(found, system, versus)
     alt = needed("altair")
-    colour, shape = _signed()
+    colour, shape = _sign_colour_and_shape()
     marks = alt.Chart(alt.NamedData("queries")).mark_point(
         size=60, opacity=0.8, cursor="pointer"
     )
-    x = alt.X("value_versus:Q", title=legible(other, 30))
-    y = alt.Y("value:Q", title=legible(one, 30))
-    points = marks.encode(x, y, colour, shape, tooltip=_told())
+    x = alt.X("value_versus:Q", title=legible(second, _MAX_SYSTEM))
+    y = alt.Y("value:Q", title=legible(first, _MAX_SYSTEM))
+    points = marks.encode(x, y, colour, shape, tooltip=_query_tooltips())
     ends = alt.Chart(alt.NamedData("queries")).transform_aggregate(
         least="min(value)",
         least_versus="min(value_versus)",
@@ -200,35 +205,41 @@ def _measure(found: Comparison, measure: str | None) -> str:
 def _pair(found: Comparison, system: str | None, versus: str | None) -> tuple[str, str]:
     pairs = found.table.select("system", "versus").unique(maintain_order=True).rows()
     if system is None and versus is None:
-        one, other = pairs[0]
-        return str(one), str(other)
+        first, second = pairs[0]
+        return str(first), str(second)
     for name in (system, versus):
         if name not in found.systems:
             raise _no_system(name, found.systems, "name both: system=…, versus=…")
     return str(system), str(versus)
 
 
-def _queries(
-    found: Comparison,
-    what: str,
+def _query_rows_and_title(
+    comparison: Comparison,
+    title_key: str,
     measure: str | None,
     system: str | None,
     versus: str | None,
 ) -> tuple[pl.DataFrame, str]:
-    wanted, (one, other) = _measure(found, measure), _pair(found, system, versus)
-    matrix = found.matrices[wanted]
-    rows = query_rows(matrix, matrix.systems.index(one), matrix.systems.index(other))
+    """Return the rows of two systems' queries, thinned if they are many, and the title of their chart.
+
+    ``title_key`` names its phrase; the title also says how many queries are shown of too many.
+    """
+    measure = _measure(comparison, measure)
+    matrix = comparison.matrices[measure]
+    first, second = _pair(comparison, system, versus)
+    rows = query_rows(matrix, matrix.systems.index(first), matrix.systems.index(second))
     shown = thinned(rows)
+
     title = label(
-        what,
-        found.lang,
-        measure=wanted,
-        system=printable(one, 30),
-        versus=printable(other, 30),
+        title_key,
+        comparison.lang,
+        measure=measure,
+        system=printable(first, _MAX_SYSTEM),
+        versus=printable(second, _MAX_SYSTEM),
     )
     if shown.height < rows.height:
         title += label(
-            "some", found.lang, shown=f"{shown.height:,}", n=f"{rows.height:,}"
+            "some", comparison.lang, shown=f"{shown.height:,}", n=f"{rows.height:,}"
         )
     return shown, title
 
@@ -246,15 +257,13 @@ def _no_system(
 def _question_rows(table: pl.DataFrame) -> pl.DataFrame:
     """Return one row per comparison: its name, difference, ends of the interval, verdict."""
     by = table.columns[: table.columns.index("measure")]
-    names = [
-        " · ".join(
-            [
-                *(printable(row[name], _NAME) for name in by),
-                f"{printable(row['system'], _NAME)} − {printable(row['versus'], _NAME)}",
-            ]
-        )
-        for row in table.iter_rows(named=True)
-    ]
+    names = []
+    for row in table.iter_rows(named=True):
+        parts = [printable(row[name], _NAME) for name in by]
+        system = printable(row["system"], _NAME)
+        versus = printable(row["versus"], _NAME)
+        parts.append(f"{system} − {versus}")
+        names.append(" · ".join(parts))
     rows = table.select(
         "measure", "difference", "low", "high", "interval_kind", "verdict", "n"
     )
@@ -298,28 +307,28 @@ def _forest(rows: pl.DataFrame, title: str, lang: str) -> Any:  # noqa: ANN401 -
     return drawn(chart, "questions", records(rows), title)
 
 
-def query_rows(matrix: Matrix, one: int, other: int) -> pl.DataFrame:
+def query_rows(matrix: Matrix, first: int, second: int) -> pl.DataFrame:
     """Return a row a query in the order of differences: scores of both, difference, its sign."""
     frame = pl.DataFrame(
         {
             "query_id": matrix.queries.cast(pl.String),
-            "value": matrix.values[:, one],
-            "value_versus": matrix.values[:, other],
-            "difference": matrix.differences(one, other),
+            "value": matrix.values[:, first],
+            "value_versus": matrix.values[:, second],
+            "difference": matrix.differences(first, second),
         }
     ).sort("difference", maintain_order=True)
-    good = pl.col("difference") * matrix.sign
+    gain = pl.col("difference") * matrix.sign
     sign = (
-        pl.when(good > 0)
+        pl.when(gain > 0)
         .then(pl.lit("+"))
-        .when(good < 0)
+        .when(gain < 0)
         .then(pl.lit("−"))
         .otherwise(pl.lit("0"))
     )
     return frame.with_columns(sign=sign, place=pl.int_range(1, frame.height + 1))
 
 
-def _signed() -> tuple[Any, Any]:
+def _sign_colour_and_shape() -> tuple[Any, Any]:
     alt = needed("altair")
     scale = {"domain": list(_SIGNS), "range": list(_SIGN_COLOURS)}
     shapes = {
@@ -333,7 +342,7 @@ def _signed() -> tuple[Any, Any]:
     )
 
 
-def _told() -> list[Any]:
+def _query_tooltips() -> list[Any]:
     alt = needed("altair")
     numbers = [
         alt.Tooltip(f"{name}:Q", format=form)
@@ -344,12 +353,6 @@ def _told() -> list[Any]:
         )
     ]
     return [alt.Tooltip("query_id:N"), *numbers]
-
-
-#: queries that are all shown
-MOST: Final = 10_000
-_ENDS: Final = 500
-_EVENLY: Final = 1_000
 
 
 def thinned(rows: pl.DataFrame, most: int = MOST) -> pl.DataFrame:
