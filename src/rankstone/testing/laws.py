@@ -27,9 +27,10 @@ if TYPE_CHECKING:
     from rankstone.measures.core.claims import Claims
     from rankstone.testing.small_worlds import Row
 
-_WITHIN: Final = 1e-9
+#: values that differ by less are equal
+_TOLERANCE: Final = 1e-9
 #: the most orders of tied documents that are enumerated
-_MOST_ORDERS: Final = 150
+_MAX_ORDERS: Final = 150
 #: cutoffs of lists as small as these, and one below them, where walks of some ranks have ended
 _CUTOFFS: Final = (*range(1, 7), 25)
 
@@ -104,28 +105,32 @@ def check_measure(
     >>> check_measure("P@3", queries=10)[:3]
     ['its text parses back to it', 'it is an immutable value', 'its card is complete']
     """
-    kind = parse_measure(measure)
-    if not isinstance(kind, Measure):
+    parsed = parse_measure(measure)
+    if not isinstance(parsed, Measure):
         raise UsageError(
-            f"{kind} is not a measure of a run against judgments",
-            fix=f"use {kind.computed_by}",
+            f"{parsed} is not a measure of a run against judgments",
+            fix=f"use {parsed.computed_by}",
         )
+
     kept = []
-    for name, violation in _value_laws(kind):
+    for name, violation in _value_laws(parsed):
         if violation:
-            raise LawBroken(f"{kind}: {name}: {violation}")
+            raise LawBroken(f"{parsed}: {name}: {violation}")
         kept.append(name)
+
     worlds = {
-        ties: small_world(kind, queries, seed, ties=ties) for ties in (False, True)
+        False: small_world(parsed, queries, seed),
+        True: small_world(parsed, queries, seed, ties=True),
     }
     for law in LAWS:
-        if law.applies(kind) and law.claimed(kind.claims):
-            _check_law(law, kind, worlds[law.ties], seed)
+        if law.applies(parsed) and law.claimed(parsed.claims):
+            _check_law(law, parsed, worlds[law.ties], seed)
             kept.append(law.name)
     return kept
 
 
 def _check_law(law: Law, measure: Measure, world: World, seed: int) -> None:
+    """Raise :class:`LawBroken` with the query of the violation as an example."""
     try:
         violation = law.broken(measure, world, seed)
     except OutOfRange as error:
@@ -173,8 +178,8 @@ def _in_span(measure: Measure, world: World, _draw: Draw) -> Violation | None:
         for query, (value, *_) in world.under(**under).values(measure).items():
             if value is None:
                 continue
-            inside = (low is None or value >= low - _WITHIN) and (
-                high is None or value <= high + _WITHIN
+            inside = (low is None or value >= low - _TOLERANCE) and (
+                high is None or value <= high + _TOLERANCE
             )
             if not inside or not math.isfinite(value):
                 return query, f"{value} under {under}"
@@ -188,20 +193,22 @@ def _row_order(measure: Measure, world: World, draw: Draw) -> Violation | None:
 
 def _renamed_documents(measure: Measure, world: World, draw: Draw) -> Violation | None:
     """Rename documents without changing the order of names."""
-    names = (
-        pl.concat([world.judgments["doc_id"], world.run["doc_id"]])
-        .unique()
-        .sort()
-        .to_list()
+    names = pl.concat([world.judgments["doc_id"], world.run["doc_id"]])
+    new_names = {}
+    for place, name in enumerate(names.unique().sort()):
+        letter = chr(ord("a") + place)
+        new_names[name] = f"{letter}{draw.integers(1000)}"
+
+    renamed = pl.col("doc_id").replace(new_names)
+    documents = world.documents
+    if documents is not None:
+        documents = documents.with_columns(renamed)
+    renamed_world = replace(
+        world,
+        judgments=world.judgments.with_columns(renamed),
+        run=world.run.with_columns(renamed),
+        documents=documents,
     )
-    other = {
-        name: f"{chr(97 + at)}{draw.integers(1000)}" for at, name in enumerate(names)
-    }
-    renamed = pl.col("doc_id").replace(other)
-    chunks = None if world.documents is None else world.documents.with_columns(renamed)
-    judged = world.judgments.with_columns(renamed)
-    run = world.run.with_columns(renamed)
-    renamed_world = replace(world, judgments=judged, run=run, documents=chunks)
     return _difference(world.values(measure), renamed_world.values(measure))
 
 
@@ -236,32 +243,28 @@ def _below_cutoff(measure: Measure, world: World, _draw: Draw) -> Violation | No
 
 def _promotion(measure: Measure, world: World, _draw: Draw) -> Violation | None:
     """Exchange two neighbours of a list so that the one with the better grade comes first."""
-    grade = {
-        (q, d): g
-        for q, d, g in world.judgments.select(
-            "query_id", "doc_id", "relevance"
-        ).iter_rows()
-    }
+    judged = world.judgments.select("query_id", "doc_id", "relevance")
+    grades = {(query, doc): grade for query, doc, grade in judged.iter_rows()}
+
     orders: dict[str, list[list[str]]] = {}
     for query, rows in world.lists().items():
         docs = [doc for _, doc, _ in rows]
-        worth = [_worth(grade.get((query, doc)), **world.options) for doc in docs]
-        worse = [at for at in range(len(docs) - 1) if worth[at] < worth[at + 1]]
-        orders[query] = [
-            docs,
-            *([*docs[:at], docs[at + 1], docs[at], *docs[at + 2 :]] for at in worse),
-        ]
+        worth = [_worth(grades.get((query, doc)), **world.options) for doc in docs]
+        orders[query] = [docs]
+        for rank, (upper, lower) in enumerate(pairwise(docs)):
+            if worth[rank] < worth[rank + 1]:
+                exchanged = [*docs[:rank], lower, upper, *docs[rank + 2 :]]
+                orders[query].append(exchanged)
+
     sign = 1.0 if measure.card.direction == "higher" else -1.0
     for query, (value, *others) in _in_orders(measure, world, orders).items():
-        for changed, moved in zip(others, orders[query][1:], strict=True):
-            if (
-                value is not None
-                and changed is not None
-                and sign * (changed - value) < -_WITHIN
-            ):
+        for changed, docs in zip(others, orders[query][1:], strict=True):
+            if value is None or changed is None:
+                continue
+            if sign * (changed - value) < -_TOLERANCE:
                 return (
                     query,
-                    f"{value} became {changed} when a better document moved up: {moved}",
+                    f"{value} became {changed} when a better document moved up: {docs}",
                 )
     return None
 
@@ -282,8 +285,10 @@ def _expected(measure: Measure, world: World, _draw: Draw) -> Violation | None:
         value = expected[query][0]
         if (value is None) != (None in orders):
             return query, f"ties=expected gives {value}, the orders {orders}"
-        mean = math.fsum(orders) / len(orders) if value is not None else None
-        if value is not None and mean is not None and abs(mean - value) > _WITHIN:
+        if value is None:
+            continue
+        mean = math.fsum(orders) / len(orders)
+        if abs(mean - value) > _TOLERANCE:
             return (
                 query,
                 f"the mean over all orders is {mean}, ties=expected gives {value}",
@@ -301,7 +306,7 @@ def _extremes(measure: Measure, world: World, _draw: Draw) -> Violation | None:
         high = best[query][0]
         if measure.card.direction == "lower":
             low, high = high, low
-        if abs(min(orders) - low) > _WITHIN or abs(max(orders) - high) > _WITHIN:
+        if abs(min(orders) - low) > _TOLERANCE or abs(max(orders) - high) > _TOLERANCE:
             return (
                 query,
                 f"orders reach {min(orders)} … {max(orders)}, ties=best and worst give {low} … {high}",
@@ -317,7 +322,7 @@ def _every_order(measure: Measure, world: World) -> dict[str, list[Any]]:
             [doc for _, doc, _ in block]
             for _, block in groupby(ranked, key=itemgetter(2))
         ]
-        if math.prod(math.factorial(len(block)) for block in blocks) <= _MOST_ORDERS:
+        if math.prod(math.factorial(len(block)) for block in blocks) <= _MAX_ORDERS:
             each = product(*(permutations(block) for block in blocks))
             orders[query] = [list(chain.from_iterable(order)) for order in each]
     return _in_orders(measure, world, orders)
@@ -352,12 +357,14 @@ def _in_orders(
 
 
 def _difference(
-    one: dict[str, tuple[Any, ...]], other: dict[str, tuple[Any, ...]]
+    before: dict[str, tuple[Any, ...]], after: dict[str, tuple[Any, ...]]
 ) -> Violation | None:
     """Return the first query whose numbers are not the same, to the last bit."""
-    for query in sorted(one.keys() | other.keys()):
-        if one.get(query) != other.get(query):
-            return query, f"{one.get(query)} became {other.get(query)}"
+    for query in sorted(before.keys() | after.keys()):
+        old = before.get(query)
+        new = after.get(query)
+        if old != new:
+            return query, f"{old} became {new}"
     return None
 
 
@@ -366,10 +373,10 @@ def _deeper_cutoff(measure: Measure, world: World, _draw: Draw) -> Violation | N
         after = world.values(deep)
         for query, (value, *_) in world.values(shallow).items():
             changed = after[query][0]
-            appears = (value is None) != (
-                changed is None
-            )  # then a mean over queries may fall
-            if appears or (value is not None and changed < value - _WITHIN):
+            # where a value appears, a mean over queries may fall
+            appears = (value is None) != (changed is None)
+            falls = not appears and value is not None and changed < value - _TOLERANCE
+            if appears or falls:
                 return query, f"{value} at {shallow.k} became {changed} at {deep.k}"
     return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field, replace
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -138,70 +139,79 @@ def small_world(
     ties
         True if scores may tie.
     """
-    kind = parse_measure(measure)
-    assert isinstance(kind, Measure)  # noqa: S101 - checked by callers
+    parsed = parse_measure(measure)
+    assert isinstance(parsed, Measure)  # noqa: S101 - checked by callers
     draw = np.random.Generator(np.random.Philox(seed))
     judged: list[dict[str, Any]] = []
     shown: list[Row] = []
-    for at in range(queries):
-        docs = 2 + at * 6 // queries
-        query = f"q{at:04}"
-        names = [f"d{i}" for i in range(docs + 2)]
-        for doc in draw.permutation(names)[: draw.integers(1, docs + 1)].tolist():
-            judged += _judgments(kind, draw, query, doc)
-        if at and draw.integers(8) == 0:
-            continue  # a judged query that is not in the run
-        size = int(draw.integers(1, docs + 1))
-        scores = (
-            draw.integers(0, 3, size) if ties else draw.permutation(size * 3)[:size]
-        )
-        for doc, score in zip(
-            draw.permutation(names)[:size].tolist(), scores.tolist(), strict=True
-        ):
+    for number in range(queries):
+        query = f"q{number:04}"
+        size = 2 + number * 6 // queries
+        docs = [f"d{doc}" for doc in range(size + 2)]
+
+        order = draw.permutation(docs)
+        judged_docs = order[: draw.integers(1, size + 1)]
+        for doc in judged_docs.tolist():
+            judged += _judgments(parsed, draw, query, doc)
+
+        # some judged queries are not in the run, but the first one is
+        if number and draw.integers(8) == 0:
+            continue
+        count = int(draw.integers(1, size + 1))
+        if ties:
+            scores = draw.integers(0, 3, count)
+        else:
+            scores = draw.permutation(count * 3)[:count]
+        order = draw.permutation(docs)[:count]
+        for doc, score in zip(order.tolist(), scores.tolist(), strict=True):
             shown.append((query, doc, float(score)))
+
     shown.append(("unjudged query", "d0", 1.0))
     judgments = pl.DataFrame(judged)
     options = {"candidates": _CANDIDATES}
-    documents = _chunks(draw) if kind.requires & {TextSpans, ListCosts} else None
-    return World(judgments, pl.DataFrame(shown, _RUN, orient="row"), options, documents)
+    documents = None
+    if parsed.requires & {TextSpans, ListCosts}:
+        documents = _chunks(draw)
+    run = pl.DataFrame(shown, _RUN, orient="row")
+    return World(judgments, run, options, documents)
 
 
 def _chunks(draw: np.random.Generator) -> pl.DataFrame:
     """Return the chunks of two documents, which overlap; unknown ones are of other documents."""
     rows = []
-    for name in [f"{prefix}d{at}" for prefix in ("", "unknown ") for at in range(10)]:
+    for prefix, number in product(("", "unknown "), range(10)):
+        chunk = f"{prefix}d{number}"
         start = int(draw.integers(0, 12))
-        of = name if name.startswith("unknown") else f"D{draw.integers(2)}"
-        end = start + int(draw.integers(1, 6))
-        tokens = float(draw.integers(0, 9))
-        rows.append(
-            {
-                "doc_id": name,
-                "document": of,
-                "start": start,
-                "end": end,
-                "tokens": tokens,
-            }
-        )
+        document = chunk
+        if not prefix:
+            document = f"D{draw.integers(2)}"
+        row = {
+            "doc_id": chunk,
+            "document": document,
+            "start": start,
+            "end": start + int(draw.integers(1, 6)),
+            "tokens": float(draw.integers(0, 9)),
+        }
+        rows.append(row)
     return pl.DataFrame(rows)
 
 
 def _judgments(
-    kind: Measure, draw: np.random.Generator, query: str, doc: str
+    measure: Measure, draw: np.random.Generator, query: str, doc: str
 ) -> list[dict[str, Any]]:
     """Return the judgments of one document: one, or one for each of some subtopics."""
     row = {"query_id": query, "doc_id": doc}
     more: dict[str, Any] = {
-        name: float(draw.uniform(0.1, 1.0)) for name in kind.judgment_columns
+        name: float(draw.uniform(0.1, 1.0)) for name in measure.judgment_columns
     }
-    if TextSpans in kind.requires:
+    if TextSpans in measure.requires:
         start = int(draw.integers(0, 12))
         more |= {
             "start": start,
             "end": start + float(draw.integers(1, 6)),
             "nugget": f"n{draw.integers(3)}",
         }
-    if JudgmentGroups not in kind.requires:
+    if JudgmentGroups not in measure.requires:
         return [{**row, "relevance": float(draw.choice(_GRADES)), **more}]
     chosen = draw.permutation(_SUBTOPICS)[
         : draw.integers(1, len(_SUBTOPICS) + 1)
