@@ -81,8 +81,9 @@ class Scoring:
             readings, self._parts = _by(convention, measures, given)
             self.measures = tuple(reading.measure for reading in readings)
         self._kept: list[tuple[NDArray[Any], NDArray[Any], list[Evaluator]]] = []
-        for part in self._parts:  # so that errors are raised before hours of training
-            part.prepared(np.zeros(1), {"sizes": [1]})
+        # so that errors are raised before hours of training
+        for part in self._parts:
+            part.evaluator(np.zeros(1), {"sizes": [1]})
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle without prepared labels."""
@@ -128,38 +129,58 @@ class Scoring:
         BadValue
             If shapes do not match, or no query has a value: no model can be chosen by a NaN.
         """
-        found: dict[Measure, float] = {}
-        evaluators = self._ready(np.asarray(labels), lists)
+        if weights is not None:
+            weights = np.asarray(weights, np.float64)
+
+        means: dict[Measure, float] = {}
+        evaluators = self._evaluators(np.asarray(labels), lists)
         for part, evaluator in zip(self._parts, evaluators, strict=True):
             scored = evaluator(scores)
-            part.refuse(scored)
-            found |= part.means(
-                scored, None if weights is None else np.asarray(weights, np.float64)
-            )
-        for measure, mean in found.items():
+            part.check_scores(scored)
+            means |= part.means(scored, weights)
+
+        for measure, mean in means.items():
             if math.isnan(mean):
                 raise BadValue(
                     f"{measure} has no value: no query counts",
                     fix="is there a relevant label?",
                 )
-        return {str(measure): found[measure] for measure in self.measures}
+        return {str(measure): means[measure] for measure in self.measures}
 
-    def _ready(self, labels: NDArray[Any], lists: dict[str, Any]) -> list[Evaluator]:
-        """Return prepared labels, kept for several data sets from one round to the next."""
-        which = np.asarray(next(iter(lists.values())))
-        for known, groups, evaluators in self._kept:
-            if np.array_equal(known, labels) and np.array_equal(groups, which):
+    def _evaluators(
+        self, labels: NDArray[Any], lists: dict[str, Any]
+    ) -> list[Evaluator]:
+        """Return an evaluator of each part, kept for several data sets from one round to the next."""
+        groups = np.asarray(next(iter(lists.values())))
+        for kept_labels, kept_groups, evaluators in self._kept:
+            same_labels = np.array_equal(kept_labels, labels)
+            if same_labels and np.array_equal(kept_groups, groups):
                 return evaluators
-        evaluators = [part.prepared(labels, lists) for part in self._parts]
+
+        evaluators = [part.evaluator(labels, lists) for part in self._parts]
         self._kept = [
-            (labels.copy(), which.copy(), evaluators),
+            (labels.copy(), groups.copy(), evaluators),
             *self._kept[: _KEPT - 1],
         ]
         return evaluators
 
 
 class _Part:
-    """Measures with the same alignment."""
+    """Measures with the same alignment.
+
+    Attributes
+    ----------
+    measures
+        What is returned.
+    readings
+        The same as a library means them, if they are read by its convention.
+    one_group
+        True if all rows are one list, whatever lists are given.
+    options
+        Options of alignment.
+    witnesses
+        Further measures, whose values show which lists the library refuses.
+    """
 
     def __init__(
         self,
@@ -174,49 +195,58 @@ class _Part:
             name: value for name, value in options.items() if name != "one_group"
         }
         entries = [reading.entry for reading in readings]
-        self.witnesses = (
-            witnesses(entries, AlignmentOptions.of(self.options)) if entries else {}
-        )
+        self.witnesses = {}
+        if entries:
+            alignment = AlignmentOptions.of(self.options)
+            self.witnesses = witnesses(entries, alignment)
 
-    def prepared(self, labels: NDArray[Any], lists: dict[str, Any]) -> Evaluator:
-        """Prepare labels, and refuse what the library refuses."""
-        which = {"sizes": [labels.size]} if self.one_group else lists
-        ready = Evaluator(
-            labels, [*self.measures, *self.witnesses.values()], **which, **self.options
-        )
+    def evaluator(self, labels: NDArray[Any], lists: dict[str, Any]) -> Evaluator:
+        """Return an evaluator of lists with these labels.
+
+        Raises
+        ------
+        BadValue
+            When the library does not take one of the labels.
+        """
+        if self.one_group:
+            lists = {"sizes": [labels.size]}
+        measures = [*self.measures, *self.witnesses.values()]
+        evaluator = Evaluator(labels, measures, **lists, **self.options)
+        if self.readings:
+            self._check_labels(labels)
+        return evaluator
+
+    def _check_labels(self, labels: NDArray[Any]) -> None:
+        """Raise an error at a label that the library does not take; no library takes a missing one."""
+        has_missing = np.isnan(labels).any()
+        grades = labels.astype(np.float64)
         for reading in self.readings:
-            missing = np.isnan(labels).any()
-            grade = (
-                math.nan
-                if missing
-                else refused_grade(reading.entry, labels.astype(np.float64))
-            )
-            if grade is not None:
+            label: float | None = math.nan
+            if not has_missing:
+                label = refused_grade(reading.entry, grades)
+            if label is not None:
                 raise BadValue(
-                    f"{reading.text} does not take label {grade:g}",
+                    f"{reading.text} does not take label {label:g}",
                     expected=str(reading.entry.grades or "numbers"),
                 )
-        return ready
 
-    def refuse(self, scores: ArrayScores) -> None:
-        """Refuse lists that the library raises errors for."""
+    def check_scores(self, scores: ArrayScores) -> None:
+        """Raise an error at lists for which the library raises one."""
         witnessed = {
             name: scores.by_measure[witness] for name, witness in self.witnesses.items()
         }
         for reading in self.readings:
-            found = refused(
-                reading.entry, scores.by_measure[reading.measure], witnessed
+            scored = scores.by_measure[reading.measure]
+            refusal = refused(reading.entry, scored, witnessed)
+            if refusal is None:
+                continue
+
+            query = None
+            if refusal.query is not None:
+                query = f"query {printable(scores.queries[refusal.query])}"
+            raise BadValue(
+                f"{reading.text} is refused by its library: {refusal.why}", where=query
             )
-            if found is not None:
-                query = (
-                    None
-                    if found.query is None
-                    else f"query {printable(scores.queries[found.query])}"
-                )
-                raise BadValue(
-                    f"{reading.text} is refused by its library: {found.why}",
-                    where=query,
-                )
 
     def means(
         self, scores: ArrayScores, weights: Floats | None
@@ -226,12 +256,13 @@ class _Part:
             plain = scores.mean()
             return {measure: plain[str(measure)] for measure in self.measures}
         if self.one_group or weights.shape != scores.queries.shape:
+            expected = f"{len(scores.queries):,}"
+            if self.one_group:
+                expected = "none: all rows are one list"
             raise BadValue(
                 "the number of weights is wrong",
                 given=f"{weights.size:,}",
-                expected="none: all rows are one list"
-                if self.one_group
-                else f"{len(scores.queries):,}",
+                expected=expected,
             )
         usable = np.isfinite(weights) & (weights >= 0)
         if not (usable.all() and weights.any()):
