@@ -173,6 +173,7 @@ def _environment() -> Any:  # noqa: ANN401 - Jinja's, which keeps compiled templ
         undefined=jinja.StrictUndefined,
         keep_trailing_newline=True,
         trim_blocks=True,
+        lstrip_blocks=True,
         loader=jinja.FunctionLoader(_asset),
     )
 
