@@ -202,8 +202,8 @@ def costs(
     rows = quality_and_cost(found)
     for cost in rows["cost"].unique(maintain_order=True):
         column = known[found.label(cost)]
-        across = _Scale.of(column, _LEFT, _RIGHT)
-        up = _Scale.of(quality, _BOTTOM, _TOP)
+        across = _Scale.from_column(column, _LEFT, _RIGHT)
+        up = _Scale.from_column(quality, _BOTTOM, _TOP)
         dots: list[dict[str, Any]] = []
         for row in rows.filter(cost=cost).iter_rows(named=True):
             at = order.index(row["system"])
@@ -271,19 +271,22 @@ class _Scale(Record):
     end: float
 
     @classmethod
-    def of(cls, column: Mapping[str, Any], begin: float, end: float) -> _Scale:
+    def from_column(cls, column: Mapping[str, Any], begin: float, end: float) -> _Scale:
+        """Return a scale with room for the means of a column and the ends of their intervals."""
         values = [
-            one
+            value
             for name in ("mean", "low", "high")
-            for one in column[name]
-            if one is not None
+            for value in column[name]
+            if value is not None
         ]
         low = min(values)
         high = max(values)
         room = 0.08 * ((high - low) or abs(high) or 1.0)
-        return cls(
-            max(low - room, 0.0) if low >= 0 else low - room, high + room, begin, end
-        )
+
+        least = low - room
+        if low >= 0:
+            least = max(least, 0.0)
+        return cls(least, high + room, begin, end)
 
     def __call__(self, value: float) -> float:
         share = (value - self.low) / (self.high - self.low)
@@ -295,11 +298,12 @@ class _Scale(Record):
         """Return three to six round numbers and their places."""
         rough = (self.high - self.low) / 6
         power = 10.0 ** math.floor(math.log10(rough))
-        step = next(power * one for one in (1, 2, 5, 10) if power * one >= rough)
-        numbers = (
-            step * at
-            for at in range(
-                math.ceil(self.low / step), math.floor(self.high / step) + 1
-            )
-        )
-        return [{"at": self(one), "text": f"{one:.6g}"} for one in numbers]
+        step = next(power * n for n in (1, 2, 5, 10) if power * n >= rough)
+
+        first = math.ceil(self.low / step)
+        last = math.floor(self.high / step)
+        ticks = []
+        for multiple in range(first, last + 1):
+            number = step * multiple
+            ticks.append({"at": self(number), "text": f"{number:.6g}"})
+        return ticks

@@ -58,11 +58,9 @@ class Words:
     def listed(self, names: list[str]) -> str:
         """Return names one after the other, cut where there are many."""
         text = self("comma").join(names[:_NAMED])
-        return (
-            text
-            if len(names) <= _NAMED
-            else self("and_more", names=text, count=len(names) - _NAMED)
-        )
+        if len(names) <= _NAMED:
+            return text
+        return self("and_more", names=text, count=len(names) - _NAMED)
 
     def about(self, measure: str) -> str:
         """Return what a measure says in a few words; empty where that is not known.
@@ -99,8 +97,14 @@ def decimals(
         if None not in pair and len({shown(value, _MOST) for value in pair}) > 1
     ]
     largest = max(map(abs, known), default=0.0)
-    for digits in range(2 if largest < 100 else 1 if largest < 1000 else 0, _MOST):  # noqa: PLR2004 - three figures
-        same = any(shown(one, digits) == shown(other, digits) for one, other in pairs)
+    # three figures of the largest number
+    fewest = 0
+    if largest < 100:  # noqa: PLR2004
+        fewest = 2
+    elif largest < 1000:  # noqa: PLR2004
+        fewest = 1
+    for digits in range(fewest, _MOST):
+        same = any(shown(a, digits) == shown(b, digits) for a, b in pairs)
         if not same and all(_rounded(value, digits) for value in known if value):
             return digits
     return _MOST

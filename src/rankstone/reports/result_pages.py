@@ -78,17 +78,7 @@ def _shown(value: object) -> object:
 
 
 def _curves(found: Curves) -> Rows:
-    names = [
-        (
-            str(one),
-            one.axes[0]
-            if isinstance(one, AtK)
-            else "fpr"
-            if str(one).startswith("ROC")
-            else "recall",
-        )
-        for one in found.curves
-    ]
+    names = [(str(curve), _x_axis(curve)) for curve in found.curves]
     means = found.mean().select("run", "curve", "x", "mean", "ci_low", "ci_high", "n")
     return {
         "curve": means,
@@ -97,6 +87,15 @@ def _curves(found: Curves) -> Rows:
         "drawn": found.resampling.resamples > 1,
         "confidence": f"{100 * found.resampling.confidence:.4g}",
     }
+
+
+def _x_axis(curve: object) -> str:
+    """Return what is at the x axis of a curve: a cutoff or cost, ``fpr`` or ``recall``."""
+    if isinstance(curve, AtK):
+        return curve.axes[0]
+    if str(curve).startswith("ROC"):
+        return "fpr"
+    return "recall"
 
 
 def _bounds(found: Bounds) -> Rows:
