@@ -23,6 +23,12 @@ def floors() -> str:
     return "\n".join(lines)
 
 
+def circles() -> str:
+    """Return the files that use one another; ``tests/unit/test_circles.py`` says why the few may."""
+    groups = house.circles(house.file_edges())
+    return "\n".join(" ↔ ".join(group) for group in groups) or "none"
+
+
 def long_functions() -> str:
     """Return the functions that are longer than a screen."""
     lines = [
@@ -36,6 +42,7 @@ def page() -> str:
     """Return the whole page."""
     parts = {
         "Floors, and what each room imports": floors(),
+        "Circles between files": circles(),
         "Sizes": sizes.size_table(),
         "Folded lines": shapes_of_code.folded_table(),
         f"Functions of more than {SCREEN} lines": long_functions(),
