@@ -99,7 +99,10 @@ def test_words_and_names_of_columns(
         .rename({"left": left, "right": right})
     )
 
-    assert paired_board(table).to_frame().equals(paired_board(battles()).to_frame())
+    expected = paired_board(battles()).to_frame()
+    assert paired_board(table).to_frame().equals(expected)
+    # a dict of columns is a table by any names
+    assert paired_board(table.to_dict(as_series=False)).to_frame().equals(expected)
 
 
 def test_a_zero_of_two_meanings() -> None:

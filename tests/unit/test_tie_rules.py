@@ -22,7 +22,9 @@ PACKAGE: Final = Path(rankstone.__file__).parent
 #: long ids first; a rule that only tests know
 ENTRY: Final = """
     "docid_longest": TieRule(
-        lambda tied: tied.ids().str.len_chars(), descending=True, needs_ids=True
+        lambda tied: tied.ids().str.len_chars().cast(str).str.zfill(9) + tied.ids(),
+        descending=True,
+        needs_ids=True,
     ),
 }
 """
@@ -35,6 +37,9 @@ for doc in run["q"]:
     judged = rankstone.evaluate({"q": {doc: 1}}, run, "RR", **rule)
     listed = rankstone.beyond(run, "Coverage@1", items={doc: {}}, **rule)
     print(doc, *judged.to_dict()["run"].values(), *listed.to_dict()["run"].values())
+for docs in ("ab", "ba"):
+    equal = rankstone.evaluate({"q": {"a": 1}}, {"q": dict.fromkeys(docs, 1)}, "RR", **rule)
+    print(docs, *equal.to_dict()["run"].values())
 rows = [{"query_id": 1, "relevance": 1, "score": 1.0}]
 try:
     rankstone.evaluate(table=rows, measures="RR", **rule)
@@ -121,6 +126,8 @@ def test_adding_a_rule_is_an_entry(tmp_path: Path) -> None:
         "mid 0.5 0.0",
         "long 1.0 1.0",
         "low 0.25 0.0",
+        "ab 0.5",
+        "ba 0.5",
         "ties=docid_longest needs a doc_id column, and there is none",
     ]
 

@@ -47,7 +47,9 @@ class TieRule(Record):
     Attributes
     ----------
     key
-        Returns what rows are sorted by within their tie block, a column; ``None``: no row moves.
+        Returns what rows are sorted by within their tie block, a column; ``None``: no row moves.  It has to
+        decide fully: documents with equal keys stay in the order of the input, which no rule but ``input``
+        may show, so a key of lengths of ids ends in the ids.
     descending
         True if larger keys come first.
     needs_ids, needs_grades, needs_order

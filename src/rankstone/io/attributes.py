@@ -27,7 +27,7 @@ from rankstone.io.tried_advice import advised
 from rankstone.io.unreadable_files import reading
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from rankstone._basics import Locate
 
@@ -207,7 +207,7 @@ def _frame_of(source: object, key: str, name: str) -> pl.LazyFrame:
     if isinstance(source, pl.LazyFrame):
         return source
     if isinstance(source, Mapping):
-        if is_column(source.get(key)):
+        if is_column(source.get(key)) or _are_columns(source.values()):
             return pl.LazyFrame(dict(source))
         return _frame_of_mapping(source, key, name).lazy()
     frame = frame_of_library(source, name)
@@ -219,6 +219,11 @@ def _frame_of(source: object, key: str, name: str) -> pl.LazyFrame:
         f"a path, a frame (Polars, pandas, PyArrow, DuckDB), {{{key}: value}} or "
         f"{{{key}: {{column: value}}}}",
     )
+
+
+def _are_columns(values: Collection[Any]) -> bool:
+    """Return whether values are columns of one length, whatever their names; an attribute is no list."""
+    return all(map(is_column, values)) and len({len(value) for value in values}) == 1
 
 
 def _frame_of_mapping(source: Mapping[Any, Any], key: str, name: str) -> pl.DataFrame:
