@@ -43,7 +43,9 @@ _EXPECTED: Final = re.compile(
     r"expected:|fix:|no column|is not a number|needs a column|not JSON"
 )
 #: what a command may read without a word: another run is a run, and originals are only looked at if needed
-_HARMLESS: Final = re.compile(r"(run|run2) run|verify --original .*")
+_HARMLESS: Final = re.compile(
+    r"(run|run2|nested_run\.json|run\.jsonl) run|verify --original .*"
+)
 _READERS: Final = (
     "scan_csv",
     "scan_parquet",

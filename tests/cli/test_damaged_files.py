@@ -16,7 +16,7 @@ from tests.rows import each
 import rankstone
 from rankstone import InputError, demo
 from rankstone.errors import NotEnoughMemory
-from rankstone.io import input_table, read_run
+from rankstone.io import read_run, unreadable_files
 from rankstone.io.unreadable_files import reading
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def test_damage_under_a_limit_names_the_limit(monkeypatch: pytest.MonkeyPatch) -
     """Where memory is limited, a reader that dies may have died of that."""
     panic = pl.exceptions.PanicException("called `Option::unwrap()` on a `None` value")
     for limit, said in ((None, "copy or write it again"), (700 << 20, "than 700 MiB")):
-        monkeypatch.setattr(input_table, "memory_limit", lambda limit=limit: limit)
+        monkeypatch.setattr(unreadable_files, "memory_limit", lambda limit=limit: limit)
         with pytest.raises(InputError, match="is damaged") as caught, reading("a"):
             raise panic
         assert said in (caught.value.fix or "")

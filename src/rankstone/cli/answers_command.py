@@ -195,7 +195,9 @@ def _check(
     for option, its in (("support", "citations"), ("nuggets", "nuggets")):
         if given[option] and kind != its:
             raise UsageError(
-                f"--{option} goes with {its}, and these are {kind}", fix="leave it out"
+                f"--{option} goes with {its}, and these are {kind}",
+                where=str(next(iter(named.values()))),
+                fix="leave it out",
             )
     explained = given["explain"] is not None
     if query is not None and not explained:

@@ -284,7 +284,7 @@ def advise_on_all(error: InputError, inputs: Iterable[str]) -> None:
     advise_on_others(error, others, beside)
 
 
-def _library_of(error: UnknownMeasure) -> str | None:
+def _advice_on_name(error: UnknownMeasure) -> str | None:
     """Return the fix for a name that only other libraries have."""
     from rankstone.conventions import conventions
 
@@ -375,7 +375,7 @@ def with_flags(error: RankstoneError) -> str:
         for one in error.errors.values():
             with_flags(one)
     if isinstance(error, UnknownMeasure):
-        error.fix = _library_of(error) or error.fix
+        error.fix = _advice_on_name(error) or error.fix
     elif not isinstance(error, BadParameter):
         error.what = as_flags(error.what)
         error.expected = error.expected and as_flags(error.expected)

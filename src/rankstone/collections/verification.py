@@ -173,7 +173,7 @@ def _check_card(content: Any, where: str) -> None:  # noqa: ANN401 - whatever JS
     bad = [
         name for name, shape in _SHAPE.items() if not _fits(content.get(name), shape)
     ]
-    if not bad and not _are_different_files(content["files"]):
+    if not bad and not _name_a_whole_experiment(content["files"]):
         bad = ["files"]
     if not bad:
         unknown = content["options"].keys() - _OPTIONS
@@ -276,19 +276,22 @@ def _fits(value: Any, shape: Any) -> bool:  # noqa: ANN401 - whatever JSON holds
     return all(_fits(value.get(name), one) for name, one in shape.items())
 
 
-def _are_different_files(entries: Sequence[Mapping[str, Any]]) -> bool:
-    """Return True if entries have known roles, and no two of them are for one path or the same use."""
+def _name_a_whole_experiment(entries: Sequence[Mapping[str, Any]]) -> bool:
+    """Return True if files of a card are judgments, runs and side tables, each once.
+
+    There are judgments and a run, no other role than those of cards, and no two files with one path or one
+    use; runs are told apart by their names.
+    """
     paths = {entry["path"] for entry in entries}
-    uses = {
-        (entry["role"], entry["name"] if entry["role"] == "run" else "")
-        for entry in entries
-    }
+    uses = set[tuple[str, str]]()
+    for entry in entries:
+        name = entry["name"] if entry["role"] == "run" else ""
+        uses.add((entry["role"], name))
     roles = {role for role, _ in uses}
-    return (
-        len(paths) == len(uses) == len(entries)
-        and roles <= {"judgments", "run", *FILES}
-        and roles >= {"judgments", "run"}
-    )
+
+    are_apart = len(paths) == len(uses) == len(entries)
+    are_known = roles <= {"judgments", "run", *FILES}
+    return are_apart and are_known and roles >= {"judgments", "run"}
 
 
 def _found(path: str, folder: Path, files: Sequence[Path], where: str) -> Path | None:

@@ -434,14 +434,14 @@ def _joined(parts: Sequence[RunScores], measures: Sequence[Measure]) -> RunScore
             "place"
         ].to_numpy()
         by_measure |= {
-            m: _spread(scored, place, len(queries))
+            m: _among_all_queries(scored, place, len(queries))
             for m, scored in part.by_measure.items()
         }
     return RunScores(queries, {m: by_measure[m] for m in measures})
 
 
-def _spread(scored: Scored, place: Ints, count: int) -> Scored:
-    """Place scores among all queries; the others are not counted."""
+def _among_all_queries(scored: Scored, place: Ints, count: int) -> Scored:
+    """Return scores of all queries, from those of the queries at ``place``; the others are ``dropped``."""
 
     def column(values: Floats, rest: float) -> Floats:
         whole = np.full(count, rest)

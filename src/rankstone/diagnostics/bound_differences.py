@@ -22,7 +22,7 @@ from rankstone.diagnostics.bound_rules import (
     two_kinds,
 )
 from rankstone.diagnostics.bound_search import Search, stepped
-from rankstone.diagnostics.filled_lists import scored, value_of_some
+from rankstone.diagnostics.filled_lists import scored, value_with_holes_graded
 from rankstone.hits.list_arrays import list_numbers, ragged_range
 
 if TYPE_CHECKING:
@@ -153,12 +153,15 @@ def _alone(side: ListsWithHoles, measure: Measure, grade: float) -> Floats:
     every = np.arange(used.queries)
     nothing = np.zeros(used.queries, np.int64)
     values = np.repeat(
-        value_of_some(side, measure, every, nothing, nothing, grade), side.holes
+        value_with_holes_graded(side, measure, every, nothing, nothing, grade),
+        side.holes,
     )
     at = np.flatnonzero(used.hole >= 0)
     query = used.query[at]
     hole = used.hole[at]
-    found = value_of_some(side, measure, query, hole, np.ones_like(hole), grade)
+    found = value_with_holes_graded(
+        side, measure, query, hole, np.ones_like(hole), grade
+    )
     values[side.starts[query] + hole] = found
     return values
 

@@ -31,7 +31,12 @@ from rankstone.diagnostics.bound_questions import (
     rule_of,
 )
 from rankstone.diagnostics.bound_search import Search
-from rankstone.diagnostics.filled_lists import filled, scored, slices, value_of_some
+from rankstone.diagnostics.filled_lists import (
+    filled,
+    scored,
+    slices,
+    value_with_holes_graded,
+)
 from rankstone.hits.list_arrays import list_numbers, ragged_range, running
 from rankstone.measures.core.definition import ANY_GAIN
 
@@ -458,7 +463,7 @@ def _precisions(search: Search, lists: ListsWithHoles) -> Ints:
         relevant = float(kinds[1])
         search.record(
             query,
-            value_of_some(
+            value_with_holes_graded(
                 lists, search.measure, query, np.zeros_like(count), count, relevant
             ),
         )
@@ -493,7 +498,9 @@ def _minimum(search: Search, lists: ListsWithHoles, relevant: float) -> None:
 
     def value(query: Ints, count: Ints) -> Floats:
         first = lists.holes[query] - count
-        found = value_of_some(lists, search.measure, query, first, count, relevant)
+        found = value_with_holes_graded(
+            lists, search.measure, query, first, count, relevant
+        )
         search.record(query, found)
         return found
 

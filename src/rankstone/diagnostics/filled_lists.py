@@ -75,7 +75,7 @@ def scored(
     return parts[0].joined(parts, np.arange(len(query))) if len(parts) > 1 else parts[0]
 
 
-def value_of_some(
+def value_with_holes_graded(
     lists: ListsWithHoles,
     measure: Measure,
     query: Ints,
@@ -83,7 +83,7 @@ def value_of_some(
     count: Ints,
     grade: float,
 ) -> Floats:
-    """Return values if some neighbouring holes have one grade and the others stay unjudged.
+    """Return values if some neighbouring holes (unjudged documents) had one grade, and the others none.
 
     Parameters
     ----------
@@ -129,26 +129,29 @@ def slices(sizes: Ints, most: int = _SLICE) -> Iterator[tuple[int, int]]:
 def _some_filled(
     lists: ListsWithHoles, query: Ints, first: Ints, count: Ints, grade: float
 ) -> Hits:
-    known = np.flatnonzero(lists.hole < 0)
+    """Return the hits of copies of queries: their judged documents, and holes ``first`` to ``first + count``.
+
+    The ideal list has ``count`` further documents of the grade, also where the list has fewer holes.
+    """
+    judged_entries = np.flatnonzero(lists.hole < 0)
     holes = np.flatnonzero(lists.hole >= 0)
     copies = np.arange(len(query))
     judged = np.diff(lists.hits.offsets)[query]
     begin = np.searchsorted(holes, lists.offsets)
-    here = np.clip(np.diff(begin)[query] - first, 0, count)
-    at = np.concatenate(
-        (
-            known[ragged_range(lists.hits.offsets[query], judged)],
-            holes[ragged_range(begin[query] + first, here)],
-        )
-    )
-    copy = np.concatenate((np.repeat(copies, judged), np.repeat(copies, here)))
-    at = at[
-        np.argsort(copy * len(lists.rank) + at, kind="stable")
-    ]  # two sorted runs: a merge
-    value = np.where(lists.hole[at] < 0, lists.grade[at], grade)
+    graded = np.clip(np.diff(begin)[query] - first, 0, count)
+
+    of_judged = judged_entries[ragged_range(lists.hits.offsets[query], judged)]
+    of_holes = holes[ragged_range(begin[query] + first, graded)]
+    entries = np.concatenate((of_judged, of_holes))
+    copy = np.concatenate((np.repeat(copies, judged), np.repeat(copies, graded)))
+    # two sorted runs a copy: a merge
+    merged = np.argsort(copy * len(lists.rank) + entries, kind="stable")
+    entries = entries[merged]
+
+    value = np.where(lists.hole[entries] < 0, lists.grade[entries], grade)
     added = np.repeat(copies, count)
     ideal = _with(lists.hits.ideal.take(query), added, np.full(len(added), grade))
-    return _shown(lists, query, at, judged + here, value, ideal)
+    return _shown(lists, query, entries, judged + graded, value, ideal)
 
 
 def _shown(

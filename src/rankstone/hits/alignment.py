@@ -105,7 +105,7 @@ class RowCheck(Record):
             extra.check(piece, self.locate)
         if "label" in table.columns:
             self._check_labels(piece)
-            return self._settled(piece)
+            return self._with_negative_labels(piece)
         return piece
 
     def _check_labels(self, piece: Piece) -> None:
@@ -126,8 +126,8 @@ class RowCheck(Record):
             fix="repair the row or leave it out",
         )
 
-    def _settled(self, piece: Piece) -> Piece:
-        """Apply ``negative`` to the labels."""
+    def _with_negative_labels(self, piece: Piece) -> Piece:
+        """Return labels below zero as the option ``negative`` means them: NaN is an unjudged document."""
         label = piece.table["label"].to_numpy()
         below = label < 0
         if not below.any() or self.options.negative == "keep":

@@ -199,7 +199,19 @@ class Lists:
         begin: int,
         end: int,
     ) -> ReadBatch:
-        """Read some buckets from all parts."""
+        """Read buckets ``begin`` to ``end`` from all parts, and return their lists as a batch.
+
+        Parameters
+        ----------
+        parts
+            Parts of the stream, each sorted by bucket; ``ends`` are where its buckets begin, and its end.
+        texts
+            The ids of all parts together, by the names that a batch gives them; ``docs`` may be ``None``.
+        numbers
+            What knows the queries' ids and codes by their numbers in the stream.
+        begin, end
+            The buckets; each query is in one of them.
+        """
 
         def column(name: str) -> NDArray[Any]:
             return np.concatenate(

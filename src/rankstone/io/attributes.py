@@ -226,6 +226,18 @@ def _are_columns(values: Collection[Any]) -> bool:
     return all(map(is_column, values)) and len({len(value) for value in values}) == 1
 
 
+def _refuse_nested(source: Mapping[Any, Any], key: str, name: str) -> None:
+    """Refuse lists and objects among single values: what holds them is no table of attributes."""
+    for identifier, value in source.items():
+        if isinstance(value, Mapping) or is_column(value):
+            kind = "an object" if isinstance(value, Mapping) else "a list"
+            raise InputError(
+                f"{key} {printable(identifier, 40)} has {kind} instead of a value",
+                where=name,
+                expected=f"{{{key}: value}} or {{{key}: {{column: value}}}}",
+            )
+
+
 def _frame_of_mapping(source: Mapping[Any, Any], key: str, name: str) -> pl.DataFrame:
     if not source:
         raise EmptyInput("the table is empty", where=name)
@@ -237,6 +249,7 @@ def _frame_of_mapping(source: Mapping[Any, Any], key: str, name: str) -> pl.Data
             str(column): [value.get(column) for value in values] for column in names
         }
     else:
+        _refuse_nested(source, key, name)
         cells = {"group": values}
     with reading(name):
         return pl.DataFrame(

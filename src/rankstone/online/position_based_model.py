@@ -80,21 +80,23 @@ def effective_size(counts: PositionCounts, theta: Floats, gamma: Floats) -> Floa
 
 
 def relative_variance(
-    counts: PositionCounts, theta: Floats, gamma: Floats, covariance: Floats
+    counts: PositionCounts, theta: Floats, gamma: Floats, log_covariance: Floats
 ) -> Floats:
     """Return the relative variance of relevances due to that of examinations, float64 ``[pairs]``.
 
-    By the delta method: a relevance decreases as the examinations of its positions increase.
+    By the delta method: the logarithm of a relevance decreases with those of the examinations of its
+    positions, by weights that sum to 1, so the variance is wᵀCw.  ``log_covariance`` is C, float64
+    ``[positions, positions]``, of the logarithms of examinations.
     """
     chance = np.minimum(theta[counts.place] * gamma[counts.pair], 1 - _LEAST)
     weight = counts.count * theta[counts.place] / (1 - chance)
     weight /= np.maximum(counts.by_pair(weight)[counts.pair], _LEAST)
-    together = np.zeros(len(weight))
-    for place in np.flatnonzero(np.diag(covariance) > 0):
-        here = counts.place == place
-        every = counts.by_pair(weight * covariance[place, counts.place])
-        together[here] = weight[here] * every[counts.pair[here]]
-    return np.maximum(counts.by_pair(together), 0.0)
+    terms = np.zeros(len(weight))
+    for place in np.flatnonzero(np.diag(log_covariance) > 0):
+        row_of_product = counts.by_pair(weight * log_covariance[place, counts.place])
+        is_there = counts.place == place
+        terms[is_there] = weight[is_there] * row_of_product[counts.pair[is_there]]
+    return np.maximum(counts.by_pair(terms), 0.0)
 
 
 def log_likelihood(counts: PositionCounts, theta: Floats, gamma: Floats) -> float:

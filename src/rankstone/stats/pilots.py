@@ -100,12 +100,15 @@ class Pilots(Record):
         """Return the power to aim at, so that its mean over how many units may differ is as requested.
 
         The number that differs varies in the pilot and again in the plan, each by a squared coefficient of
-        variation of (1 - share) / moved, and the statistic with its root.
+        variation of (1 - share) / moved.  The statistic is proportional to its root, so it varies by half of
+        that coefficient; its mean is the noncentrality z(power) - z(alpha / 2).
         """
         from scipy import special
 
         z = float(special.ndtri(power))
-        reach = (z - special.ndtri(alpha / 2)) / 2
+        noncentrality = z - special.ndtri(alpha / 2)
+        reach = noncentrality / 2
+        # of the pilot and of the plan
         variance = 2 * reach**2 * (1 - self.share) / np.maximum(moved, 1)
         aim: Floats = special.ndtr(z * np.sqrt(1 + variance))
         return aim

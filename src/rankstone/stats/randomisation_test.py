@@ -256,9 +256,10 @@ def _counter(
     sums
         What gives the flipped sums of a block.
     pairs
-        int64 ``[pairs, 4]``: a number, the columns of a difference, the limit of its sum.
+        int64 ``[pairs, 4]``: the number of a pair (not read here), the columns of its difference, the limit
+        of its sum.
     """
-    _, first, second, least = pairs.T
+    _, first, second, limit = pairs.T
     # pairs with the same second column are compared together
     order = np.argsort(second, kind="stable")
     same = np.split(order, np.flatnonzero(np.diff(second[order])) + 1)
@@ -277,7 +278,7 @@ def _counter(
                 gaps = cached[first[group]]
                 gaps -= cached[second[group[0]]]
                 np.abs(gaps, out=gaps)
-                extreme = gaps >= least[group, None]
+                extreme = gaps >= limit[group, None]
                 counts[group] += extreme.sum(axis=1, dtype=np.int32)
         return counts
 
