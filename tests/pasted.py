@@ -58,7 +58,7 @@ def follow(
     fixed = pasted_command(line, f"error: {message}")
     ending, said = "prose", ""
     if fixed is not None and "-" not in words:
-        ending, said = _ending(shlex.split(fixed), message, run)
+        ending, said = _ending(_without_outputs(fixed), message, run)
     if ending == "the same" or _NO_PLACE.search(said):
         UNHELPFUL.append(f"{fixed}\n{message}\n{said}")
     book = os.environ.get(_BOOK)
@@ -67,6 +67,19 @@ def follow(
             row = {"fix": error.fix, "command": fixed, "ending": ending, "said": said}
             row |= {"line": line, "message": message}
             lines.write(json.dumps(row) + "\n")
+
+
+def _without_outputs(line: str) -> list[str]:
+    """Return the words of a command without files that it would write: the test has not asked for these."""
+    words = shlex.split(line)
+    for option in options_of(command_name(line)).values():
+        if not getattr(option, "writes", False) or option.required:
+            continue
+        for flag in option.opts:
+            if flag in words:
+                place = words.index(flag)
+                del words[place : place + 2]
+    return words
 
 
 def doubts(line: str, fix: str) -> Iterator[str]:

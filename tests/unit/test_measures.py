@@ -90,7 +90,7 @@ def test_several_in_one_text() -> None:
         ("AP(rel=high)", "not a threshold"),
         ("AP(rel=nan)", "not a threshold"),
         ("AP(denom=k)", "needs a cutoff"),
-        ("AP(judged_only=True)", "unjudged=condensed"),
+        ("AP(judged_only=True)", "the option unjudged with the value condensed"),
         ("P(cutoff=10)", "after an @"),
         ("F(beta=0)@5", "more than 0"),
         ("F(beta=two)@5", "not a number"),
