@@ -119,7 +119,7 @@ arrays: $(VENV)/.test $(VENV)/.arrays ## score tensors of PyTorch and arrays of 
 spark: $(VENV)/.test $(VENV)/.spark .java ## run on a real Spark
 	$(BIN)/python -m pytest -q -n auto --dist loadfile -m spark tests/spark $(ARGS)
 
-shell: $(VENV)/.test ## read strangers' files at a real shell, and paste the fixes
+shell: $(VENV)/.test ## paste the fixes of strangers' files at a real shell, a process each
 	RANKSTONE_SHELL=1 $(BIN)/python -m pytest -q -n auto tests/strangers -k test_outcome $(ARGS)
 
 hooks: $(VENV)/.test $(VENV)/.hooks ## hold hooks against LightGBM, XGBoost, CatBoost, scikit-learn, Optuna, ir_measures

@@ -1,4 +1,8 @@
-"""Run a command or a call of a case: in this process, or through a shell with ``RANKSTONE_SHELL=1``."""
+"""Run a command or a call of a case.
+
+A real shell reads the words of each command.  It runs in this process, or with ``RANKSTONE_SHELL=1`` as one that
+the shell starts.
+"""
 
 from __future__ import annotations
 
@@ -153,11 +157,26 @@ def _takes_json(text: str, name: str) -> bool:
 
 def _in_process(text: str) -> tuple[int, str, str]:
     with CliRunner().isolation(env=_ENVIRONMENT) as streams:
-        code = exit_code(split(text))
+        code = exit_code(_words(text))
         sys.stdout.flush()
         sys.stderr.flush()
         out, err = (stream.getvalue().decode() for stream in streams[:2])
     return code, out, err
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of a command as a real shell reads them: quotes, globs, what it would cut."""
+    if os.name != "posix":
+        return split(text)
+    printed = subprocess.run(  # noqa: S602 - a shell is what is tested
+        f"printf '%s\\0' {text}",
+        shell=True,
+        check=True,
+        capture_output=True,
+        encoding="utf-8",
+        stdin=subprocess.DEVNULL,
+    )
+    return printed.stdout.split("\0")[:-1]
 
 
 def _in_shell(text: str) -> tuple[int, str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -38,10 +39,16 @@ RUNS: Final = {
     for name, run in zip(case.run_names(), case.runs, strict=True)
 }
 RECORD: Final = recorded()
+#: with processes those whose fix is pasted; a real shell reads the words of all the others, too
+HERE: Final = [
+    name
+    for name in RUNS
+    if not os.environ.get("RANKSTONE_SHELL") or RECORD.get(name) == "fixed"
+]
 AGAIN: Final = "`python -m tests.strangers` writes the outcomes of today"
 
 
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name", HERE)
 def test_outcome(name: str) -> None:
     """A run comes out as recorded: no worse, and what is better is recorded, too."""
     trail = followed(*RUNS[name])
