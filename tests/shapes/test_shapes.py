@@ -57,6 +57,8 @@ def stored(folder: Path, shape: Shape, text: str | None = None) -> Path:
         suffix = "json"
     elif shape.columns:
         suffix = "jsonl" if text.startswith("{") else "tsv"
+    elif shape.records:
+        suffix = "jsonl"
     path = folder / f"example.{suffix}"
     path.write_text(text, encoding="utf-8")
     return path
@@ -108,6 +110,10 @@ def test_an_example_has_no_other_shape(shape: Shape) -> None:
             and other.json is not None
             and JsonPattern(other.json).misfit(value) is None
         ]
+        assert others == [shape.name]
+    if shape.records:
+        record = json.loads(shape.example)
+        others = [o.name for o in SHAPES if o.records and o.has_keys(record)]
         assert others == [shape.name]
     if shape.columns:
         first = shape.example.lstrip().split("\n")[0]

@@ -77,7 +77,7 @@ def test_a_retriever() -> None:
     assert frame["ms"].to_list() == pytest.approx([7])
     assert frame["metadata.source"].to_list() == [ids]
     assert "call" not in frame.columns
-    assert note == "trace of 1 retrievals"
+    assert note == "trace of 1 retrievals (spans of OpenTelemetry)"
 
 
 def test_calls_of_an_agent_are_counted_in_time() -> None:
@@ -240,7 +240,9 @@ def test_files_are_read_as_they_are(tmp_path: Path) -> None:
             {"RR": 0.25, "Cost(column=ms, per=query)": pytest.approx(2)}
         ]
     audit = rankstone.evaluate(qrels, tmp_path / "spans.jsonl", "RR").audit
-    assert audit.runs["spans"].read_as == ("trace of 2 retrievals",)
+    assert audit.runs["spans"].read_as == (
+        "trace of 2 retrievals (spans of OpenTelemetry)",
+    )
 
 
 def test_without_a_retrieval() -> None:

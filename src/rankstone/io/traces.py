@@ -20,6 +20,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from itertools import groupby
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
@@ -27,6 +28,7 @@ from typing import Any, Final, NamedTuple
 import polars as pl
 
 from rankstone.errors import BadValue, EmptyInput, printable
+from rankstone.io.shapes import Shape, known_shapes
 
 _KINDS: Final = ("RETRIEVER", "RERANKER")
 _LISTS: Final = ("retrieval.documents", "reranker.output_documents")
@@ -56,20 +58,25 @@ class TraceSpan(NamedTuple):
     documents: Sequence[Mapping[str, Any]] = ()
 
 
+@cache
+def _shapes() -> tuple[Shape, ...]:
+    return tuple(shape for shape in known_shapes() if shape.records)
+
+
+def _shape_of(record: object) -> Shape | None:
+    """Return the shape of a record of a trace; ``None`` for any other record."""
+    if not isinstance(record, Mapping):
+        return None
+    return next((shape for shape in _shapes() if shape.has_keys(record)), None)
+
+
 def is_trace(record: object) -> bool:
     """Return True for a span, an observation, a trace with observations, or OTLP's JSON.
 
     >>> is_trace({"resourceSpans": []}), is_trace({"traceId": "t", "type": "SPAN"}), is_trace({"qid": "q"})
     (True, True, False)
     """
-    if not isinstance(record, Mapping):
-        return False
-    sdk = (
-        isinstance(record.get("context"), Mapping)
-        and {"attributes", "parent_id"} <= record.keys()
-    )
-    langfuse = "observations" in record or {"traceId", "type"} <= record.keys()
-    return sdk or langfuse or "resourceSpans" in record
+    return _shape_of(record) is not None
 
 
 def trace_frame(
@@ -94,11 +101,13 @@ def trace_frame(
     BadValue
         When a span is not what its format says.
     """
-    spans = [
-        span
-        for at, record in enumerate(records, 1)
-        for span in _checked(record, f"{source}:{at}")
-    ]
+    spans = list[TraceSpan]()
+    titles = dict[str, None]()
+    for number, record in enumerate(records, 1):
+        spans += _checked(record, f"{source}:{number}")
+        shape = _shape_of(record)
+        if shape is not None:
+            titles[shape.title] = None
     spans.sort(key=attrgetter("trace", "begin"))
     rows: list[dict[str, Any]] = []
     for _, of_trace in groupby(spans, attrgetter("trace")):
@@ -113,7 +122,7 @@ def trace_frame(
             expected="openinference.span.kind or type RETRIEVER, or gen_ai.operation.name = retrieval",
         )
     reranked = sum(row["step"] == "reranker" for row in rows)
-    note = f"trace of {len(rows):,} retrievals"
+    note = f"trace of {len(rows):,} retrievals ({', '.join(titles)})"
     if reranked and not steps:
         note += ", reranked lists (--run-column step has the retrieved ones, too)"
     return _frame(rows, steps=steps), note

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import field
 from functools import cache
 from importlib import resources
@@ -15,14 +16,14 @@ from rankstone.io.shapes.line_template import LineTemplate
 from rankstone.io.sources import read_toml
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Sequence
 
 
 #: what the rows of a file are for
 ROLES: Final = ("judgments", "run")
 #: columns that a shape can name; ``time``, ``run`` and ``…`` are recognised and not read
 NAMES: Final = ("query_id", "doc_id", "relevance", "score", "rank", "time", "run", "…")
-_SIGNATURES: Final = ("lines", "json", "columns")
+_SIGNATURES: Final = ("lines", "json", "columns", "records")
 _KEYS: Final = {
     *("name", "title", "written_by", "role", "separators", "example", "reads", "names"),
     *_SIGNATURES,
@@ -54,6 +55,8 @@ class Shape(Record):
         Of JSON whose lists have ids and whose queries have texts: where both stand.
     columns
         Of tables with a header: {their name: our name}.
+    records
+        Of traces: the keys of a record, with dots into objects.
     """
 
     name: str
@@ -66,6 +69,11 @@ class Shape(Record):
     json: Any = None
     names: Any = None
     columns: Mapping[str, str] = field(default_factory=dict)
+    records: tuple[str, ...] = ()
+
+    def has_keys(self, record: Mapping[str, Any]) -> bool:
+        """Return whether a record has the keys of a trace's, ``context.trace_id`` in its ``context``."""
+        return all(_has(record, path.split(".")) for path in self.records)
 
     @property
     def note(self) -> str:
@@ -96,7 +104,7 @@ def own_shapes(path: str) -> tuple[Shape, ...]:
     BadOption
         Where an entry is not of the form of a shape.
     """
-    expected = "shapes: [[shapes]] with name, role, example and lines, json or columns"
+    expected = "shapes: [[shapes]] with name, role, example and lines, json, columns or records"
     return shapes_in(read_toml(path, expected), str(path))
 
 
@@ -140,7 +148,9 @@ def _shape(entry: Mapping[str, Any], where: str) -> Shape:
         raise _bad(where, "its role is not known", " or ".join(ROLES))
     signatures = [key for key in _SIGNATURES if key in entry]
     if len(signatures) != 1:
-        raise _bad(where, "it must have one signature", "lines, json or columns")
+        raise _bad(
+            where, "it must have one signature", "lines, json, columns or records"
+        )
     shape = Shape(
         name=entry["name"],
         title=printable(entry.get("title", entry["name"])),
@@ -152,9 +162,18 @@ def _shape(entry: Mapping[str, Any], where: str) -> Shape:
         json=_pattern(entry, "json", where),
         names=_pattern(entry, "names", where),
         columns=entry.get("columns", {}),
+        records=tuple(entry.get("records", ())),
     )
     _require_names(shape, where)
     return shape
+
+
+def _has(record: object, path: Sequence[str]) -> bool:
+    for key in path:
+        if not isinstance(record, Mapping) or key not in record:
+            return False
+        record = record[key]
+    return True
 
 
 def _templates(entry: Mapping[str, Any]) -> Iterable[LineTemplate]:
