@@ -228,6 +228,11 @@ u4,2024-01-01T00:00:00
 u5,2024-01-01T00:00:00
 u1,2023-12-31T00:00:00
 """,
+    "skip.csv": """\
+session,query_id,doc_id,position,clicked
+s1,q1,a,1,1
+s1,q1,b,3,0
+""",
     "tags.run": """\
 q0 Q0 a 1 2 t
 q0 Q0 a 1 2 s

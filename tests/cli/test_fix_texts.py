@@ -50,6 +50,7 @@ board zeros.csv --estimate geometric_mean
 bounds qrels.csv a.csv b.csv --extra keep
 compare qrels.csv a.csv b.csv c.csv --baseline a --correction tukey
 compare qrels.csv a.csv b.csv c.csv --correction nemenyi --margin 0.1
+compare qrels.csv a.csv b.csv c.csv -m "AP RR" --primary "AP RR" --correction hsd
 conventions show zzz
 curve qrels.csv a.csv --kind roc -m PR
 curve zero-judged.csv a.csv -m "ROC(negatives=judged)" --empty error
@@ -60,6 +61,7 @@ eval --labeled neg-labelled.csv -m nDCG --negative error
 eval h.csv hr.csv
 eval judged-twice.csv a.csv
 eval negative.csv a.csv --negative error
+eval qrels.csv a.csv --ci --format trec
 eval qrels.csv a.csv --convention ranx-0.3 --ties docid_desc
 eval qrels.csv a.csv --wide
 eval qrels.csv a.csv -m "AUC(negatives=candidates)" --unjudged condensed_keep_rank
@@ -84,10 +86,13 @@ online clicks clicks.csv --min-propensity 0.5
 online clicks clicks.csv --propensities 0.5
 online clicks from0.csv
 online clicks one-list.csv --method pbm
+online clicks skip.csv
+online clicks skip.csv --lists drop
 online clicks unlinked.csv --method pbm
 online interleave lists.csv --clicks clicked-x.csv
 online retention broken.csv
 online retention dates.csv
+online retention events.csv --day-origin 1 --days 0,1
 online retention events.csv --registrations few.csv
 online retention events.csv --registrations late.csv
 online retention events.csv --registrations registered-twice.csv
@@ -98,6 +103,7 @@ online retention odd.csv
 online retention outlier.csv
 sampled qrels.csv a.csv --catalogue-size 2
 slices qrels.csv a.csv b.csv --queries queries.csv --attributes kind --min-size 50
+trec-eval qrels.txt a.run -m rbp --compat 9
 """
 #: the fix does what it says, and the next message is about something else
 NEXT: Final = """
@@ -141,6 +147,7 @@ eval big.csv a.csv -m "nDCG(gain=exp2)"
 eval qrels.csv
 eval qrels.csv a.csv --convention recbole-1.2 -m ItemCoverage@2
 eval qrels.csv a.csv --exclude-from judgments
+eval qrels.csv a.csv -m "AP(judged_only=true)"
 eval qrels.csv a.csv -m "AUC(negatives=catalogue)"
 eval qrels.csv a.csv -m "Cost"
 eval qrels.csv a.csv -m "ERR"
@@ -149,6 +156,7 @@ eval qrels.csv a.csv -m "ERR(min_rel=1)"
 eval qrels.csv a.csv -m "RC(weight=log2,weight_on=ideal,ties=drop)"
 eval qrels.csv a.csv -m "RC(weight_on=ideal)"
 eval qrels.csv a.csv -m "Score@score"
+eval qrels.csv a.csv -m "Utility(d=1)"
 eval qrels.csv a.csv -m "nDCG(ideal=k_ones,gain=binary,pad=min_grade)@10"
 eval qrels.csv a.csv -m "nDCG@score(inf)"
 eval qrels.csv a.csv -m "nsDCG(agg=weighted)@10"
@@ -173,7 +181,6 @@ slices qrels.csv a.csv b.csv
 trec-eval qrels.txt a.run -R prefs -m map
 trec-eval qrels.txt twice.run
 verify nocard.json
-eval qrels.csv a.csv -m "AP(judged_only=true)"
 """
 #: what names an option, a command or Python
 _COMMAND: Final = re.compile(

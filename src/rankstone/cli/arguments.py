@@ -375,7 +375,8 @@ def with_flags(error: RankstoneError) -> str:
         for one in error.errors.values():
             with_flags(one)
     if isinstance(error, UnknownMeasure):
-        error.fix = _advice_on_name(error) or error.fix
+        if "convention" in _flags():
+            error.fix = _advice_on_name(error) or error.fix
     elif not isinstance(error, BadParameter):
         error.what = as_flags(error.what)
         error.expected = error.expected and as_flags(error.expected)

@@ -105,7 +105,7 @@ def _members(name: str, version: int) -> list[str]:
         raise UnknownMeasure(
             f"trec_eval {version} has no measure {printable(name)!r}",
             expected=f"{', '.join(known[:5])} …; or several at once: {', '.join(NICKNAMES)}",
-            fix="add --compat 10"
+            fix="instead --compat 10, which has it"
             if name in TREC
             else did_you_mean(name, [*known, *NICKNAMES], n=3),
         )
