@@ -51,6 +51,7 @@ bounds qrels.csv a.csv b.csv --extra keep
 compare qrels.csv a.csv b.csv c.csv --baseline a --correction tukey
 compare qrels.csv a.csv b.csv c.csv --correction nemenyi --margin 0.1
 compare qrels.csv a.csv b.csv c.csv -m "AP RR" --primary "AP RR" --correction hsd
+compare qrels.csv s/1=a.csv s/2=b.csv t/1=c.csv t/2=a.csv --interval bca
 conventions show zzz
 curve qrels.csv a.csv --kind roc -m PR
 curve zero-judged.csv a.csv -m "ROC(negatives=judged)" --empty error
@@ -147,6 +148,7 @@ eval big.csv a.csv -m "nDCG(gain=exp2)"
 eval qrels.csv
 eval qrels.csv a.csv --convention recbole-1.2 -m ItemCoverage@2
 eval qrels.csv a.csv --exclude-from judgments
+eval qrels.csv a.csv --memory 1GB --unjudged doc_mean
 eval qrels.csv a.csv -m "AP(judged_only=true)"
 eval qrels.csv a.csv -m "AUC(negatives=catalogue)"
 eval qrels.csv a.csv -m "Cost"
@@ -158,9 +160,11 @@ eval qrels.csv a.csv -m "RC(weight_on=ideal)"
 eval qrels.csv a.csv -m "Score@score"
 eval qrels.csv a.csv -m "Utility(d=1)"
 eval qrels.csv a.csv -m "nDCG(ideal=k_ones,gain=binary,pad=min_grade)@10"
+eval qrels.csv a.csv -m "nDCG@score(0.5, crossing=skip)"
 eval qrels.csv a.csv -m "nDCG@score(inf)"
 eval qrels.csv a.csv -m "nsDCG(agg=weighted)@10"
 eval qrels.csv a.csv -m "nsDCG@10"
+eval qrels.csv a.csv -m RR_10
 eval qrels.csv a.csv a=b.csv
 eval qrels.csv l1.csv
 eval qrels.csv utf16.jsonl

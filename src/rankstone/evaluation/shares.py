@@ -39,7 +39,7 @@ def refuse_what_looks_at_others(
     if options.unjudged in IMPUTATIONS:
         raise BadOption(
             f"unjudged={options.unjudged} depends on judgments of other queries, which are in other shares",
-            fix="compute the grade and set it: unjudged=0.25",
+            fix="compute the grade and set it: unjudged=…",
         )
     if options.duplicate_judgments != "error" and pads(measures):
         raise BadOption(
