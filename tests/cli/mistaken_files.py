@@ -130,6 +130,17 @@ b,x,RR,0.5
 b,y,AP,0.5
 b,y,RR,0.5
 """,
+    "measures-apart.csv": """\
+run,query_id,measure,value
+a,q0,AP,.1
+a,q1,AP,.2
+b,q0,AP,.3
+b,q1,AP,.1
+a,q2,RR,.1
+a,q3,RR,.2
+b,q2,RR,.3
+b,q3,RR,.1
+""",
     "mixed.csv": """\
 user_id,time
 a,2024-01-01T10:00:00Z
@@ -177,6 +188,10 @@ b,q3,AP,0.3
 user_id,time
 a,5000000000
 a,5000000900
+""",
+    "one-item.csv": """\
+doc_id,kind
+a,x
 """,
     "one-list.csv": """\
 session_id,query_id,doc_id,position,clicked
@@ -236,6 +251,14 @@ s1,q1,b,3,0
     "tags.run": """\
 q0 Q0 a 1 2 t
 q0 Q0 a 1 2 s
+""",
+    "third/x.csv": """\
+query_id,doc_id,score
+q0,a,1
+""",
+    "third/y.csv": """\
+query_id,doc_id,score
+q0,b,1
 """,
     "tied.csv": """\
 query_id,doc_id,score
@@ -307,6 +330,7 @@ _BYTES: Final = {
 def write_mistaken_files() -> None:
     """Write all of them into the current folder, with the files that are as they should be."""
     write_small_files()
+    Path("third").mkdir()
     for name, text in _TEXTS.items():
         Path(name).write_text(text)
     for name, content in _BYTES.items():

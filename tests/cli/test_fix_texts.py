@@ -48,6 +48,7 @@ board gaps.csv
 board split.csv
 board zeros.csv --estimate geometric_mean
 bounds qrels.csv a.csv b.csv --extra keep
+compare --scores measures-apart.csv --primary "AP RR"
 compare qrels.csv a.csv b.csv c.csv --baseline a --correction tukey
 compare qrels.csv a.csv b.csv c.csv --correction nemenyi --margin 0.1
 compare qrels.csv a.csv b.csv c.csv -m "AP RR" --primary "AP RR" --correction hsd
@@ -126,6 +127,7 @@ beyond a.csv --convention ranx-0.3 -m ndcg@2
 beyond a.csv --convention recbole-1.2 -m ndcg@2
 beyond a.csv --items items.csv --history history.csv --explain Novelty@2
 beyond a.csv --items items.csv -m "DP@2"
+beyond a.csv --items one-item.csv -m "Gini(outside=count)@2"
 board board.csv --estimate weighted
 board ids.csv
 board meas.csv
@@ -179,6 +181,7 @@ online retention mixed.csv
 power -d 0.02
 power qrels.csv a.csv b.csv
 reproduce a.csv b.csv --qrels-again qrels.csv
+reproduce old third
 sampled qrels.csv a.csv --catalogue-size 100 --ties expected
 slices qrels.csv
 slices qrels.csv a.csv b.csv

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -249,7 +249,7 @@ class Gini(Attention, CatalogueMeasure, family="catalogue"):
             raise NotComparable(
                 f"{self}: {counted(len(shown), 'distinct item')} in the lists, more than the catalogue has",
                 given=counted(m, "item"),
-                fix="outside=drop leaves out items that are not in it",
+                fix=f"{replace(self, outside='drop')} leaves out items that are not in it",
             )
         place = np.arange(m - len(shown) + 1, m + 1)
         whole = float(shown.sum())
