@@ -29,6 +29,11 @@ a,2024-01-01
 b,x
 a,2024-01-02
 """,
+    "chunks.csv": """\
+query_id,doc_id,score,document,start,end
+q,d1,2,D,0,5
+p,d1,1,D,0,5
+""",
     "clicked-x.csv": """\
 query_id,doc_id
 q1,a
@@ -193,6 +198,10 @@ a,5000000900
 doc_id,kind
 a,x
 """,
+    "one-judged.csv": """\
+query_id,doc_id,relevance
+q1,a,1
+""",
     "one-list.csv": """\
 session_id,query_id,doc_id,position,clicked
 s,q,a,1,1
@@ -247,6 +256,11 @@ u1,2023-12-31T00:00:00
 session,query_id,doc_id,position,clicked
 s1,q1,a,1,1
 s1,q1,b,3,0
+""",
+    "spans.csv": """\
+query_id,doc_id,start,end,relevance
+q,D,0,10,1
+p,D,0,10,1
 """,
     "tags.run": """\
 q0 Q0 a 1 2 t
@@ -321,8 +335,11 @@ b,0.6,0.5
     "many.csv": "user_id,time,kind\n"
     + "".join(f"u{number},2024-01-01,k{number}\n" for number in range(400)),
 }
+#: a list of more sampled items than some estimates take
+_SAMPLED: Final = "".join(f"q1,n{number},{number}\n" for number in range(402))
 _BYTES: Final = {
     "utf16.jsonl": '{"query_id": "q1", "doc_id": "a", "score": 1}\n'.encode("utf-16"),
+    "sampled.csv": f"query_id,doc_id,score\nq1,a,1000\n{_SAMPLED}".encode(),
     "l1.csv": b"query_id,doc_id,score\nq\xe9,d,1\n",
 }
 

@@ -103,6 +103,7 @@ online retention events.csv --versus x
 online retention ms.csv --time-unit s
 online retention odd.csv
 online retention outlier.csv
+sampled one-judged.csv sampled.csv --catalogue-size 100000 --method cls -m R@1
 sampled qrels.csv a.csv --catalogue-size 2
 slices qrels.csv a.csv b.csv --queries queries.csv --attributes kind --min-size 50
 trec-eval qrels.txt a.run -m rbp --compat 9
@@ -170,6 +171,7 @@ eval qrels.csv a.csv -m RR_10
 eval qrels.csv a.csv a=b.csv
 eval qrels.csv l1.csv
 eval qrels.csv utf16.jsonl
+eval spans.csv chunks.csv -m SpanPOmega
 explain qrels.csv a.csv -q q1 -m Novelty
 gate
 identify --value 0.5
