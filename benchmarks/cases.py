@@ -332,6 +332,7 @@ def _measures(data: Path) -> tuple[Case, ...]:
 def every_measure() -> str:
     """Name every measure that needs no further column or table, with the parameters of its first example."""
     from rankstone import Measure
+    from rankstone.hits.extras.pool_members import JudgmentGroups, PoolMembers
     from rankstone.measures import MEASURES as KINDS
 
     return " ".join(
@@ -341,7 +342,7 @@ def every_measure() -> str:
         and not (
             kind.judgment_columns
             or kind.query_columns
-            or kind.brings & {"groups", "pool"}
+            or kind.requires & {JudgmentGroups, PoolMembers}
         )
     ).replace(", ", ",")
 
