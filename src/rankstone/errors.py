@@ -352,11 +352,13 @@ class BadOption(UsageError):
 class OutOfRange(RankstoneError, ArithmeticError):
     """A measure's value outside the range on its card, so the number is meaningless.
 
-    ``query`` is the index of the query among those measured together.
+    ``query`` is the index of the query among those measured together, ``is_finite`` is False where the numbers
+    themselves are too large.
     """
 
     exit_code = 3
     query: int = 0
+    is_finite: bool = True
 
     @classmethod
     def of(
@@ -374,16 +376,25 @@ class OutOfRange(RankstoneError, ArithmeticError):
                 fix="are these grades? numbers of this size look like scores or ids in the wrong column",
             )
             error.query = query
+            error.is_finite = False
             return error
         bounds = f"{'-∞' if low is None else f'{low:g}'} … {'∞' if high is None else f'{high:g}'}"
         error = cls(
             f"{measure} is {value:g}, outside its range {bounds}",
-            fix="documents that count twice (duplicates=keep) and negative gains (negative=keep) can cause "
-            "this: choose duplicates=first_keep_rank, negative=unjudged; otherwise the definition or its "
-            "range is wrong (for a measure of your own set span=(low, high), by default (0, 1))",
+            fix="correct the definition, or its range: span = (low, high), by default (0, 1)",
         )
         error.query = query
         return error
+
+    def locate(self, query: str, *, duplicates: str, negative: str) -> None:
+        """Name the query, and the option that can take a value out of its range, as alignment has it."""
+        self.where = f"query {query}"
+        if not self.is_finite:
+            return
+        if duplicates == "keep":
+            self.fix = "count each document once: duplicates=first_keep_rank"
+        elif negative == "keep":
+            self.fix = "leave out gains below zero: negative=unjudged"
 
 
 class NotEnoughMemory(RankstoneError, MemoryError):

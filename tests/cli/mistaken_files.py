@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import io
+import random
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+import polars as pl
 from tests.cli.small_files import write_small_files
 
 __all__ = ["write_mistaken_files"]
@@ -17,6 +21,12 @@ what,it,0.5
     "apart.jsonl": """\
 {"run_id":"a","qid":"q1","query":"w","nuggets":[{"text":"it", "importance": "vital", "assignment": "support"}]}
 {"run_id":"b","qid":"q1","query":"w","nuggets":[{"text":"it", "importance": "vital", "assignment": "support"}]}
+""",
+    "below.csv": """\
+query_id,doc_id,relevance
+q1,a,1
+q1,b,-2
+q1,c,3
 """,
     "big.csv": """\
 query_id,doc_id,relevance
@@ -38,6 +48,11 @@ p,d1,1,D,0,5
 query_id,doc_id
 q1,a
 q1,zz
+""",
+    "copied.csv": """\
+query_id,doc_id,score
+q1,a,3
+q1,a,2
 """,
     "dates.csv": """\
 user_id,time
@@ -91,6 +106,11 @@ q2,d2,2,z w
     "hr.csv": """\
 q1,d1,0.5,x y
 q1,d2,0.7,z w
+""",
+    "ideal.csv": """\
+query_id,doc_id,score
+q1,c,3
+q1,a,2
 """,
     "ids.csv": """\
 number,law
@@ -337,7 +357,39 @@ b,0.6,0.5
 }
 #: a list of more sampled items than some estimates take
 _SAMPLED: Final = "".join(f"q1,n{number},{number}\n" for number in range(402))
+
+
+def _times(zone: str) -> bytes:
+    """Return a table of users with times of a zone."""
+    file = io.BytesIO()
+    time = pl.Series([datetime(2024, 1, day) for day in (1, 2)], dtype=pl.Datetime)  # noqa: DTZ001 - see next
+    users = pl.DataFrame(
+        {"user_id": ["a", "b"], "time": time.dt.replace_time_zone(zone)}
+    )
+    users.write_parquet(file)
+    return file.getvalue()
+
+
+def _many_attributes() -> str:
+    """Return queries with so many attributes that their pairs are too many slices."""
+    draw = random.Random(5)
+    lines = [",".join(["query_id", *(f"c{number}" for number in range(110))])]
+    for query in range(60):
+        cells = [str(draw.randrange(2)) for _ in range(110)]
+        lines.append(",".join([f"q{query}", *cells]))
+    return "\n".join(lines) + "\n"
+
+
+_SCORED: Final = [
+    f"{run},q{query},AP,{(query * 7 + step) % 10 / 10}"
+    for step, run in enumerate("ab")
+    for query in range(60)
+]
 _BYTES: Final = {
+    "attributes.csv": _many_attributes().encode(),
+    "sixty.csv": "\n".join(["run,query_id,measure,value", *_SCORED, ""]).encode(),
+    "berlin.parquet": _times("Europe/Berlin"),
+    "tokyo.parquet": _times("Asia/Tokyo"),
     "utf16.jsonl": '{"query_id": "q1", "doc_id": "a", "score": 1}\n'.encode("utf-16"),
     "sampled.csv": f"query_id,doc_id,score\nq1,a,1000\n{_SAMPLED}".encode(),
     "l1.csv": b"query_id,doc_id,score\nq\xe9,d,1\n",

@@ -60,9 +60,11 @@ eval --exact-run a.csv b.csv
 eval --labeled labelled-noid.csv --ties docid_desc
 eval --labeled labelled.csv --unjudged doc_mean
 eval --labeled neg-labelled.csv -m nDCG --negative error
+eval below.csv ideal.csv --negative keep -m nDCG
 eval h.csv hr.csv
 eval judged-twice.csv a.csv
 eval negative.csv a.csv --negative error
+eval one-judged.csv copied.csv --duplicates keep -m R
 eval qrels.csv a.csv --ci --format trec
 eval qrels.csv a.csv --convention ranx-0.3 --ties docid_desc
 eval qrels.csv a.csv --wide
@@ -92,6 +94,7 @@ online clicks skip.csv
 online clicks skip.csv --lists drop
 online clicks unlinked.csv --method pbm
 online interleave lists.csv --clicks clicked-x.csv
+online retention berlin.parquet --registrations tokyo.parquet
 online retention broken.csv
 online retention dates.csv
 online retention events.csv --day-origin 1 --days 0,1
@@ -185,6 +188,7 @@ power qrels.csv a.csv b.csv
 reproduce a.csv b.csv --qrels-again qrels.csv
 reproduce old third
 sampled qrels.csv a.csv --catalogue-size 100 --ties expected
+slices --scores sixty.csv --queries attributes.csv --min-size 5
 slices qrels.csv
 slices qrels.csv a.csv b.csv
 trec-eval qrels.txt a.run -R prefs -m map

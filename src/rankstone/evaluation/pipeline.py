@@ -154,7 +154,11 @@ class Pipeline(Record):
                 measure.score(hits, self.options.empty) for measure in self.measures
             ]
         except OutOfRange as error:
-            error.where = f"query {printable(chunk.names[error.query])}"
+            error.locate(
+                printable(chunk.names[error.query]),
+                duplicates=self.options.duplicates,
+                negative=self.options.negative,
+            )
             raise
         if chunk.undefined:
             scored = [one.without_value() for one in scored]

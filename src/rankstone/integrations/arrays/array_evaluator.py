@@ -355,7 +355,11 @@ class Evaluator:
         try:
             return [measure.score(hits, self.options.empty) for measure in measures]
         except OutOfRange as error:
-            error.where = f"query {printable(batch.names[error.query])}"
+            error.locate(
+                printable(batch.names[error.query]),
+                duplicates=self.options.duplicates,
+                negative=self.options.negative,
+            )
             raise
 
     @cached_property
