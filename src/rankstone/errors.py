@@ -352,13 +352,11 @@ class BadOption(UsageError):
 class OutOfRange(RankstoneError, ArithmeticError):
     """A measure's value outside the range on its card, so the number is meaningless.
 
-    ``query`` is the index of the query among those measured together, ``is_finite`` is False where the numbers
-    themselves are too large.
+    ``query`` is the index of the query among those measured together.
     """
 
     exit_code = 3
     query: int = 0
-    is_finite: bool = True
 
     @classmethod
     def of(
@@ -376,25 +374,16 @@ class OutOfRange(RankstoneError, ArithmeticError):
                 fix="are these grades? numbers of this size look like scores or ids in the wrong column",
             )
             error.query = query
-            error.is_finite = False
             return error
-        bounds = f"{'-∞' if low is None else f'{low:g}'} … {'∞' if high is None else f'{high:g}'}"
+        lowest = "-∞" if low is None else f"{low:g}"
+        highest = "∞" if high is None else f"{high:g}"
         error = cls(
-            f"{measure} is {value:g}, outside its range {bounds}",
-            fix="correct the definition, or its range: span = (low, high), by default (0, 1)",
+            f"{measure} is {value:g}, outside its range {lowest} … {highest}",
+            expected="a value within the range of its card, "
+            "which a measure of your own sets: span = (low, high), by default (0, 1)",
         )
         error.query = query
         return error
-
-    def locate(self, query: str, *, duplicates: str, negative: str) -> None:
-        """Name the query, and the option that can take a value out of its range, as alignment has it."""
-        self.where = f"query {query}"
-        if not self.is_finite:
-            return
-        if duplicates == "keep":
-            self.fix = "count each document once: duplicates=first_keep_rank"
-        elif negative == "keep":
-            self.fix = "leave out gains below zero: negative=unjudged"
 
 
 class NotEnoughMemory(RankstoneError, MemoryError):
@@ -404,10 +393,13 @@ class NotEnoughMemory(RankstoneError, MemoryError):
 
     def __init__(self, where: str | None = None) -> None:
         limit = memory_limit()
+        given = None
+        if limit:
+            given = f"a limit of {limit >> 20:,} MiB (ulimit -v)"
         super().__init__(
             "there is not enough memory",
             where=where,
-            given=f"a limit of {limit >> 20:,} MiB (ulimit -v)" if limit else None,
+            given=given,
             fix="ulimit -v unlimited, where that is allowed; or compute in parts: "
             "rankstone eval --memory 1GB",
         )

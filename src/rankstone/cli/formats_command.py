@@ -58,7 +58,7 @@ def _listing(shapes: Sequence[Shape]) -> str:
 
     lines = ["Formats, by content and suffix (--format-in names one)"]
     for name, suffixes in FORMATS.items():
-        lines.append(f"  {name:<8} {' '.join(filter(None, suffixes))}")
+        lines.append(f"  {name:<8} {' '.join(suffixes)}")
     width = max(len(shape.name) for shape in shapes)
     for role, heading in _HEADINGS.items():
         lines += ["", f"{heading} of other programs, by what their files hold"]

@@ -154,11 +154,8 @@ class Pipeline(Record):
                 measure.score(hits, self.options.empty) for measure in self.measures
             ]
         except OutOfRange as error:
-            error.locate(
-                printable(chunk.names[error.query]),
-                duplicates=self.options.duplicates,
-                negative=self.options.negative,
-            )
+            error.where = f"query {printable(chunk.names[error.query])}"
+            error.fix = error.fix or self.options.fix_of_range
             raise
         if chunk.undefined:
             scored = [one.without_value() for one in scored]

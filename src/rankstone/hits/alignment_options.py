@@ -291,6 +291,15 @@ class AlignmentOptions:
         return TIES[self.ties]
 
     @property
+    def fix_of_range(self) -> str | None:
+        """What brings values back into their measure's range; ``None`` if no option takes them out of it."""
+        if self.duplicates == "keep":
+            return "count each document once: duplicates=first_keep_rank"
+        if self.negative == "keep":
+            return "leave out gains below zero: negative=unjudged"
+        return None
+
+    @property
     def imputes(self) -> bool:
         """True if unjudged documents get a grade."""
         return not isinstance(self.unjudged, str) or self.unjudged in IMPUTATIONS

@@ -227,12 +227,11 @@ def _are_columns(values: Collection[Any]) -> bool:
 
 
 def _refuse_nested(source: Mapping[Any, Any], key: str, name: str) -> None:
-    """Refuse lists and objects among single values: what holds them is no table of attributes."""
+    """Refuse lists and objects among single values: no table of attributes holds them."""
     for identifier, value in source.items():
         if isinstance(value, Mapping) or is_column(value):
-            kind = "an object" if isinstance(value, Mapping) else "a list"
             raise InputError(
-                f"{key} {printable(identifier, 40)} has {kind} instead of a value",
+                f"{key} {printable(identifier, 40)} has several values instead of one",
                 where=name,
                 expected=f"{{{key}: value}} or {{{key}: {{column: value}}}}",
             )

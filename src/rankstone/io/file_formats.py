@@ -339,7 +339,7 @@ def format_of_stream(name: str, default: str) -> str:
     >>> format_of_stream("logs/today.jsonl", "csv"), format_of_stream("/dev/fd/63", "csv")
     ('jsonl', 'csv')
     """
-    return named_format(Path(name), default) if suffix_of(Path(name)) else default
+    return named_format(Path(name), default)
 
 
 def read_files(

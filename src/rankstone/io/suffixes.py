@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 #: formats of tables that are read → suffixes; most of them are written, too
 FORMATS: Final = {
-    "trec": (".trec", ".txt", ".run", ".qrels", ".qrel", ".res", ".test", ""),
+    "trec": (".trec", ".txt", ".run", ".qrels", ".qrel", ".res", ".test"),
     "csv": (".csv",),
     "tsv": (".tsv",),
     "jsonl": (".jsonl", ".ndjson"),
@@ -44,12 +44,12 @@ _WRITTEN_AS: Final = _by_suffix(_SUFFIXES)
 
 
 def suffixes_of(*formats: str) -> tuple[str, ...]:
-    """Return the suffixes of some formats, without the empty one.
+    """Return the suffixes of some formats.
 
     >>> suffixes_of("csv", "jsonl", "html")
     ('.csv', '.jsonl', '.ndjson', '.html', '.htm')
     """
-    return tuple(suffix for name in formats for suffix in _SUFFIXES[name] if suffix)
+    return tuple(suffix for name in formats for suffix in _SUFFIXES[name])
 
 
 def is_packed(path: Path) -> bool:
@@ -73,7 +73,7 @@ def suffix_of(path: Path) -> str:
 
 
 def named_format(path: Path, default: str = "") -> str:
-    """Return the format that a name stands for, compression looked through.
+    """Return the format that a name stands for, compression looked through; the default for other names.
 
     >>> from pathlib import Path
     >>> named_format(Path("run.CSV.gz")), named_format(Path("run.dat"), "trec")
@@ -89,11 +89,11 @@ def written_format(path: Path) -> str:
     >>> written_format(Path("scores.parquet")), written_format(Path("scores.csv.gz"))
     ('parquet', '')
     """
-    return _WRITTEN_AS.get(path.suffix.lower(), "") if path.suffix else ""
+    return _WRITTEN_AS.get(path.suffix.lower(), "")
 
 
 def without_suffixes(path: Path) -> Path:
     """Return the name without known suffixes: ``bm25.v2.run.gz`` is ``bm25.v2``."""
-    while path.suffix and (is_packed(path) or path.suffix.lower() in _READ_AS):
+    while is_packed(path) or path.suffix.lower() in _READ_AS:
         path = path.with_suffix("")
     return path

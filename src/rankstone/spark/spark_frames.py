@@ -155,9 +155,9 @@ def _format_by_name(path: Path) -> str:
     suffix = suffix_of(path)
     if suffix == ".orc":
         return "orc"
+    kind = named_format(path, "parquet")
     if not suffix and is_packed(path):
-        return "trec"
-    kind = named_format(path, "parquet") if suffix else "parquet"
+        kind = "trec"
     return "jsonl" if kind == "json" else kind
 
 

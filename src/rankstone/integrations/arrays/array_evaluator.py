@@ -355,11 +355,8 @@ class Evaluator:
         try:
             return [measure.score(hits, self.options.empty) for measure in measures]
         except OutOfRange as error:
-            error.locate(
-                printable(batch.names[error.query]),
-                duplicates=self.options.duplicates,
-                negative=self.options.negative,
-            )
+            error.where = f"query {printable(batch.names[error.query])}"
+            error.fix = error.fix or self.options.fix_of_range
             raise
 
     @cached_property
