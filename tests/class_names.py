@@ -63,9 +63,9 @@ def in_markup() -> Iterator[tuple[str, str]]:
     for path in sorted(ASSETS.glob("*.js")):
         script = path.read_text(encoding="utf-8")
         values = [re.sub(r'=== "\w+"', "", value) for value in _CLASS.findall(script)]
-        given = [text for value in values for text in _strings(value)]
-        asked = [re.findall(r"\.([\w-]+)", text) for text in _QUERY.findall(script)]
-        for text in [*given, *_CLASS_LIST.findall(script), *map(" ".join, asked)]:
+        texts = [text for value in values for text in _strings(value)]
+        matches = [re.findall(r"\.([\w-]+)", text) for text in _QUERY.findall(script)]
+        for text in [*texts, *_CLASS_LIST.findall(script), *map(" ".join, matches)]:
             words = filter(_NAME.fullmatch, _words(text))
             yield from ((_pattern(word), path.name) for word in words)
 

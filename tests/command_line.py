@@ -73,11 +73,11 @@ def command(
 
 def commands() -> dict[str, click.Command]:
     """Return every command by its words: ``online ab``."""
-    found: dict[str, click.Command] = {}
+    values: dict[str, click.Command] = {}
 
     def collect(name: str, command: click.Command) -> None:
         if not isinstance(command, click.Group):
-            found[name] = command
+            values[name] = command
             return
         context = click.Context(command)
         for word in command.list_commands(context):
@@ -86,4 +86,4 @@ def commands() -> dict[str, click.Command]:
             collect(f"{name} {word}".strip(), inner)
 
     collect("", cli)
-    return found
+    return values

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, Phase, settings
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-#: scripts that type checkers read, and nobody runs
+#: scripts that type checkers read, and nothing runs
 collect_ignore = ["typing"]
 ROOT = Path(__file__).resolve().parent.parent
 if (
@@ -32,8 +32,8 @@ if (
     CliRunner.__init__ = partialmethod(CliRunner.__init__, mix_stderr=False)  # type: ignore[assignment]
 
 _NO_TIME = "no time left: `make test` runs it"
-#: what is skipped for these reasons was not asked for
-_NOT_ASKED = (_NO_TIME, "got empty parameter set", "none of these libraries")
+#: what is skipped for these reasons was not requested
+_MAY_SKIP = (_NO_TIME, "got empty parameter set", "none of these libraries")
 _COMMON = [
     HealthCheck.too_slow,
     HealthCheck.filter_too_much,
@@ -131,7 +131,7 @@ Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
 def _without_skips(report: Report) -> Report:
     """Turn a skip into a failure where everything must be there (RANKSTONE_SKIP_IS_FAILURE).
 
-    Real collections are nobody's to install, no machine is fast enough for all tests in a minute, and a run on
+    Real collections cannot be installed, no machine is fast enough for all tests in a minute, and a run on
     some libraries leaves out the others: what is skipped for that stays skipped.
     """
     from tests.real_data import NO_FOLDER
@@ -141,7 +141,7 @@ def _without_skips(report: Report) -> Report:
         report.skipped
         and not hasattr(report, "wasxfail")
         and NO_FOLDER not in reason
-        and not any(phrase in reason for phrase in _NOT_ASKED)
+        and not any(phrase in reason for phrase in _MAY_SKIP)
     )
     if skipped and os.environ.get("RANKSTONE_SKIP_IS_FAILURE"):
         report.outcome = "failed"

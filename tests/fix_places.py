@@ -146,7 +146,8 @@ class _Module:
                 else:
                     continue
                 held = any(
-                    isinstance(one, ast.Name) and one.id == name for one in targets
+                    isinstance(target, ast.Name) and target.id == name
+                    for target in targets
                 )
                 if held and node.value is not None:
                     yield node.value

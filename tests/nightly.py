@@ -90,7 +90,7 @@ def night(minutes: float) -> int:
     """Run rounds for so many minutes; return how many found something."""
     LOGS.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
-    ends, rounds, found = began + 60 * minutes, 0, 0
+    ends, rounds, count = began + 60 * minutes, 0, 0
     while time.monotonic() < ends:
         seed, rounds = secrets.randbelow(2**31), rounds + 1
         sys.stdout.write(
@@ -103,12 +103,12 @@ def night(minutes: float) -> int:
             if time.monotonic() < ends
         ]
         if any(bad):
-            found += 1
+            count += 1
             sys.stdout.write(f"seed {seed} found something: {LOGS / f'{seed}.log'}\n")
         else:
             (LOGS / f"{seed}.log").unlink(missing_ok=True)
-    sys.stdout.write(f"{rounds} rounds, {found} with findings\n")
-    return found
+    sys.stdout.write(f"{rounds} rounds, {count} with findings\n")
+    return count
 
 
 if __name__ == "__main__":

@@ -23,9 +23,9 @@ def lowest() -> list[str]:
         if name not in HEAVY
     ]
     every = dict.fromkeys(
-        one for wanted in (project["dependencies"], *extras) for one in wanted
+        item for wanted in (project["dependencies"], *extras) for item in wanted
     )
-    return [re.sub(r">=([\d.]+).*", r"==\1", one) for one in every]
+    return [re.sub(r">=([\d.]+).*", r"==\1", item) for item in every]
 
 
 if __name__ == "__main__":

@@ -165,7 +165,7 @@ def collected(source: Path) -> None:
         "-m",
         line[1],
     ]
-    command += [f"--ignore={one}" for one in heavy]
+    command += [f"--ignore={item}" for item in heavy]
     shown = run(
         sys.executable,
         *command,
@@ -195,12 +195,18 @@ def acted(tools: Path, wheel: Path) -> None:
         for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT", "RUNNER_TEMP")
     }
     inputs = dict.fromkeys(gate["env"], "") | {"CONFIG": "rankstone.toml"}
-    for script, given in (
+    for script, options in (
         (install, {"INSTALL": str(wheel), "PYTHON": sys.executable}),
         (gate, inputs),
     ):
         run(
-            "bash", "-eo", "pipefail", "-c", script["run"], cwd=work, env=runner | given
+            "bash",
+            "-eo",
+            "pipefail",
+            "-c",
+            script["run"],
+            cwd=work,
+            env=runner | options,
         )
     assert "✔ pass" in (work / "GITHUB_STEP_SUMMARY").read_text()
 

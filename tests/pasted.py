@@ -56,21 +56,21 @@ def follow(
     line = shlex.join(words)
     UNHELPFUL.extend(f"{doubt}\n{message}" for doubt in doubts(line, error.fix))
     fixed = pasted_command(line, f"error: {message}")
-    ending, said = "prose", ""
+    ending, text = "prose", ""
     if fixed is not None and "-" not in words:
-        ending, said = _ending(_without_outputs(fixed), message, run)
-    if ending == "the same" or _NO_PLACE.search(said):
-        UNHELPFUL.append(f"{fixed}\n{message}\n{said}")
+        ending, text = _ending(_without_outputs(fixed), message, run)
+    if ending == "the same" or _NO_PLACE.search(text):
+        UNHELPFUL.append(f"{fixed}\n{message}\n{text}")
     book = os.environ.get(_BOOK)
     if book:
         with open(book, "a", encoding="utf-8") as lines:  # noqa: PTH123 - appends
-            row = {"fix": error.fix, "command": fixed, "ending": ending, "said": said}
+            row = {"fix": error.fix, "command": fixed, "ending": ending, "said": text}
             row |= {"line": line, "message": message}
             lines.write(json.dumps(row) + "\n")
 
 
 def _without_outputs(line: str) -> list[str]:
-    """Return the words of a command without files that it would write: the test has not asked for these."""
+    """Return the words of a command without files that it would write: the test does not need these."""
     words = shlex.split(line)
     for option in options_of(command_name(line)).values():
         if not getattr(option, "writes", False) or option.required:
@@ -100,9 +100,9 @@ def doubts(line: str, fix: str) -> Iterator[str]:
         command = command_name(named) if named else present
         if command not in commands():
             continue
-        known = options_of(command)
+        result = options_of(command)
         for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", part):
-            if option not in known:
+            if option not in result:
                 yield f"{command} has no option {option}: {fix}"
     bare = _VALUE.sub("", shell)
     for keyword in re.findall(r"(?<![\w.-])([a-z_]+)=(?=[^\s=])", bare):
@@ -140,7 +140,7 @@ def _ending(
 ) -> tuple[str, str]:
     with _pasting(), CliRunner().isolation() as streams:
         code = run(words)
-        said = streams[1].getvalue().decode()
-    if " ".join(message.split()) in " ".join(said.split()):
-        return "the same", said
-    return ("another refusal" if code else "result"), said
+        text = streams[1].getvalue().decode()
+    if " ".join(message.split()) in " ".join(text.split()):
+        return "the same", text
+    return ("another refusal" if code else "result"), text

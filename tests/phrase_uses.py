@@ -54,7 +54,7 @@ class Use:
         The section of the phrases.
     names
         Their names as far as they can be read there: patterns of :mod:`re`; empty if they cannot.
-    given
+    parts_given
         The names of the parts that are filled in.
     more
         True if further parts are filled in whose names cannot be read there.
@@ -63,14 +63,14 @@ class Use:
     place: str
     section: str
     names: tuple[str, ...]
-    given: frozenset[str] = frozenset()
+    parts_given: frozenset[str] = frozenset()
     more: bool = False
 
-    def among(self, known: Mapping[str, str]) -> dict[str, str]:
+    def among(self, values: Mapping[str, str]) -> dict[str, str]:
         """Return the phrases that are shown here, by name."""
         return {
             name: text
-            for name, text in known.items()
+            for name, text in values.items()
             if any(re.fullmatch(pattern, name) for pattern in self.names)
         }
 
@@ -133,7 +133,7 @@ def _of_call(node: ast.Call, path: Path, section: str, scope: ast.AST) -> Iterat
         yield Use(
             place,
             section,
-            tuple(one for text in texts for one in _patterns(text, scope)),
+            tuple(pattern for text in texts for pattern in _patterns(text, scope)),
         )
     elif called in _CALLED and not _is_another(node, path):
         if called == "phrase":
@@ -141,12 +141,12 @@ def _of_call(node: ast.Call, path: Path, section: str, scope: ast.AST) -> Iterat
         elif called == "words" and len(arguments) > 1:
             section = ast.literal_eval(arguments[1])
         names = tuple(_patterns(arguments[0], scope))
-        given = {one.arg for one in node.keywords if one.arg} - {"lang"}
-        more = any(one.arg is None for one in node.keywords)
+        inputs = {keyword.arg for keyword in node.keywords if keyword.arg} - {"lang"}
+        more = any(keyword.arg is None for keyword in node.keywords)
         if called == "counted":
-            given |= {"count"}
+            inputs |= {"count"}
             names = (*names, *(f"{name}_1" for name in names))
-        yield Use(place, section, names, frozenset(given), more)
+        yield Use(place, section, names, frozenset(inputs), more)
 
 
 def _is_another(node: ast.Call, path: Path) -> bool:
@@ -195,7 +195,7 @@ def _patterns(node: ast.AST, scope: ast.AST) -> Iterator[str]:
         ]
         patterns = [[*_patterns(value, ast.Module([], []))] for value in values]
         if all(patterns):
-            yield from (pattern for one in patterns for pattern in one)
+            yield from (pattern for item in patterns for pattern in item)
 
 
 # -- templates -----------------------------------------------------------------------------------------------
@@ -211,15 +211,15 @@ def _of_template(path: Path) -> Iterator[Use]:
         if called not in {"say", "counted"}:
             continue
         names = tuple(_template_patterns(call.args[0]))
-        given = {one.key for one in call.kwargs}
+        keys = {keyword.key for keyword in call.kwargs}
         section = "pages"
         if called == "counted":
-            given |= {"count"}
+            keys |= {"count"}
             names = (*names, *(f"{name}_1" for name in names))
         elif len(call.args) > 1:
             section = call.args[1].as_const()
         more = call.dyn_kwargs is not None
-        yield Use(f"{path.name}:{call.lineno}", section, names, frozenset(given), more)
+        yield Use(f"{path.name}:{call.lineno}", section, names, frozenset(keys), more)
 
 
 def _template_patterns(node: nodes.Node) -> Iterator[str]:
@@ -244,13 +244,13 @@ def _template_patterns(node: nodes.Node) -> Iterator[str]:
 
 
 # -- scripts -------------------------------------------------------------------------------------------------
-def read_by_scripts(known: Mapping[str, str]) -> set[str]:
+def read_by_scripts(values: Mapping[str, str]) -> set[str]:
     """Return the names of the phrases of pages that scripts read."""
     names = {
         name
         for path in ASSETS.glob("*.js")
         for use in _of_script(path)
-        for name in use.among(known)
+        for name in use.among(values)
     }
     # what stands in a list of names, and is looked up from there
     texts = {
@@ -258,7 +258,7 @@ def read_by_scripts(known: Mapping[str, str]) -> set[str]:
         for path in ASSETS.glob("*.js")
         for text in re.findall(r'"([a-z]\w+)"', path.read_text(encoding="utf-8"))
     }
-    return names | (texts & known.keys())
+    return names | (texts & values.keys())
 
 
 def _of_script(path: Path) -> Iterator[Use]:
@@ -274,15 +274,15 @@ def _of_script(path: Path) -> Iterator[Use]:
         filled = arguments[several:]
         literal = not filled or filled[0].startswith("{")
         entries = _split(filled[0][1:]) if filled and literal else []
-        given = {entry.partition(":")[0].strip() for entry in entries if entry}
+        inputs = {entry.partition(":")[0].strip() for entry in entries if entry}
         more = not literal or any(entry.startswith("...") for entry in entries)
-        given = {entry for entry in given if not entry.startswith("...")}
+        inputs = {entry for entry in inputs if not entry.startswith("...")}
         names = tuple(_script_patterns(name))
         if several:
-            given |= {"count"}
+            inputs |= {"count"}
             names = (*names, *(f"{name}_1" for name in names))
         place = f"{path.name}:{_line(text, call)}"
-        yield Use(place, "pages", names, frozenset(given), more)
+        yield Use(place, "pages", names, frozenset(inputs), more)
 
 
 def _split(text: str) -> list[str]:
@@ -308,19 +308,19 @@ def _script_patterns(expression: str) -> list[str]:
     whole = (
         expression.split("?", 1)[-1].split(":") if "?" in expression else [expression]
     )
-    found = []
-    for one in map(str.strip, whole):
-        if one.startswith("`"):
-            found.append(re.sub(r"\\\$\\\{.*?\\\}", ".+", re.escape(one.strip("`"))))
-        elif '"' in one:
-            pieces = [piece.strip() for piece in one.split("+")]
-            found.append(
+    rows = []
+    for item in map(str.strip, whole):
+        if item.startswith("`"):
+            rows.append(re.sub(r"\\\$\\\{.*?\\\}", ".+", re.escape(item.strip("`"))))
+        elif '"' in item:
+            pieces = [piece.strip() for piece in item.split("+")]
+            rows.append(
                 "".join(
                     re.escape(piece.strip('"')) if piece.startswith('"') else ".+"
                     for piece in pieces
                 )
             )
-    return found
+    return rows
 
 
 def _line(text: str, match: re.Match[str]) -> int:

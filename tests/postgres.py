@@ -45,9 +45,9 @@ def tells_the_password(text: object) -> bool:
 
 def _programs() -> Path | None:
     """Return the folder of the server's programs, the newest version's where there are several."""
-    found = shutil.which("initdb")
-    if found is not None:
-        return Path(found).resolve().parent
+    path = shutil.which("initdb")
+    if path is not None:
+        return Path(path).resolve().parent
     installed = sorted(
         Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda p: int(p.parts[-3])
     )
@@ -67,7 +67,7 @@ def _running(programs: Path) -> Iterator[int]:
             os.chown(path, user.pw_uid, user.pw_gid)
 
     def run(program: str, *arguments: str) -> None:
-        said = subprocess.run(
+        output = subprocess.run(
             [programs / program, "-D", str(place / "data"), *arguments],
             cwd=place,
             check=False,
@@ -76,7 +76,7 @@ def _running(programs: Path) -> Iterator[int]:
             text=True,
             **as_user,
         )
-        assert said.returncode == 0, said.stdout
+        assert output.returncode == 0, output.stdout
 
     port = _free_port()
     try:
@@ -109,7 +109,7 @@ def _running(programs: Path) -> Iterator[int]:
 
 
 def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
+    with socket.socket() as result:
+        result.bind(("127.0.0.1", 0))
+        port: int = result.getsockname()[1]
         return port

@@ -85,13 +85,13 @@ class Imports:
             return {path}
         if path.suffix == ".py":  # deleted: its package has changed
             neighbours = (
-                {one for one in self.sources if one.parent == folder}
+                {source for source in self.sources if source.parent == folder}
                 for folder in path.parents
             )
             return next(filter(None, neighbours), set())
         kind = self._naming({f"*{path.suffix}", path.parent.name} - {"*", ""})
         near = (
-            {one for one in kind if folder in one.parents}
+            {item for item in kind if folder in item.parents}
             for folder in path.parents[:-1]
         )
         top = (
@@ -117,18 +117,22 @@ class Imports:
             yield from self._files(name)
         if path.name == "__init__.py":  # may compute the names of its modules
             yield from (
-                one for one in self.sources if one.parent == path.parent and one != path
+                item
+                for item in self.sources
+                if item.parent == path.parent and item != path
             )
         if path.name.startswith("test_"):
             yield from (
-                one
+                entry
                 for folder in path.parents
-                if (one := folder / "conftest.py") in self.sources
+                if (entry := folder / "conftest.py") in self.sources
             )
             words = {text.partition(" ")[0].replace("-", "_") for text in source.texts}
-            commands = (one for one in self.sources if "cli" in one.parts[:-1])
+            commands = (item for item in self.sources if "cli" in item.parts[:-1])
             yield from (
-                one for one in commands if one.stem.removesuffix("_command") in words
+                command
+                for command in commands
+                if command.stem.removesuffix("_command") in words
             )
 
     @cache  # noqa: B019 - one graph a process
@@ -142,7 +146,7 @@ class Imports:
         if not name or path.name != "__init__.py":
             return (path,)
         return tuple(
-            one for one in self._homes[name] if one.is_relative_to(path.parent)
+            home for home in self._homes[name] if home.is_relative_to(path.parent)
         ) or (path,)
 
 

@@ -69,9 +69,13 @@ def each(
                 message = f"row {first}{more}: {len(wrong)} of {len(table)} rows fail"
                 raise BaseExceptionGroup(message, wrong)
 
-        given = inspect.signature(test)
-        fixtures = [one for name, one in given.parameters.items() if name not in called]
-        all_rows.__signature__ = given.replace(parameters=fixtures)  # type: ignore[attr-defined]
+        signature = inspect.signature(test)
+        fixtures = [
+            parameter
+            for name, parameter in signature.parameters.items()
+            if name not in called
+        ]
+        all_rows.__signature__ = signature.replace(parameters=fixtures)  # type: ignore[attr-defined]
         return all_rows
 
     return decorate

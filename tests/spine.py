@@ -35,7 +35,7 @@ def measured(arguments: list[str]) -> tuple[set[str], list[str]]:
     CliRunner().invoke(cli, arguments)  # whatever is imported is imported now
     files: set[str] = set()
     ways: list[list[str]] = []
-    known: dict[str, list[str]] = {}
+    values: dict[str, list[str]] = {}
 
     def entered(frame: FrameType, event: str, _: Any) -> None:
         code = frame.f_code
@@ -51,8 +51,8 @@ def measured(arguments: list[str]) -> tuple[set[str], list[str]]:
         if (
             outer != way[0]
         ):  # work of another thread, which the function around it handed over
-            way = known.get(outer, []) + way
-        known.setdefault(way[-1], way)
+            way = values.get(outer, []) + way
+        values.setdefault(way[-1], way)
         if code.co_name == "contributions":
             ways.append(way)
 
@@ -68,21 +68,21 @@ def measured(arguments: list[str]) -> tuple[set[str], list[str]]:
 
 def _way(frame: FrameType | None) -> list[str]:
     """Return the functions of ours that a frame was called through, in its own thread."""
-    found: list[str] = []
+    lines: list[str] = []
     while frame is not None:
         code = frame.f_code
         if code.co_filename.startswith(SOURCE) and code.co_name not in _NO_FUNCTIONS:
-            found.append(
+            lines.append(
                 f"{code.co_filename.removeprefix(SOURCE + '/')}:{code.co_qualname}"
             )
         frame = frame.f_back
-    return found[::-1]
+    return lines[::-1]
 
 
 if __name__ == "__main__":
     demo = Path(SOURCE) / "demo"
-    found, spine = measured(
+    result, spine = measured(
         ["eval", str(demo / "qrels.txt"), str(demo / "bm25.run"), "-m", "nDCG@10 AP"]
     )
-    print(f"{len(found)} files entered: {' '.join(sorted(found))}")  # noqa: T201 - what it is for
+    print(f"{len(result)} files entered: {' '.join(sorted(result))}")  # noqa: T201 - what it is for
     print(f"{len(spine)} functions deep:", *spine, sep="\n  ")  # noqa: T201

@@ -71,9 +71,9 @@ def _candidates() -> pl.DataFrame:
         .unique(maintain_order=True)
         .join(_shop("items").select("doc_id"), how="cross")
     )
-    known = pl.concat([bought, _shop("history").select("query_id", "doc_id")])
+    rows = pl.concat([bought, _shop("history").select("query_id", "doc_id")])
     others = pairs.join(
-        known, on=["query_id", "doc_id"], how="anti", maintain_order="left"
+        rows, on=["query_id", "doc_id"], how="anti", maintain_order="left"
     )
     sampled = others.group_by("query_id", maintain_order=True).head(20)
     return pl.concat([bought, sampled]).with_row_index("score")

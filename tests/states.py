@@ -149,16 +149,18 @@ def _board(seed: int, items: int, n: int, spread: float, noise: float) -> pl.Dat
     values = np.linspace(0.5, 0.5 - spread, items)[:, None] + noise * rng(
         seed
     ).standard_normal((items, n))
-    table = pl.DataFrame(values, [f"d{at}" for at in range(n)], orient="row")
+    table = pl.DataFrame(values, [f"d{index}" for index in range(n)], orient="row")
     return table.insert_column(
-        0, pl.Series("system", [f"s{at}" for at in range(items)])
+        0, pl.Series("system", [f"s{index}" for index in range(items)])
     )
 
 
 def _long(wide: pl.DataFrame, of: int, name: str, noise: float = 0.05) -> pl.DataFrame:
     """Return each score ``of`` times with noise: as queries or as seeds."""
     long = wide.unpivot(index="system", variable_name="dataset", value_name="value")
-    rows = pl.concat([long.with_columns(pl.lit(at).alias(name)) for at in range(of)])
+    rows = pl.concat(
+        [long.with_columns(pl.lit(index).alias(name)) for index in range(of)]
+    )
     moved = rows["value"] + noise * rng(3).standard_normal(rows.height)
     return rows.with_columns(value=moved)
 
@@ -189,7 +191,7 @@ def board_of_few_data_sets(lang: str) -> Any:
 @state
 def board_with_weights(lang: str) -> Any:
     table = _board(4, 4, 6, 0.1, 0.05)
-    weights = {f"d{at}": at + 1.0 for at in range(6)}
+    weights = {f"d{index}": index + 1.0 for index in range(6)}
     return rankstone.board(table, weights=weights, lang=lang)
 
 
@@ -228,12 +230,12 @@ for _missing in ("skip", "worst", "model"):
     def _with_holes(lang: str, missing: str = _missing) -> Any:
         table = _board(7, 5, 8, 0.1, 0.05)
         holes = [
-            pl.when(pl.col("system") == f"s{at % 5}")
+            pl.when(pl.col("system") == f"s{index % 5}")
             .then(None)
-            .otherwise(pl.col(f"d{at}"))
-            for at in range(4)
+            .otherwise(pl.col(f"d{index}"))
+            for index in range(4)
         ]
-        named = [hole.alias(f"d{at}") for at, hole in enumerate(holes)]
+        named = [hole.alias(f"d{index}") for index, hole in enumerate(holes)]
         return rankstone.board(table.with_columns(named), missing=missing, lang=lang)
 
     STATES[f"board with holes by {_missing}"] = _with_holes
@@ -306,13 +308,14 @@ def _battles(n: int, ties: float = 0.0, seed: int = 1) -> dict[str, list[Any]]:
     better = np.where(random.random(n) < 0.5 + 0.1 * (right - left), left, right)
     tied = random.random(n) < ties
     return {
-        "left": [f"s{at}" for at in left],
-        "right": [f"s{at}" for at in right],
+        "left": [f"s{position}" for position in left],
+        "right": [f"s{position}" for position in right],
         "winner": [
-            "tie" if t else f"s{at}" for t, at in zip(tied, better, strict=True)
+            "tie" if t else f"s{position}"
+            for t, position in zip(tied, better, strict=True)
         ],
-        "judge": [f"j{at % 4}" for at in range(n)],
-        "prompt": [f"p{at % 30}" for at in range(n)],
+        "judge": [f"j{index % 4}" for index in range(n)],
+        "prompt": [f"p{index % 30}" for index in range(n)],
     }
 
 
@@ -332,7 +335,7 @@ def battles_in_clusters(lang: str) -> Any:
 @state
 def battles_of_one_mind(lang: str) -> Any:
     games = {name: column[:60] * 4 for name, column in _battles(60).items()}
-    games["judge"] = [f"j{at // 60}" for at in range(240)]
+    games["judge"] = [f"j{index // 60}" for index in range(240)]
     return paired_board(games, cluster="judge", lang=lang)
 
 
@@ -341,9 +344,9 @@ def battles_of_judges_with_tastes(lang: str) -> Any:
     games = _battles(400)
     games["winner"] = [
         max(pair, key=lambda name: (int(name[1]) * int(judge[1:]) * 7) % 5)
-        if at % 4
+        if index % 4
         else winner
-        for at, (*pair, winner, judge, _) in enumerate(
+        for index, (*pair, winner, judge, _) in enumerate(
             zip(*games.values(), strict=True)
         )
     ]
@@ -359,8 +362,8 @@ def battles_resampled(lang: str) -> Any:
 def battles_resampled_by_clusters(lang: str) -> Any:
     left = {"winner": _battles(300)["left"]}
     games = _battles(300) | {
-        name: (left["winner"] if at % 3 else _battles(300)["winner"])
-        for at, name in enumerate(["winner"])
+        name: (left["winner"] if index % 3 else _battles(300)["winner"])
+        for index, name in enumerate(["winner"])
     }
     return paired_board(games, cluster="prompt", resamples=200, lang=lang)
 
@@ -369,8 +372,8 @@ def battles_resampled_by_clusters(lang: str) -> Any:
 def battles_decided_by_the_side(lang: str) -> Any:
     games = _battles(300)
     games["winner"] = [
-        left if at % 5 else right
-        for at, (left, right) in enumerate(
+        left if index % 5 else right
+        for index, (left, right) in enumerate(
             zip(games["left"], games["right"], strict=True)
         )
     ]
@@ -386,11 +389,11 @@ def _scores(
     level = random.random(n) / 2
     return {
         system: {
-            f"q{at}": {
-                measure: float(level[at] + gain + random.normal(0, noise))
+            f"q{index}": {
+                measure: float(level[index] + gain + random.normal(0, noise))
                 for measure in measures.split()
             }
-            for at in range(n)
+            for index in range(n)
         }
         for system, gain in gains.items()
     }
@@ -548,7 +551,7 @@ def gate_with_rules_of_every_kind(lang: str) -> Any:
 
 @state
 def gate_in_segments(lang: str) -> Any:
-    queries = {f"q{at}": {"half": str(at % 2)} for at in range(40)}
+    queries = {f"q{index}": {"half": str(index % 2)} for index in range(40)}
     settings = {"queries": queries, "by": "half"}
     worst = {"statistics": {"interval": "worst_case"}}
     return _gate(lang, {"a": 0.0, "b": 0.2}, {"margin": 0.2}, **settings, **worst)
@@ -559,13 +562,13 @@ def gate_of_judged_runs(lang: str) -> Any:
     demo_files = {"qrels": str(demo.QRELS), "baseline": str(demo.RUNS["bm25"])}
     files = {**demo_files, "candidate": str(demo.RUNS["bm25"])}
     rules = [{"measure": "nDCG@10", "margin": 0.2}]
-    unknown = {f"q{at}": {"a": 1} for at in range(20)}
-    known = sha256(Path(demo.QRELS).read_bytes()).hexdigest()
+    unknown = {f"q{index}": {"a": 1} for index in range(20)}
+    digest = sha256(Path(demo.QRELS).read_bytes()).hexdigest()
     return [
         rankstone.gate(
             {**files, "rules": rules, "guards": {"qrels_sha256": hashed}}, lang=lang
         )
-        for hashed in (known, "0" * 64)
+        for hashed in (digest, "0" * 64)
     ] + [
         rankstone.gate(
             {
@@ -580,13 +583,13 @@ def gate_of_judged_runs(lang: str) -> Any:
 
 @state
 def comparison_of_few_queries(lang: str) -> Any:
-    gains = {name: at / 10 for at, name in enumerate("abcdef")}
+    gains = {name: index / 10 for index, name in enumerate("abcdef")}
     return rankstone.compare_scores(_scores(gains, n=3), lang=lang, **QUICK)
 
 
 @state
 def comparison_of_many(lang: str) -> Any:
-    gains = {f"system {at}": at / 40 for at in range(16)}
+    gains = {f"system {index}": index / 40 for index in range(16)}
     return rankstone.compare_scores(_scores(gains), lang=lang, **QUICK)
 
 
@@ -598,7 +601,7 @@ def comparison_with_a_baseline(lang: str) -> Any:
 
 @state
 def comparison_of_many_with_a_baseline(lang: str) -> Any:
-    gains = {f"s{at}": (at - 8) / 40 for at in range(16)}
+    gains = {f"s{index}": (index - 8) / 40 for index in range(16)}
     return rankstone.compare_scores(_scores(gains), baseline="s8", lang=lang, **QUICK)
 
 
@@ -610,15 +613,20 @@ def comparison_with_a_baseline_that_none_is_above(lang: str) -> Any:
 
 @state
 def comparison_where_test_and_interval_disagree(lang: str) -> Any:
-    data = {"a": {f"q{at}": {"m": 0.0} for at in range(8)}}
-    data["b"] = {f"q{at}": {"m": value} for at, value in enumerate([0.01] * 7 + [0.5])}
+    data = {"a": {f"q{index}": {"m": 0.0} for index in range(8)}}
+    data["b"] = {
+        f"q{index}": {"m": value} for index, value in enumerate([0.01] * 7 + [0.5])
+    }
     return rankstone.compare_scores(data, interval="auto", lang=lang)
 
 
 def _pair_of(*values: float) -> dict[str, dict[str, dict[str, float]]]:
     """Return scores of two systems that differ by these values."""
-    old = {f"q{at}": {"m": 0.0} for at in range(len(values))}
-    return {"a": old, "b": {f"q{at}": {"m": gain} for at, gain in enumerate(values)}}
+    old = {f"q{index}": {"m": 0.0} for index in range(len(values))}
+    return {
+        "a": old,
+        "b": {f"q{index}": {"m": gain} for index, gain in enumerate(values)},
+    }
 
 
 @state
@@ -646,8 +654,8 @@ def comparison_with_a_probability(lang: str) -> Any:
 @state
 def comparison_with_queries_left_out(lang: str) -> Any:
     scores = _scores({"a": 0.0, "b": 0.1})
-    for at in range(5):
-        scores["a"][f"q{at}"]["nDCG@10"] = math.nan
+    for index in range(5):
+        scores["a"][f"q{index}"]["nDCG@10"] = math.nan
     return rankstone.compare_scores(scores, lang=lang)
 
 
@@ -655,9 +663,9 @@ def comparison_with_queries_left_out(lang: str) -> Any:
 def comparison_of_repeated_runs(lang: str) -> Any:
     scores = _scores(
         {
-            f"{name}/s{at}": 0.02 * at + 0.03 * (name == "b")
+            f"{name}/s{index}": 0.02 * index + 0.03 * (name == "b")
             for name in "ab"
-            for at in range(3)
+            for index in range(3)
         }
     )
     return rankstone.compare_scores(scores, lang=lang, **QUICK)
@@ -667,9 +675,9 @@ def comparison_of_repeated_runs(lang: str) -> Any:
 def comparison_in_clusters_and_segments(lang: str) -> Any:
     queries = pl.DataFrame(
         {
-            "query_id": [f"q{at}" for at in range(40)],
-            "user": [at % 8 for at in range(40)],
-            "kind": ["x" if at % 2 else "y" for at in range(40)],
+            "query_id": [f"q{index}" for index in range(40)],
+            "user": [index % 8 for index in range(40)],
+            "kind": ["x" if index % 2 else "y" for index in range(40)],
         }
     )
     return rankstone.compare_scores(
@@ -684,7 +692,9 @@ def comparison_in_clusters_and_segments(lang: str) -> Any:
 def _collection(unjudged: int = 0) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return judgments and the runs of three systems, of which the last has unjudged documents."""
     random = rng(9)
-    qrels = {f"q{at}": {f"d{i}": int(i < 6) for i in range(30)} for at in range(30)}
+    qrels = {
+        f"q{index}": {f"d{i}": int(i < 6) for i in range(30)} for index in range(30)
+    }
     runs = {
         name: {
             q: [
@@ -766,10 +776,10 @@ def comparison_with_an_unjudged_winner(lang: str) -> Any:
 @state
 def comparison_of_many_with_unjudged_documents(lang: str) -> Any:
     qrels, runs = _collection()
-    many = {f"s{at}": runs["abc"[at % 3]] for at in range(12)}
-    for at, name in enumerate(many):
+    many = {f"s{position}": runs["abc"[position % 3]] for position in range(12)}
+    for index, name in enumerate(many):
         many[name] = {
-            q: [f"x{at}"] * 0 + [f"x{i}" for i in range(at % 6)] + d
+            q: [f"x{index}"] * 0 + [f"x{i}" for i in range(index % 6)] + d
             for q, d in many[name].items()
         }
     return rankstone.compare(qrels, many, "P@10", lang=lang, **QUICK)
@@ -852,16 +862,16 @@ def _task(n: int = 12, spread: float = 0.0) -> tuple[dict[str, Any], dict[str, A
     """Return judgments of a pool, and runs of six systems, alike but for their spread."""
     random = rng(2)
     runs = {
-        f"s{at}": {
+        f"s{index}": {
             f"q{q}": [
                 f"d{i}"
                 for i in np.argsort(
-                    random.random(40) + (0.05 + spread * at) * (np.arange(40) > 5)
+                    random.random(40) + (0.05 + spread * index) * (np.arange(40) > 5)
                 )[:20]
             ]
             for q in range(n)
         }
-        for at in range(6)
+        for index in range(6)
     }
     pool = {
         f"q{q}": {
@@ -886,7 +896,7 @@ def collection_of_six(lang: str) -> Any:
         "P@5 AP nDCG",
         pool_depth=3,
         lang=lang,
-        groups={f"s{at}": f"g{at % 3}" for at in range(6)},
+        groups={f"s{index}": f"g{index % 3}" for index in range(6)},
     )
 
 
@@ -1005,13 +1015,15 @@ def reproduction_of_scores(lang: str) -> Any:
 # -- slices ------------------------------------------------------------------------------------------------
 QUERIES: Final = pl.DataFrame(
     {
-        "query_id": [f"q{at}" for at in range(300)],
-        "text": [f"what is {at % 50} " + "word " * (at % 7) for at in range(300)],
-        "language": ["de" if at % 4 == 0 else "en" for at in range(300)],
-        "code": ["x" if at % 4 == 0 else "y" for at in range(300)],
+        "query_id": [f"q{index}" for index in range(300)],
+        "text": [
+            f"what is {index % 50} " + "word " * (index % 7) for index in range(300)
+        ],
+        "language": ["de" if index % 4 == 0 else "en" for index in range(300)],
+        "code": ["x" if index % 4 == 0 else "y" for index in range(300)],
         "same": ["all"] * 300,
-        "free": [f"v{at}" for at in range(300)],
-        "size": [at * 37 % 100 for at in range(300)],
+        "free": [f"v{index}" for index in range(300)],
+        "size": [index * 37 % 100 for index in range(300)],
     }
 )
 
@@ -1069,11 +1081,11 @@ def slices_of_a_log(lang: str) -> Any:
     random = rng(3)
     log = pl.DataFrame(
         {
-            "user_id": [f"u{at}" for at in range(400)],
-            "variant": [f"v{at % 2}" for at in range(400)],
+            "user_id": [f"u{index}" for index in range(400)],
+            "variant": [f"v{index % 2}" for index in range(400)],
             "value": random.normal(0, 1, 400)
             + 2 * (np.arange(400) % 6 < 2) * (np.arange(400) % 2),
-            "device": ["phone" if at % 6 < 2 else "desk" for at in range(400)],
+            "device": ["phone" if index % 6 < 2 else "desk" for index in range(400)],
         }
     )
     return slices_of_log(log, "value", by="variant", lang=lang)
@@ -1104,12 +1116,12 @@ def _similarity() -> Any:
     first = {
         "q": {"a": 3.0, "b": 2.0, "c": 2.0, "d": 1.0},
         "r": {"a": 1.0},
-        "t": {f"d{at}": float(at) for at in range(30)},
+        "t": {f"d{index}": float(index) for index in range(30)},
     }
     second = {
         "q": {"b": 3.0, "a": 2.0, "e": 1.0},
         "s": {"a": 1.0},
-        "t": {f"d{at}": float(-at) for at in range(30)},
+        "t": {f"d{index}": float(-index) for index in range(30)},
     }
     return rankstone.diff(first, second, list(OF_TWO))
 
@@ -1208,7 +1220,7 @@ for _name, (_text, _query, _options) in EXPLAINED.items():
 
 @state
 def explanation_of_chunks(lang: str) -> Any:
-    chunks = {"q": [f"d#{at}" for at in range(9)] + ["e#1", "d#1"]}
+    chunks = {"q": [f"d#{index}" for index in range(9)] + ["e#1", "d#1"]}
     return rankstone.explain(
         {"q": {"d": 1, "e": 1}},
         chunks,
@@ -1243,8 +1255,10 @@ def explanation_of_a_failure(lang: str) -> Any:
 
 @state
 def explanation_of_a_difference_in_the_last_step(lang: str) -> Any:
-    one, other = {"q": ["a", "b"]}, {"q": ["b", "a"]}
-    return rankstone.explain({"q": {"a": 1}}, one, "yaap", "q", versus=other, lang=lang)
+    first, other = {"q": ["a", "b"]}, {"q": ["b", "a"]}
+    return rankstone.explain(
+        {"q": {"a": 1}}, first, "yaap", "q", versus=other, lang=lang
+    )
 
 
 @state
@@ -1287,9 +1301,11 @@ def retention_of_many_cohorts(_: str) -> Any:
 
 @state
 def retention_by_month_over_years(_: str) -> Any:
-    times = [f"{2020 + at // 12}-{at % 12 + 1:02}-03" for at in range(36)]
+    times = [f"{2020 + index // 12}-{index % 12 + 1:02}-03" for index in range(36)]
     rows = [
-        (f"u{u}", times[at]) for u in range(30) for at in range(u % 6, 36, 1 + u % 3)
+        (f"u{u}", times[index])
+        for u in range(30)
+        for index in range(u % 6, 36, 1 + u % 3)
     ]
     log = {"user_id": [u for u, _ in rows], "time": [time for _, time in rows]}
     return online.retention(log, "1,2", unit="month")

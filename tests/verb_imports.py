@@ -52,7 +52,7 @@ FROM_SOURCE: Final = {"integrations.torch"}
 #: packages of this repository, which need no file of their own
 _OURS: Final = {"docs", "rankstone", "tests"}
 _FAILED_IMPORTS: Final = {"ImportError", "ModuleNotFoundError", "Exception"}
-_ASKING: Final = {"importorskip", "find_spec"}
+_OPTIONAL_CALLS: Final = {"importorskip", "find_spec"}
 _PYPROJECT: Final[dict[str, Any]] = tomllib.loads(
     (ROOT / "pyproject.toml").read_text("utf-8")
 )
@@ -60,10 +60,10 @@ _EXTRAS: Final = _PYPROJECT["project"]["optional-dependencies"]
 
 
 class _Import(NamedTuple):
-    """An import in a file; ``asked``: by importorskip and the like, which go on without the module."""
+    """An import in a file; ``optional``: by importorskip and the like, which go on without the module."""
 
     module: str
-    asked: bool
+    optional: bool
     inside: tuple[ast.FunctionDef, ...]
 
 
@@ -108,17 +108,17 @@ class _Imports(ast.NodeVisitor):
         self._inside = self._inside[:-1]
 
     def visit_Call(self, node: ast.Call) -> None:
-        """Take what is asked for by name, and what is imported by name."""
+        """Take what is imported by name or by a call, and what is imported by name."""
         called = getattr(node.func, "attr", getattr(node.func, "id", ""))
         match node.args:
-            case [ast.Constant(value=str(module)), *_] if called in _ASKING:
-                self._add(module, asked=True)
+            case [ast.Constant(value=str(module)), *_] if called in _OPTIONAL_CALLS:
+                self._add(module, optional=True)
             case [ast.Constant(value=str(module)), *_] if called == "import_module":
                 self._add(module)
         self.generic_visit(node)
 
-    def _add(self, *modules: str, asked: bool = False) -> None:
-        self.imports += [_Import(module, asked, self._inside) for module in modules]
+    def _add(self, *modules: str, optional: bool = False) -> None:
+        self.imports += [_Import(module, optional, self._inside) for module in modules]
 
 
 class _File:
@@ -127,9 +127,11 @@ class _File:
     def __init__(self, path: Path) -> None:
         self.path = path
         tree = ast.parse(path.read_bytes())
-        found = _Imports(tree)
-        self.imports, self._tests = found.imports, found.tests
-        self._asked = {_package(one.module) for one in found.imports if one.asked}
+        result = _Imports(tree)
+        self.imports, self._tests = result.imports, result.tests
+        self._optional = {
+            _package(item.module) for item in result.imports if item.optional
+        }
         self.marks = set[str]()
         for node in tree.body:
             match node:
@@ -150,10 +152,10 @@ class _File:
             self._selected(t, expression) for t in self._tests
         )
         may_end = False  # the file, by a skip at its top
-        for module, asked, inside in self.imports:
-            may_end |= asked and not inside
+        for module, optional, inside in self.imports:
+            may_end |= optional and not inside
             test = next((f for f in inside if f.name.startswith("test_")), None)
-            may_miss = may_end or asked or _package(module) in self._asked
+            may_miss = may_end or optional or _package(module) in self._optional
             if test:
                 counts = self._selected(test, expression)
             elif inside:
@@ -244,10 +246,10 @@ def _shown() -> dict[str, str]:
     ]
     extras = dict.fromkeys(_importable(_distributions(_EXTRAS["all"])), "the extra all")
     return extras | {
-        _package(one.module): path.relative_to(ROOT).as_posix()
+        _package(item.module): path.relative_to(ROOT).as_posix()
         for path, code in (*cells, *blocks)
-        for one in _Imports(ast.parse(code)).imports
-        if _package(one.module) not in _OURS
+        for item in _Imports(ast.parse(code)).imports
+        if _package(item.module) not in _OURS
     }
 
 
@@ -345,10 +347,10 @@ def _imports_of_call(program: str, words: Sequence[str]) -> dict[str, str]:
 def _imports_of_tests(options: list[str]) -> dict[str, str]:
     """Return what pytest imports with these options: what it collects, fixtures, and plugins."""
     ignored = {ROOT / word[9:] for word in options if word.startswith("--ignore=")}
-    given = [ROOT / word for word in options if word.startswith("tests")]
+    inputs = [ROOT / word for word in options if word.startswith("tests")]
     paths = {
         path
-        for place in given or [ROOT / "tests"]
+        for place in inputs or [ROOT / "tests"]
         for path in ([place] if place.is_file() else place.rglob("test_*.py"))
         if not ignored & {path, *path.parents}
     }

@@ -2,7 +2,7 @@
 
 Without names it takes the verbs that the readme and the guide for contributors name.  What was committed last
 is cloned; a clone goes when its verb ends, what the verb printed stays in ``build/verbs``.  Verbs that take
-long are asked for little (``SHORT``), because the question is whether each installs all that it imports.
+long do little (``SHORT``), because the question is whether each installs all that it imports.
 """
 
 from __future__ import annotations

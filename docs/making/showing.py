@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 import yaml
 from docs.making.markdown import number, table
-from tests.golden.worked import Example, said, world
+from tests.golden.worked import Example, with_values, world
 
 import rankstone
 from rankstone.diagnostics import expected_by_chance as baselines
@@ -39,7 +39,7 @@ def translated(text: str, lang: str) -> str:
 
 def told(text: dict[str, str], lang: str) -> str:
     """Return a text with its numbers; between Chinese sentences stands no blank, wherever lines broke."""
-    found = said(text[lang])
+    found = with_values(text[lang])
     return (
         re.sub(r"(?<=[，。；：）、])\s+|\s+(?=[（])", "", found)
         if lang == "zh"

@@ -17,7 +17,7 @@ from rankstone.integrations.arrays import array_libraries as libraries
 
 pytestmark = pytest.mark.arrays
 
-#: what no device does: a loop over lists, a search, places nobody judged, ideal lists of further lengths
+#: what no device does: a loop over lists, a search, unjudged places, ideal lists of further lengths
 ON_THE_HOST = (
     "AUC(negatives=candidates, unreturned=exclude)@3",
     "BPM",
@@ -106,18 +106,22 @@ def test_same_values(library: str, ties: Literal["expected", "input"]) -> None:
             "nDCG@3 RR@2 P@1",
         ):  # the second looks at the first three ranks alone
             expected = evaluate(scores, labels, measures, ties=ties, **lay)
-            found = evaluate(array(scores), array(labels), measures, ties=ties, **lay)
-            shown = found.to_frame()
+            evaluation = evaluate(
+                array(scores), array(labels), measures, ties=ties, **lay
+            )
+            shown = evaluation.to_frame()
             assert shown.drop("value", "numerator", "denominator").equals(
                 expected.to_frame().drop("value", "numerator", "denominator")
             )
             for text, values in expected.values.items():
-                assert type(found.values[text]) is type(array(scores))
+                assert type(evaluation.values[text]) is type(array(scores))
                 np.testing.assert_allclose(
-                    np.asarray(found.values[text]), values, rtol=0, atol=1e-12
+                    np.asarray(evaluation.values[text]), values, rtol=0, atol=1e-12
                 )
-                np.testing.assert_array_equal(found.status[text], expected.status[text])
-                assert found.mean()[text] == pytest.approx(
+                np.testing.assert_array_equal(
+                    evaluation.status[text], expected.status[text]
+                )
+                assert evaluation.mean()[text] == pytest.approx(
                     expected.mean()[text], abs=1e-12
                 )
 
@@ -130,13 +134,13 @@ def test_every_measure_on_a_device(text: str, monkeypatch: pytest.MonkeyPatch) -
         pytest.skip(f"{text} needs more than labels")
     for scores, labels, lay in layouts(2):
         ready = Evaluator(labels, text, ties="input", **lay)
-        expected, found = ready(scores), ready(torch_array(scores))
+        expected, result = ready(scores), ready(torch_array(scores))
         for name, values in expected.values.items():
             np.testing.assert_allclose(
-                np.asarray(found.values[name]), values, rtol=0, atol=1e-12
+                np.asarray(result.values[name]), values, rtol=0, atol=1e-12
             )
         name = text.partition("@")[0].partition("(")[0]
-        assert found.dense is not None or {text, name} & set(ON_THE_HOST)
+        assert result.dense is not None or {text, name} & set(ON_THE_HOST)
 
 
 @pytest.mark.usefixtures("place")
@@ -157,7 +161,7 @@ def test_half_precision(library: str) -> None:
 @pytest.mark.usefixtures("place")
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_mistakes(library: str) -> None:
-    """A NaN is told with its place, a wrong shape with both shapes."""
+    """A NaN is reported with its place, a wrong shape with both shapes."""
     array = LIBRARIES[library][0]
     with pytest.raises(InputError, match=r"\[1\], query 0: a score is NaN"):
         evaluate(array(np.array([1.0, np.nan])), [1, 0], "RR")
@@ -170,10 +174,10 @@ def test_gradients_stay_out() -> None:
     """Scores that carry gradients are scored; the graph is left alone."""
     scores = torch_array(np.array([[0.1, 0.9]])).requires_grad_()
 
-    found = evaluate(scores, [[1, 0]], "RR").values["RR"]
+    value = evaluate(scores, [[1, 0]], "RR").values["RR"]
 
-    assert found.tolist() == [0.5]
-    assert not found.requires_grad
+    assert value.tolist() == [0.5]
+    assert not value.requires_grad
 
 
 def test_endless_scores_and_padding(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,9 +189,9 @@ def test_endless_scores_and_padding(monkeypatch: pytest.MonkeyPatch) -> None:
     labels = np.tile([0.0, 0, 0, 0, 1, 1, 1, 1], (2, 1))
     expected = evaluate(scores, labels, "nDCG@4 RR@4", mask=mask)
 
-    found = evaluate(torch_array(scores), labels, "nDCG@4 RR@4", mask=mask)
+    evaluation = evaluate(torch_array(scores), labels, "nDCG@4 RR@4", mask=mask)
 
     for text, values in expected.values.items():
         np.testing.assert_allclose(
-            np.asarray(found.values[text]), values, rtol=0, atol=1e-12
+            np.asarray(evaluation.values[text]), values, rtol=0, atol=1e-12
         )

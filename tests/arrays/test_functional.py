@@ -60,16 +60,16 @@ def by_table(
     qid = np.repeat(np.arange(len(sizes)), sizes)
     table = pl.DataFrame({"query_id": qid, "score": scores, "relevance": labels})
     rows = rankstone.evaluate(table=table, measures=measures, **options).per_query
-    found: dict[str, list[Any]] = {}
+    values: dict[str, list[Any]] = {}
     for measure, query, value, status in rows.select(
         "measure", "query_id", "value", "status"
     ).iter_rows():
-        found.setdefault(measure, []).append((int(query), value, status))
-    return found
+        values.setdefault(measure, []).append((int(query), value, status))
+    return values
 
 
 def by_arrays(scored: functional.ArrayScores) -> dict[str, list[Any]]:
-    found = {}
+    numbers = {}
     for text, values in scored.values.items():
         status = [Status(code).name for code in scored.status[text]]
         rows = zip(scored.queries.tolist(), values.tolist(), status, strict=True)
@@ -78,8 +78,8 @@ def by_arrays(scored: functional.ArrayScores) -> dict[str, list[Any]]:
             for query, value, s in rows
             if s != "dropped"
         ]
-        found[text] = shown
-    return found
+        numbers[text] = shown
+    return numbers
 
 
 def usable(text: str, **options: Any) -> bool:
@@ -170,7 +170,7 @@ def test_layouts(seed: int) -> None:
     padded, grades = (
         np.full(mask.shape, np.nan),
         np.full(mask.shape, np.inf),
-    )  # nobody looks there
+    )  # nothing reads that far
     padded[mask], grades[mask] = scores, labels
     shuffled = np.argsort(
         np.arange(len(qid)) - 7 * qid, kind="stable"
@@ -288,7 +288,7 @@ def test_flat_names() -> None:
 
 
 @each(
-    ("scores", "labels", "how", "told"),
+    ("scores", "labels", "how", "message"),
     [
         ([], [], {}, "there are no labels"),
         ([1.0], [1.0, 2.0], {}, r"scores do not fit the labels.*shape \(1,\)"),
@@ -338,10 +338,10 @@ def test_flat_names() -> None:
     ],
 )
 def test_what_does_not_fit(
-    scores: Any, labels: Any, how: dict[str, Any], told: str
+    scores: Any, labels: Any, how: dict[str, Any], message: str
 ) -> None:
-    """Every mistake is told in words, with the place where it is."""
-    with pytest.raises((InputError, UsageError), match=f"(?s){told}"):
+    """Every mistake is reported in words, with the place where it is."""
+    with pytest.raises((InputError, UsageError), match=f"(?s){message}"):
         evaluate(scores, labels, "RR", **how)
 
 
@@ -370,7 +370,7 @@ def test_what_cannot_be_scored_is_refused_before_training() -> None:
 
 
 def test_centred_targets() -> None:
-    """Labels below zero that are no whole numbers are hardly padding; it is said, with the first of them."""
+    """Labels below zero that are no whole numbers are hardly padding; it is stated, with the first of them."""
     scores, labels = [0.07, 0.31, 0.75], [-1.0, -0.53, 0.56]
 
     with pytest.warns(UserWarning, match=r"2 of 3 labels .* -0\.53 \(\[1\], query 0\)"):
@@ -383,7 +383,7 @@ def test_centred_targets() -> None:
 
 
 def test_one_query_of_many_rows() -> None:
-    """Hundreds of rows are one query only if it is said that they are."""
+    """Hundreds of rows are one query only if it is stated that they are."""
     many, few = np.arange(200.0), np.arange(199.0)
 
     with pytest.warns(UserWarning, match=r"all 200 rows are one query.*sizes=\[200\]"):

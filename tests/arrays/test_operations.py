@@ -181,25 +181,25 @@ def test_values(ties: Any, kind: str, layout: str) -> None:
     host = Evaluator(grades.numpy(), measures, ties=ties, **lay)
     ready(scores("different", 5, (40, 60))).mean()
     for seed in (6, 7):
-        given = scores(kind, seed, (40, 60))
-        found, expected = ready(given), host(given.numpy())
+        predicted = scores(kind, seed, (40, 60))
+        result, expected = ready(predicted), host(predicted.numpy())
         for text, values in expected.values.items():
-            np.testing.assert_allclose(found.values[text].numpy(), values, 0, 1e-12)
-        assert found.mean() == pytest.approx(expected.mean(), abs=1e-12)
-        assert found.mean(exact=True) == pytest.approx(expected.mean(), abs=1e-15)
+            np.testing.assert_allclose(result.values[text].numpy(), values, 0, 1e-12)
+        assert result.mean() == pytest.approx(expected.mean(), abs=1e-12)
+        assert result.mean(exact=True) == pytest.approx(expected.mean(), abs=1e-15)
 
 
 def test_tables_in_memory() -> None:
     """Many tensors in memory are scored as tables of a few lists at a time: values stay NumPy's."""
-    grades, given = labels((900, 120)), scores("zeros", 3, (900, 120))
+    grades, predicted = labels((900, 120)), scores("zeros", 3, (900, 120))
     for ties in TIES:
-        found = Evaluator(grades, fifteen(ties), ties=ties)(given)  # type: ignore[arg-type]
-        expected = evaluate(given.numpy(), grades, fifteen(ties), ties=ties)  # type: ignore[arg-type]
-        assert found.dense is not None
+        result = Evaluator(grades, fifteen(ties), ties=ties)(predicted)  # type: ignore[arg-type]
+        expected = evaluate(predicted.numpy(), grades, fifteen(ties), ties=ties)  # type: ignore[arg-type]
+        assert result.dense is not None
         for text, statuses in expected.status.items():
-            np.testing.assert_array_equal(found.status[text], statuses)
+            np.testing.assert_array_equal(result.status[text], statuses)
         for text, values in expected.values.items():
-            np.testing.assert_allclose(found.values[text].numpy(), values, 0, 1e-12)
+            np.testing.assert_allclose(result.values[text].numpy(), values, 0, 1e-12)
 
 
 @pytest.mark.parametrize("place", ["memory", "device"])
@@ -213,19 +213,19 @@ def test_other_precision(
     ready = Evaluator(labels(), fifteen(ties), ties=ties)
     single = scores("equal", 3)
     steps = torch.arange(120, dtype=torch.float64) % 7
-    for given in (
+    for inputs in (
         single,
         single.double() + 1e-12 * steps,
         single.half(),
         single.long().double(),
     ):
-        host = Evaluator(labels().numpy(), fifteen(ties), ties=ties)(given.numpy())
-        assert ready(given).mean() == pytest.approx(host.mean(), abs=1e-12)
+        host = Evaluator(labels().numpy(), fifteen(ties), ties=ties)(inputs.numpy())
+        assert ready(inputs).mean() == pytest.approx(host.mean(), abs=1e-12)
 
 
 @pytest.mark.usefixtures("afar")
-def test_mistakes_are_told_when_numbers_are_read() -> None:
-    """A NaN among later scores is told with its place; nothing waits for it before."""
+def test_mistakes_are_reported_when_numbers_are_read() -> None:
+    """A NaN among later scores is reported with its place; nothing waits for it before."""
     ready = Evaluator(labels(), "nDCG@5 P@3")
     broken = scores("different", 2)
     broken[3, 7] = torch.nan
@@ -243,26 +243,26 @@ def test_mistakes_are_told_when_numbers_are_read() -> None:
 @pytest.mark.parametrize("step", [1.0, 0.5])
 def test_labels_below_zero(negative: Any, step: float) -> None:
     """Labels on a device mean what they mean to NumPy, and have the same warnings."""
-    given = scores("different", 2, (20, 30))
+    predicted = scores("different", 2, (20, 30))
     grades = (labels((20, 30)) * 3 - 1) * step
     options: dict[str, Any] = {"negative": negative, "empty": "undefined"}
 
-    found = evaluate(given, grades, "DCG AP@5", **options)
-    expected = evaluate(given.numpy(), grades.numpy(), "DCG AP@5", **options)
+    evaluation = evaluate(predicted, grades, "DCG AP@5", **options)
+    expected = evaluate(predicted.numpy(), grades.numpy(), "DCG AP@5", **options)
 
-    assert found.mean() == pytest.approx(expected.mean(), abs=1e-12)
-    assert found.warnings == expected.warnings
-    assert len(found.warnings) == (negative == "unjudged" and step < 1)
+    assert evaluation.mean() == pytest.approx(expected.mean(), abs=1e-12)
+    assert evaluation.warnings == expected.warnings
+    assert len(evaluation.warnings) == (negative == "unjudged" and step < 1)
 
 
 # -- losses -----------------------------------------------------------------------------------------------------
-def plain_loss(given: Any, grades: Any, mask: Any = None) -> Any:
+def plain_loss(value: Any, grades: Any, mask: Any = None) -> Any:
     """Return LambdaRank's loss for nDCG@10, all tables of pairs in float64, ties averaged by counting."""
-    given = given.double()
-    there = torch.ones_like(given, dtype=torch.bool) if mask is None else mask
-    longest = given.shape[1]
+    value = value.double()
+    there = torch.ones_like(value, dtype=torch.bool) if mask is None else mask
+    longest = value.shape[1]
     pairs = there[:, None, :] & there[:, :, None]
-    fixed = given.detach()
+    fixed = value.detach()
     above = ((fixed[:, None, :] > fixed[:, :, None]) & pairs).sum(2)
     equal = ((fixed[:, None, :] == fixed[:, :, None]) & pairs).sum(2).clamp_min(1)
     ranks = torch.arange(1, longest + 1, dtype=torch.float64)
@@ -276,14 +276,14 @@ def plain_loss(given: Any, grades: Any, mask: Any = None) -> Any:
         share[:, :, None] - share[:, None, :]
     )
     better = (gain[:, :, None] > gain[:, None, :]) & pairs
-    apart = given[:, None, :] - given[:, :, None]
+    apart = value[:, None, :] - value[:, :, None]
     loss = torch.nn.functional.softplus(apart, threshold=40) * weight.abs()
     return torch.where(better, loss, 0.0).sum((1, 2))
 
 
 def loss_inputs(kind: str) -> tuple[Any, Any, Any]:
     shape = (64, 50)
-    given = scores(kind, 5, shape)
+    predicted = scores(kind, 5, shape)
     grades = torch.from_numpy(
         np.random.Generator(np.random.Philox(4)).integers(0, 5, shape)
     )
@@ -293,7 +293,7 @@ def loss_inputs(kind: str) -> tuple[Any, Any, Any]:
         mask = torch.from_numpy(
             np.random.Generator(np.random.Philox(6)).random(shape) < 0.8
         )
-    return given, grades, mask
+    return predicted, grades, mask
 
 
 @pytest.mark.parametrize("kind", ["different", "equal", "zeros"])
@@ -302,9 +302,9 @@ def test_losses(
     kind: str, precision: str, near: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Losses and slopes are those of plain tables of pairs, however few lists are computed with at a time."""
-    given, grades, mask = loss_inputs(kind)
+    inputs, grades, mask = loss_inputs(kind)
     dtype = getattr(torch, precision)
-    ours, plain = (given.to(dtype).requires_grad_() for _ in range(2))
+    ours, plain = (inputs.to(dtype).requires_grad_() for _ in range(2))
     monkeypatch.setattr(array_layout, "_PAIRS", 50 * 50 * 7)
 
     loss = lambda_loss(ours, grades, "nDCG@10", mask=mask)
@@ -320,8 +320,8 @@ def test_losses(
 
 def test_losses_keep_no_table_of_pairs() -> None:
     """What stays for the way back is as large as the scores; few operations lead there and back."""
-    given, grades, _ = loss_inputs("different")
-    given = given.requires_grad_()
+    inputs, grades, _ = loss_inputs("different")
+    result = inputs.requires_grad_()
     kept: list[int] = []
 
     def keep(saved: Any) -> Any:
@@ -329,10 +329,10 @@ def test_losses_keep_no_table_of_pairs() -> None:
         return saved
 
     with torch.autograd.graph.saved_tensors_hooks(keep, lambda saved: saved):
-        lambda_loss(given, grades, "nDCG@10")
-    assert max(kept) == given.numel()
+        lambda_loss(result, grades, "nDCG@10")
+    assert max(kept) == result.numel()
     operations, waits, _ = counted(
-        lambda: lambda_loss(given, grades, "nDCG@10").sum().backward()
+        lambda: lambda_loss(result, grades, "nDCG@10").sum().backward()
     )
     assert operations <= 70
     assert waits == 0
@@ -342,8 +342,8 @@ def test_losses_keep_no_table_of_pairs() -> None:
 @pytest.mark.parametrize("measure", ["nDCG@10", "AP"])
 def test_compiled_losses(measure: str) -> None:
     """PyTorch's compiler takes the losses as they are."""
-    given, grades, _ = loss_inputs("different")
-    plain, compiled = (given.clone().requires_grad_() for _ in range(2))
+    inputs, grades, _ = loss_inputs("different")
+    plain, compiled = (inputs.clone().requires_grad_() for _ in range(2))
 
     def cost(values: Any) -> Any:
         return (
@@ -366,14 +366,14 @@ def test_one_compiled_function(monkeypatch: pytest.MonkeyPatch) -> None:
     jax.monitoring.register_event_duration_secs_listener(
         lambda event, _seconds, **_: compiled.append(event)
     )
-    given = [jax.numpy.asarray(scores("zeros", seed).numpy()) for seed in (2, 3)]
+    inputs = [jax.numpy.asarray(scores("zeros", seed).numpy()) for seed in (2, 3)]
     for grades in (labels().numpy(), 1 - labels().numpy()):
         graded = jax.numpy.asarray(grades)
         compiled.clear()
         ready = Evaluator(graded, fifteen("expected"))
-        found = [ready(values).mean() for values in given]
+        listed = [ready(values).mean() for values in inputs]
         host = Evaluator(grades, fifteen("expected"))
-        for means, values in zip(found, given, strict=True):
+        for means, values in zip(listed, inputs, strict=True):
             assert means == pytest.approx(host(np.asarray(values)).mean(), abs=1e-12)
         assert ready.road.endswith("tables, by a compiled function")
 
@@ -381,7 +381,7 @@ def test_one_compiled_function(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_roads() -> None:
-    """It is told which measures were computed where, and why."""
+    """It is reported which measures were computed where, and why."""
     ready = Evaluator(labels((900, 120)), "nDCG@10 TBG(words=500)", ties="input")
     assert ready.road == ""
     ready(scores("different", 2, (900, 120)))

@@ -95,5 +95,5 @@ def test_two_processes() -> None:
 
 @pytest.mark.filterwarnings("ignore:The ``compute`` method")
 def test_a_process_without_rows() -> None:
-    """It takes part all the same, and says what the other says; nobody waits for it, now or the next time."""
+    """It takes part all the same, and says what the other says; no process waits for it, now or the next time."""
     assert answered(alone=True, twice=True) == [of_all_rows()] * 4

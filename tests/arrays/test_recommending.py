@@ -17,12 +17,12 @@ from rankstone.integrations.arrays import top_k_lists as recommending
 
 def slowly(users: Any, items: Any, k: int, seen: Any) -> list[list[int]]:
     """Rank every item of every user, one by one."""
-    found = []
+    rows = []
     for user, row in enumerate(users):
         left = [item for item in range(len(items)) if not seen[user, item]]
         ranked = sorted(left, key=lambda item: (-float(items[item] @ row), item))[:k]
-        found.append(ranked + [-1] * (k - len(ranked)))
-    return found
+        rows.append(ranked + [-1] * (k - len(ranked)))
+    return rows
 
 
 @pytest.mark.parametrize(
@@ -63,40 +63,40 @@ def test_lists_are_scored_as_runs_are() -> None:
     qrels = {"a": {2: 2}, "b": {1: 1, 2: 1}, "c": {0: 1}}
     run = {"a": [4, 2, 0], "b": [1], "c": [3, 4, 2]}
 
-    found = from_topk(ids, grades, "nDCG@3 R@2", users=["a", "b", "c"])
+    lists = from_topk(ids, grades, "nDCG@3 R@2", users=["a", "b", "c"])
 
     assert (
-        found.to_dict()
+        lists.to_dict()
         == from_topk(ids, qrels, "nDCG@3 R@2", users=["a", "b", "c"]).to_dict()
     )
-    assert found.to_dict() == evaluate(qrels, run, "nDCG@3 R@2").to_dict()
+    assert lists.to_dict() == evaluate(qrels, run, "nDCG@3 R@2").to_dict()
 
 
 def test_mistakes() -> None:
-    """What does not fit is told with its shape."""
-    one = np.ones((2, 3))
+    """What does not fit is reported with its shape."""
+    result = np.ones((2, 3))
     with pytest.raises(InputError, match="ids are not lists"):
-        from_topk(one, {0: {1: 1}}, "RR")
+        from_topk(result, {0: {1: 1}}, "RR")
     with pytest.raises(InputError, match="users do not fit"):
         from_topk([[1]], {0: {1: 1}}, "RR", users=[1, 2])
     with pytest.raises(InputError, match="the matrix does not fit"):
-        from_topk([[1]], csr_array(one), "RR")
+        from_topk([[1]], csr_array(result), "RR")
     with pytest.raises(InputError, match=r"ids\[0, 1\]: item 3 is beyond the matrix"):
-        from_topk([[2, 3], [-1, 9]], csr_array(one), "RR")
+        from_topk([[2, 3], [-1, 9]], csr_array(result), "RR")
     with pytest.raises(UsageError, match="lists come in order"):
         from_topk([[1]], {0: {1: 1}}, "RR", order="score")
     with pytest.raises(InputError, match="users and items have different dimensions"):
-        top_k(one, np.ones((2, 4)), 1)
+        top_k(result, np.ones((2, 4)), 1)
     with pytest.raises(UsageError, match="k=0 is not a count"):
-        top_k(one, one, 0)
+        top_k(result, result, 0)
     with pytest.raises(InputError, match="wrong shape of seen"):
-        top_k(one, one, 1, seen=csr_array(one))
+        top_k(result, result, 1, seen=csr_array(result))
     with pytest.raises(InputError, match="there are no users"):
-        top_k(one[:0], one, 1)
+        top_k(result[:0], result, 1)
     with pytest.raises(InputError, match="there are no items"):
-        top_k(one, one[:0], 1)
+        top_k(result, result[:0], 1)
     with pytest.raises(InputError, match="users are not numbers"):
-        top_k(np.array([["a"]]), one, 1)
+        top_k(np.array([["a"]]), result, 1)
 
 
 def test_whole_numbers_and_lists() -> None:

@@ -74,13 +74,13 @@ def test_gradients_of_jax() -> None:
     scores, labels, mask = batch(4)
     with jax.enable_x64(True):
         array = jax.numpy.asarray(scores)
-        found = jax.grad(
+        result = jax.grad(
             lambda s: approx_ndcg(s, labels, mask=mask, temperature=2.0).sum()
         )(array)
     tensor = torch.from_numpy(scores).requires_grad_()
     approx_ndcg(tensor, labels, mask=mask, temperature=2.0).sum().backward()
 
-    np.testing.assert_allclose(np.asarray(found), tensor.grad.numpy(), atol=1e-12)
+    np.testing.assert_allclose(np.asarray(result), tensor.grad.numpy(), atol=1e-12)
     assert np.abs(tensor.grad.numpy()).max() > 1e-3
 
 

@@ -63,8 +63,8 @@ EVERY = [f"{kind}{cut}" for kind in KINDS for cut in ("", "@1", "@3", "@20")]
 EVERY += [f"{kind}@{k}" for kind in CUT for k in (1, 3, 20)]
 
 
-def near(found: Any, expected: Any) -> None:
-    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+def near(result: Any, expected: Any) -> None:
+    np.testing.assert_allclose(result, expected, rtol=1e-12, atol=1e-12)
 
 
 def batch(seed: int, *, ties: bool) -> tuple[Any, Any, Any]:
@@ -89,14 +89,14 @@ def swapped(scores: Any, labels: Any, measure: str, mask: Any) -> Any:
     now = np.nan_to_num(
         next(iter(evaluate(scores, labels, measure, mask=mask).values.values()))
     )
-    for one, other in combinations(range(count), 2):
+    for first, other in combinations(range(count), 2):
         after = scores.copy()
-        after[:, [one, other]] = scores[:, [other, one]]
+        after[:, [first, other]] = scores[:, [other, first]]
         then = np.nan_to_num(
             next(iter(evaluate(after, labels, measure, mask=mask).values.values()))
         )
-        change = np.where(mask[:, one] & mask[:, other], np.abs(then - now), 0.0)
-        weights[:, one, other] = weights[:, other, one] = change
+        change = np.where(mask[:, first] & mask[:, other], np.abs(then - now), 0.0)
+        weights[:, first, other] = weights[:, other, first] = change
     return weights
 
 
@@ -112,7 +112,7 @@ def test_weights_are_swaps(measure: str, ties: bool) -> None:  # noqa: FBT001 - 
 
 
 @pytest.mark.parametrize("measure", ["nDCG@3", "P@3", "AP", "RR"])
-def test_nobody_judged(measure: str) -> None:
+def test_lists_without_judgments(measure: str) -> None:
     """Documents with labels of NaN or below 0 are worth nothing, and in no pair of the loss."""
     scores, labels, _ = batch(3, ties=False)
     labels[:, 2], labels[:, 5] = np.nan, -1.0
@@ -209,10 +209,10 @@ def test_weights_of_tensors(measure: str) -> None:
     scores, labels, mask = batch(5, ties=True)
     expected = pair_weights(scores, labels, measure, mask=mask)
     tensor = torch.from_numpy(scores).requires_grad_()
-    found = pair_weights(
+    result = pair_weights(
         tensor, torch.from_numpy(labels), measure, mask=torch.from_numpy(mask)
     )
-    near(found.numpy(), expected)
+    near(result.numpy(), expected)
     single = pair_weights(torch.from_numpy(scores).float(), labels, measure, mask=mask)
     assert single.dtype == torch.float32
     np.testing.assert_allclose(single.numpy(), expected, rtol=1e-5, atol=1e-6)
@@ -262,25 +262,25 @@ def test_transformed_by_jax(name: str, masked: bool) -> None:  # noqa: FBT001 - 
     jax = pytest.importorskip("jax", reason="JAX is not installed: make arrays")
     loss: Any = partial(loss_of, name)
     scores, labels, mask = batch(6, ties=True)
-    given = mask if masked else None
-    expected = loss(scores, labels, given)
+    inputs = mask if masked else None
+    expected = loss(scores, labels, inputs)
     with jax.enable_x64(True):
         s, y = jax.numpy.asarray(scores), jax.numpy.asarray(labels)
         m = jax.numpy.asarray(mask) if masked else None
         near(loss(s, y, m), expected)
         near(jax.jit(loss)(s, y, m), expected)
-        near(jax.jit(lambda s: loss(s, labels, given))(s), expected)
-        one: Any = lambda s, y, m: loss(  # noqa: E731
+        near(jax.jit(lambda s: loss(s, labels, inputs))(s), expected)
+        item: Any = lambda s, y, m: loss(  # noqa: E731
             s[None], y[None], None if m is None else m[None]
         )[0]
         axes = (0, 0, 0 if masked else None)
-        near(jax.vmap(one, axes)(s, y, m), expected)
+        near(jax.vmap(item, axes)(s, y, m), expected)
         total: Any = lambda s, y, m: loss(s, y, m).sum()  # noqa: E731
         eager, jitted = jax.grad(total)(s, y, m), jax.jit(jax.grad(total))(s, y, m)
         near(jitted, eager)
     torch = pytest.importorskip("torch", reason="PyTorch is not installed: make arrays")
     tensor = torch.from_numpy(scores).requires_grad_()
-    total(tensor, labels, given).backward()
+    total(tensor, labels, inputs).backward()
     near(eager, tensor.grad.numpy())
 
 
@@ -290,11 +290,11 @@ def test_jax_in_single_precision() -> None:
     jax = pytest.importorskip("jax", reason="JAX is not installed: make arrays")
     scores, labels, mask = batch(6, ties=True)
     expected = lambda_loss(scores, labels, "nDCG(gain=binary)@5", mask=mask)
-    found = jax.jit(lambda s: lambda_loss(s, labels, "nDCG(gain=binary)@5", mask=mask))(
-        scores
-    )
-    assert found.dtype == np.float32
-    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+    result = jax.jit(
+        lambda s: lambda_loss(s, labels, "nDCG(gain=binary)@5", mask=mask)
+    )(scores)
+    assert result.dtype == np.float32
+    np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.arrays

@@ -78,7 +78,7 @@ def test_ties_of_ndcg() -> None:
 
 
 def test_updates_and_reset() -> None:
-    """Rows of a query may come in several updates; reset forgets them; queries are told one by one."""
+    """Rows of a query may come in several updates; reset forgets them; queries are reported one by one."""
     preds, target, indexes = batch(3)
     metric = ranking_metrics("nDCG@5 AP")
     for part in range(3):

@@ -35,35 +35,37 @@ LINK = "</td><base href=http://evil.invalid/><iframe srcdoc='<script>parent.evil
 NAMES = (SCRIPT, IMAGE, COMMENT, STYLE, LINK)
 
 QRELS = {
-    query: {doc: float((at + of) % 3) for of, doc in enumerate(NAMES)}
-    for at, query in enumerate(NAMES)
+    query: {doc: float((index + of) % 3) for of, doc in enumerate(NAMES)}
+    for index, query in enumerate(NAMES)
 }
 RUN_A = {query: {doc: float(of) for of, doc in enumerate(NAMES)} for query in NAMES}
 RUN_B = {
-    query: {doc: float((of * 2 + at) % 5) for of, doc in enumerate(NAMES)}
-    for at, query in enumerate(NAMES)
+    query: {doc: float((of * 2 + index) % 5) for of, doc in enumerate(NAMES)}
+    for index, query in enumerate(NAMES)
 }
 RUNS = {SCRIPT: RUN_A, IMAGE: RUN_B}
-QUERIES = {query: {STYLE: NAMES[at % 2]} for at, query in enumerate(NAMES)}
-DAYS = [f"2024-01-0{1 + at % 9}" for at in range(36)]
+QUERIES = {query: {STYLE: NAMES[index % 2]} for index, query in enumerate(NAMES)}
+DAYS = [f"2024-01-0{1 + index % 9}" for index in range(36)]
 LOG = pl.DataFrame(
     {
-        "user_id": [str(at % 7) for at in range(36)],
+        "user_id": [str(index % 7) for index in range(36)],
         "time": DAYS,
-        STYLE: [NAMES[at % 3] for at in range(36)],
+        STYLE: [NAMES[index % 3] for index in range(36)],
     }
 )
 SHOWN = pl.DataFrame(
     {
-        "impression_id": [NAMES[at // 3 % 5] + str(at // 15) for at in range(60)],
-        "query_id": [NAMES[at // 3 % 5] for at in range(60)],
-        "doc_id": [NAMES[at % 3] for at in range(60)],
-        "position": [1 + at % 3 for at in range(60)],
-        "clicked": [at % 7 % 2 for at in range(60)],
-        "variant": [NAMES[at // 3 % 2] for at in range(60)],
-        "user_id": [NAMES[at // 3 % 5] + str(at // 15) for at in range(60)],
+        "impression_id": [
+            NAMES[index // 3 % 5] + str(index // 15) for index in range(60)
+        ],
+        "query_id": [NAMES[index // 3 % 5] for index in range(60)],
+        "doc_id": [NAMES[index % 3] for index in range(60)],
+        "position": [1 + index % 3 for index in range(60)],
+        "clicked": [index % 7 % 2 for index in range(60)],
+        "variant": [NAMES[index // 3 % 2] for index in range(60)],
+        "user_id": [NAMES[index // 3 % 5] + str(index // 15) for index in range(60)],
         "propensity": [0.5] * 60,
-        "target_propensity": [0.25 + at % 2 / 2 for at in range(60)],
+        "target_propensity": [0.25 + index % 2 / 2 for index in range(60)],
     }
 )
 
@@ -93,13 +95,13 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
         singles, ["query_id", "doc_id", "relevance"], orient="row"
     ).write_parquet(folder / "singles.parquet")
     for name, run in (("a", RUN_A), ("b", RUN_B)):
-        scored = [(q, d, s) for q, found in run.items() for d, s in found.items()]
+        scored = [(q, d, s) for q, value in run.items() for d, s in value.items()]
         pl.DataFrame(
             scored, ["query_id", "doc_id", "score"], orient="row"
         ).write_parquet(folder / f"{name}.parquet")
     LOG.write_parquet(folder / "log.parquet")
     features = {
-        name: [float(at * (of + 2) % 7) for at in range(60)]
+        name: [float(index * (of + 2) % 7) for index in range(60)]
         for of, name in enumerate(NAMES)
     }
     letor = SHOWN.select(
@@ -113,8 +115,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ).write_parquet(folder / "documents.parquet")
     SHOWN.write_parquet(folder / "shown.parquet")
     cells = [
-        (s, d, float(at * 2 + of % 3))
-        for at, s in enumerate(NAMES)
+        (s, d, float(index * 2 + of % 3))
+        for index, s in enumerate(NAMES)
         for of, d in enumerate(NAMES)
     ]
     pl.DataFrame(cells, ["system", "dataset", "value"], orient="row").write_parquet(
@@ -124,8 +126,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pl.DataFrame(met, ["left", "right", "winner"], orient="row").write_parquet(
         folder / "battles.parquet"
     )
-    many = [f"{name}{at}" for at in range(6) for name in NAMES]
-    low = [float(at % len(NAMES) == 0) for at in range(len(many))]
+    many = [f"{name}{index}" for index in range(6) for name in NAMES]
+    low = [float(index % len(NAMES) == 0) for index in range(len(many))]
     pl.DataFrame(
         {"query_id": many, NAMES[0]: low, "b": [0.0] * len(many)}
     ).write_parquet(folder / "matrix.parquet")
@@ -262,8 +264,8 @@ def fragments() -> Iterator[tuple[str, str]]:
             )
         ),
     }
-    for name, found in results.items():
-        yield name, found._repr_html_()
+    for name, result in results.items():
+        yield name, result._repr_html_()
     charts = {
         "forest": rankstone.plots.forest(compared),
         "differences": rankstone.plots.differences(compared),
@@ -314,7 +316,7 @@ def opened(browser: Any, path: Path) -> tuple[bool, list[str]]:
 
 
 def test_pages_are_inert(browser: Any, files: Path) -> None:
-    """No script of the data runs, nothing is asked for, and each page forbids both by its own policy."""
+    """No script of the data runs, nothing is requested, and each page forbids both by its own policy."""
     for what, html in pages(files):
         assert "Content-Security-Policy" in html.split("<body")[0], what
         shown = files / "shown.html"
@@ -337,7 +339,7 @@ def test_fragments_are_inert(browser: Any, files: Path) -> None:
 
 def test_every_option_that_writes_html_is_tried() -> None:
     """A command that learns to write HTML is tried here, too."""
-    ready, found = click.Context(cli), set()
+    ready, names = click.Context(cli), set()
     commands = {name: cli.get_command(ready, name) for name in cli.list_commands(ready)}
     for group in ("online", "ltr"):
         inner = commands.pop(group)
@@ -347,10 +349,10 @@ def test_every_option_that_writes_html_is_tried() -> None:
             for name in inner.list_commands(ready)
         }
     for name, command in commands.items():
-        for one in getattr(command, "params", ()):
-            described = f"{getattr(one, 'help', '')} {one.metavar} {getattr(one.type, 'choices', '')}"
+        for item in getattr(command, "params", ()):
+            described = f"{getattr(item, 'help', '')} {item.metavar} {getattr(item.type, 'choices', '')}"
             if "html" in described.lower():
-                found.add((name, one.opts[0]))
+                names.add((name, item.opts[0]))
     tried = {
         (name, word)
         for line in COMMANDS.values()
@@ -358,4 +360,4 @@ def test_every_option_that_writes_html_is_tried() -> None:
         if line.startswith(f"{name} ")
         for word in line.split()
     }
-    assert found <= tried, found - tried
+    assert names <= tried, names - tried

@@ -38,16 +38,16 @@ pytest.importorskip("jinja2", reason="reports need the extra: report")
 
 
 class Opened:
-    """A page that is open, what it complained of, and what it asked for."""
+    """A page that is open, what it complained of, and what it requested."""
 
     def __init__(self, page: Page, path: Path) -> None:
         self.page, self.path = page, path
         self.complaints: list[str] = []
-        self.asked: list[str] = []
+        self.requested: list[str] = []
         page.emulate_media(reduced_motion="reduce")  # nothing moves under the pointer
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        page.on("console", lambda said: self._hear(said.type, said.text))
-        page.on("request", lambda request: self.asked.append(request.url))
+        page.on("console", lambda message: self._hear(message.type, message.text))
+        page.on("request", lambda request: self.requested.append(request.url))
 
     def _hear(self, kind: str, text: str) -> None:
         if kind in ("error", "warning"):
@@ -78,11 +78,11 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
     folder, rng = tmp_path_factory.mktemp("report"), np.random.default_rng(3)
     queries = {
-        f"q{at:02}": {
-            "text": f"question {at}",
-            "half": "first" if at < 17 else "second",
+        f"q{index:02}": {
+            "text": f"question {index}",
+            "half": "first" if index < 17 else "second",
         }
-        for at in range(1, 33)
+        for index in range(1, 33)
     }
     two = rankstone.compare(
         demo.QRELS, demo.RUNS, "nDCG@10 AP", queries=queries, by="half"
@@ -90,30 +90,30 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     runs = {
         **demo.RUNS,
         **{
-            f"mix{at}": {
+            f"mix{index}": {
                 f"q{q:02}": [
-                    f"{topic}-{1 + (q + at * n) % 9:02}"
+                    f"{topic}-{1 + (q + index * n) % 9:02}"
                     for n, topic in enumerate(["bread", "coffee", "bees"])
                 ]
                 for q in range(1, 33)
             }
-            for at in range(3)
+            for index in range(3)
         },
     }
     five = rankstone.compare(demo.QRELS, runs, "nDCG@10 AP", permutations=500)
     many = {
-        f"s{at:02}": {
-            f"q{q}": {"m": float(rng.random() * (1 + at / 40))} for q in range(30)
+        f"s{index:02}": {
+            f"q{q}": {"m": float(rng.random() * (1 + index / 40))} for q in range(30)
         }
-        for at in range(45)
+        for index in range(45)
     }
     dense = rankstone.compare_scores(
         many, correction="bonferroni", test="t", interval="t"
     )
-    found = {"two": two, "five": five, "many": dense}
-    for name, one in found.items():
-        rankstone.report(one, folder / f"{name}.html", command="rankstone report …")
-    return {name: folder / f"{name}.html" for name in found}
+    values = {"two": two, "five": five, "many": dense}
+    for name, value in values.items():
+        rankstone.report(value, folder / f"{name}.html", command="rankstone report …")
+    return {name: folder / f"{name}.html" for name in values}
 
 
 @pytest.fixture
@@ -145,15 +145,15 @@ def test_pages_open_without_a_complaint(
     browser: Browser, pages: dict[str, Path], name: str, width: int, scheme: Any
 ) -> None:
     """A page is drawn, complains of nothing, asks for nothing, and is no wider than the window."""
-    told = Opened(
+    opened = Opened(
         browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme),
         pages[name],
     )
-    page = told.at()
+    page = opened.at()
 
-    assert told.complaints == []
+    assert opened.complaints == []
     address = f"file://{pages[name]}"
-    assert told.asked in (["about:blank", address], [address])
+    assert opened.requested in (["about:blank", address], [address])
     assert without_rule(page) == []
     assert beyond_the_window(page) <= 0
     page.close()
@@ -188,12 +188,12 @@ def test_axe_finds_nothing_serious(
     assert AXE is not None
     assert AXE.origin is not None
     page.evaluate((Path(AXE.origin).parent / "axe.min.js").read_text(encoding="utf-8"))
-    found = page.evaluate("axe.run()")["violations"]
+    violations = page.evaluate("axe.run()")["violations"]
 
     assert [
-        (one["id"], one["nodes"][0]["html"])
-        for one in found
-        if one["impact"] in ("serious", "critical")
+        (item["id"], item["nodes"][0]["html"])
+        for item in violations
+        if item["impact"] in ("serious", "critical")
     ] == []
     page.close()
 
@@ -218,7 +218,7 @@ def test_the_picture_of_the_answer(two: Opened) -> None:
     baseline = float(
         (picture.locator("circle").first.get_attribute("cx") or "").rstrip("%")
     )
-    assert all(1 < at < 99 for at in zero)
+    assert all(1 < position < 99 for position in zero)
     assert zero[-1] == pytest.approx(baseline, abs=0.01)
 
 
@@ -314,13 +314,13 @@ def test_a_cell_opens_its_pair(five: Opened) -> None:
 def test_both_ways_to_make_a_sentence_agree(two: Opened) -> None:
     """What scripts say of a pair is what the page says above."""
     page = two.at()
-    said = page.evaluate(
+    scores = page.evaluate(
         "(() => { const s = Pair.sentence(Pair.comparison(0));"
         " return [s.claim, s.numbers.map((one) => one.textContent ?? one).join('')]; })()"
     )
 
-    assert page.locator("h1 .claim").inner_text() == said[0]
-    assert page.locator("h1 .claim-numbers").inner_text() == said[1]
+    assert page.locator("h1 .claim").inner_text() == scores[0]
+    assert page.locator("h1 .claim-numbers").inner_text() == scores[1]
 
 
 def test_numbers_are_rounded_alike(two: Opened) -> None:
@@ -334,8 +334,8 @@ def test_numbers_are_rounded_alike(two: Opened) -> None:
         n / 1000 + 0.0005 for n in range(2000)
     ]
     values = [
-        (float(f"{one:.7g}"), digits)
-        for one in [*drawn, *halves]
+        (float(f"{case:.7g}"), digits)
+        for case in [*drawn, *halves]
         for digits in (0, 1, 2, 3, 5)
     ]
     theirs = two.at().evaluate(
@@ -343,7 +343,7 @@ def test_numbers_are_rounded_alike(two: Opened) -> None:
         values,
     )
 
-    assert theirs == [shown(one, digits, sign=True) for one, digits in values]
+    assert theirs == [shown(first, digits, sign=True) for first, digits in values]
 
 
 def test_two_names_are_chosen(five: Opened) -> None:
@@ -359,7 +359,7 @@ def test_two_names_are_chosen(five: Opened) -> None:
 def test_tables_are_filled_when_opened_and_copied(
     browser: Browser, pages: dict[str, Path]
 ) -> None:
-    """The table of pairs is made when it is asked for; what is copied as CSV is what it shows."""
+    """The table of pairs is made when it is requested; what is copied as CSV is what it shows."""
     context = browser.new_context()
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = Opened(context.new_page(), pages["five"]).at()
@@ -380,8 +380,8 @@ def test_tables_are_filled_when_opened_and_copied(
 
 def test_many_systems(browser: Browser, pages: dict[str, Path]) -> None:
     """Of 45 systems 40 are shown, a search finds others, and a pixel opens its pair."""
-    told = Opened(browser.new_page(), pages["many"])
-    page = told.at()
+    opened = Opened(browser.new_page(), pages["many"])
+    page = opened.at()
     assert page.locator(".leaderboard tbody tr:visible").count() == 40
 
     page.locator("#find").fill("s00")
@@ -396,7 +396,7 @@ def test_many_systems(browser: Browser, pages: dict[str, Path]) -> None:
     page.locator(".pixels").click(position={"x": x, "y": y})
     page.wait_for_selector(".opened")
     assert page.evaluate("location.hash") == "#pair=0-40"
-    assert told.complaints == []
+    assert opened.complaints == []
     page.close()
 
 
@@ -450,21 +450,25 @@ def test_without_scripts_the_answer_is_there(
 def test_markup_in_ids_does_nothing(browser: Browser, tmp_path: Path) -> None:
     """Queries, documents and runs called like markup are shown as such, in lists, charts and tips."""
     qrels = {EVIL: {EVIL: 1, "b": 0}, "q2": {"a": 1}}
-    one = {EVIL: {EVIL: 2.0, "b": 1.0}, "q2": {"a": 1.0}}
+    item = {EVIL: {EVIL: 2.0, "b": 1.0}, "q2": {"a": 1.0}}
     other = {EVIL: {"b": 2.0, EVIL: 1.0}, "q2": {"x": 2.0, "a": 1.0}}
     queries, documents = (
         {EVIL: {"text": EVIL, EVIL: EVIL}, "q2": {"text": "x", EVIL: "y"}},
         {EVIL: {"title": EVIL, "text": EVIL}},
     )
-    for runs in ({EVIL: one, "b": other}, {EVIL: one, "b": other, "c": one}):
-        found = rankstone.compare(
+    for runs in ({EVIL: item, "b": other}, {EVIL: item, "b": other, "c": item}):
+        comparison = rankstone.compare(
             qrels, runs, "nDCG@10 AP", queries=queries, by=EVIL, permutations=100
         )
         rankstone.report(
-            found, tmp_path / "evil.html", documents=documents, title=EVIL, command=EVIL
+            comparison,
+            tmp_path / "evil.html",
+            documents=documents,
+            title=EVIL,
+            command=EVIL,
         )
-        told = Opened(browser.new_page(), tmp_path / "evil.html")
-        page = told.at("#pair=0-1" if len(runs) > 2 else "")
+        opened = Opened(browser.new_page(), tmp_path / "evil.html")
+        page = opened.at("#pair=0-1" if len(runs) > 2 else "")
         for mark in page.locator("svg.chart, .bars rect, td, summary").all()[:12]:
             if mark.is_visible():
                 mark.hover(force=True)
@@ -475,7 +479,7 @@ def test_markup_in_ids_does_nothing(browser: Browser, tmp_path: Path) -> None:
         assert "<script>" in page.locator("h1").inner_text()
         assert "<script>" in page.locator(".examples").inner_text()
         assert page.evaluate("window.evil") is None
-        assert told.complaints == []
+        assert opened.complaints == []
         page.close()
 
 
@@ -495,7 +499,7 @@ def others(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
             log["user_id"].append(user)
             log["time"].append(f"2024-01-{1 + user % 12 + age:02}")
             log["app"].append(EVIL if user % 3 == 0 else "2.0")
-    found: dict[str, Any] = {
+    values: dict[str, Any] = {
         "retention": retention(log, by="app"),
         "curves": rankstone.curve(demo.QRELS, demo.RUNS, "PR nDCG@1..10", resamples=50),
         "bounds": rankstone.bounds(
@@ -506,12 +510,14 @@ def others(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         ),
         "collection": collection(
             {
-                f"{EVIL}{q}": {f"{EVIL}{at}": at % 3 for at in range(9)}
+                f"{EVIL}{q}": {f"{EVIL}{index}": index % 3 for index in range(9)}
                 for q in range(12)
             },
             {
                 f"{EVIL}{run}": {
-                    f"{EVIL}{q}": [f"{EVIL}{(at * run + q) % 11}" for at in range(5)]
+                    f"{EVIL}{q}": [
+                        f"{EVIL}{(index * run + q) % 11}" for index in range(5)
+                    ]
                     for q in range(12)
                 }
                 for run in (1, 2, 3, 4, 5, 6)
@@ -527,26 +533,27 @@ def others(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "slices": slices_of_scores(
             {
                 EVIL: {
-                    f"{EVIL}{at}": {"RR": at % 7 / 7 - at % 2 / 3} for at in range(400)
+                    f"{EVIL}{index}": {"RR": index % 7 / 7 - index % 2 / 3}
+                    for index in range(400)
                 }
             },
             queries={
-                f"{EVIL}{at}": {EVIL: f"{EVIL}{at % 2}", "text": EVIL}
-                for at in range(400)
+                f"{EVIL}{index}": {EVIL: f"{EVIL}{index % 2}", "text": EVIL}
+                for index in range(400)
             },
         ),
         "board": rankstone.board(
             {
-                f"{EVIL}{at}": {
-                    f"{EVIL}{of}": (at * 7 + of * 3) % 11 / 11 for of in range(8)
+                f"{EVIL}{index}": {
+                    f"{EVIL}{of}": (index * 7 + of * 3) % 11 / 11 for of in range(8)
                 }
-                for at in range(45)
+                for index in range(45)
             }
         ),
     }
-    for name, one in found.items():
-        rankstone.report(one, folder / f"{name}.html", command="rankstone …")
-    return {name: folder / f"{name}.html" for name in found}
+    for name, value in values.items():
+        rankstone.report(value, folder / f"{name}.html", command="rankstone …")
+    return {name: folder / f"{name}.html" for name in values}
 
 
 @pytest.mark.parametrize("width", [360, 1280])
@@ -572,20 +579,22 @@ def test_pages_of_other_results(
     width: int,
     scheme: Any,
 ) -> None:
-    """Charts are drawn, tables sort, nothing is asked for, nothing runs, and it fits the window."""
-    told = Opened(
+    """Charts are drawn, tables sort, nothing is requested, nothing runs, and it fits the window."""
+    opened = Opened(
         browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme),
         others[name],
     )
-    page = told.at()
+    page = opened.at()
 
     assert page.locator("main svg.chart").count() >= charts
     page.locator(".data-table th button").first.click()
     assert page.locator(".data-table th[aria-sort]").count() == 1
     assert page.evaluate("window.evil") is None
-    assert told.complaints == []
+    assert opened.complaints == []
     assert without_rule(page) == []
-    assert [url for url in told.asked if not url.startswith(("file:", "about:"))] == []
+    assert [
+        url for url in opened.requested if not url.startswith(("file:", "about:"))
+    ] == []
     assert beyond_the_window(page) <= 0
     page.close()
 

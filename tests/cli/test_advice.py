@@ -24,9 +24,9 @@ OF_SOME_SHELLS = {
 }
 
 
-def told() -> list[tuple[str, str]]:
+def texts_of_code() -> list[tuple[str, str]]:
     """Return the texts of the code that people may see, docstrings left out, with their places."""
-    found = []
+    rows = []
     for path in sorted(SOURCE.rglob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         docs = {
@@ -42,19 +42,19 @@ def told() -> list[tuple[str, str]]:
                     part.value if isinstance(part, ast.Constant) else "{}"
                     for part in node.values
                 ]
-                found.append((f"{path.name}:{node.lineno}", "".join(map(str, parts))))
+                rows.append((f"{path.name}:{node.lineno}", "".join(map(str, parts))))
             elif (
                 isinstance(node, ast.Constant)
                 and isinstance(node.value, str)
                 and id(node) not in docs
             ):
-                found.append((f"{path.name}:{node.lineno}", node.value))
-    return found
+                rows.append((f"{path.name}:{node.lineno}", node.value))
+    return rows
 
 
-def test_nobody_is_told_what_only_some_shells_know() -> None:
+def test_no_advice_holds_what_only_some_shells_know() -> None:
     """Every message can be followed on Windows, or says what to do there."""
-    texts = told()
+    texts = texts_of_code()
     assert len(texts) > 5000
     for only, beside in OF_SOME_SHELLS.items():
         for place, text in texts:

@@ -73,7 +73,7 @@ def _refuse(path: object, *, searched: bool = False) -> None:
 
 
 def _hook(event: str, arguments: tuple[Any, ...]) -> None:
-    """Let nobody open the denied file: root may open every file, so its mode would change nothing."""
+    """Deny the denied file to every user: root may open every file, so its mode would change nothing."""
     if event == "open" and isinstance(arguments[0], str):
         _refuse(arguments[0])
 
@@ -179,15 +179,15 @@ def _run(words: list[str], folder: Path) -> tuple[int, str]:
         os.chdir(before)
 
 
-def _problem(code: int, said: str, name: str) -> str | None:
+def _problem(code: int, message: str, name: str) -> str | None:
     """Return what is wrong with the way in which a command refuses a file."""
     if code not in (1, 2, 3):
         return f"exit {code}"
-    if name not in said:
+    if name not in message:
         return "the file is not named"
     if code == 1:  # a verdict about the file
         return None
-    return None if _EXPECTED.search(said) else "it is not said what was expected"
+    return None if _EXPECTED.search(message) else "it is not said what was expected"
 
 
 def _slots(line: str) -> Iterator[tuple[str, int, str]]:
@@ -256,7 +256,9 @@ def test_outputs_that_cannot_be_written_are_refused(
     wrong = []
     for line in LINES[command]:
         words = shlex.split(line)
-        for place in [at for at, word in enumerate(words) if word.endswith(">out")]:
+        for place in [
+            index for index, word in enumerate(words) if word.endswith(">out")
+        ]:
             suffix = words[place][1:-4]
             for kind in ("folder", "absent/folder", "link to itself"):
                 bad = folder / (

@@ -23,18 +23,18 @@ LINES = BM25.read_text(encoding="utf-8").splitlines(keepends=True)
 
 @pytest.fixture
 def runs(tmp_path: Path) -> dict[str, Path]:
-    """Return good runs and bad ones: no number, a document twice, no such file, nobody's queries, empty."""
+    """Return good runs and bad ones: no number, a document twice, no such file, unknown queries, empty."""
     texts = {
         "number": "".join(LINES[:5]) + "q1 Q0 d1 1 high t\n",
         "twice": "".join(LINES) + LINES[0],
         "strange": "nobody Q0 d1 1 0.5 t\n",
         "empty": "",
     }
-    found = {"bm25": BM25}
+    values = {"bm25": BM25}
     for name, text in texts.items():
-        found[name] = tmp_path / f"{name}.run"
-        found[name].write_text(text, encoding="utf-8")
-    return {**found, "absent": tmp_path / "absent.run", "tfidf": TFIDF}
+        values[name] = tmp_path / f"{name}.run"
+        values[name].write_text(text, encoding="utf-8")
+    return {**values, "absent": tmp_path / "absent.run", "tfidf": TFIDF}
 
 
 BAD = ["number", "twice", "strange", "empty", "absent"]
@@ -62,11 +62,11 @@ def test_all_bad_runs_are_named_at_once(runs: dict[str, Path]) -> None:
 
 def test_one_bad_run_is_refused_in_its_own_words(runs: dict[str, Path]) -> None:
     """One bad run keeps its class and message, and so does a run alone."""
-    for some in (["bm25", "number"], ["number"]):
-        for option in ("stop", "skip") if some == ["number"] else ("stop",):
+    for subset in (["bm25", "number"], ["number"]):
+        for option in ("stop", "skip") if subset == ["number"] else ("stop",):
             with pytest.raises(BadLine, match="the score 'high' is not a number"):
                 rankstone.evaluate(
-                    demo.QRELS, {n: runs[n] for n in some}, "AP", on_bad_run=option
+                    demo.QRELS, {n: runs[n] for n in subset}, "AP", on_bad_run=option
                 )
 
 
@@ -78,27 +78,27 @@ def test_others_are_scored_without_bad_runs(runs: dict[str, Path], how: str) -> 
     measures = ["map", "map[-J]"] if how == "convention" else ["AP", "nDCG@10"]
     if how == "convention":  # trec_eval takes a document twice in its own way
         runs.pop("twice")
-    found = verb(demo.QRELS, runs, measures, on_bad_run="skip", **more)
+    result = verb(demo.QRELS, runs, measures, on_bad_run="skip", **more)
 
     assert (
-        found.to_dict()
+        result.to_dict()
         == rankstone.evaluate(demo.QRELS, demo.RUNS, measures, **more).to_dict()
     )
-    assert list(found.audit.runs) == list(found.inputs["runs"]) == ["bm25", "tfidf"]
+    assert list(result.audit.runs) == list(result.inputs["runs"]) == ["bm25", "tfidf"]
     assert (
-        list(found.audit.bad_runs)
-        == list(found.audit.to_dict()["bad_runs"])
+        list(result.audit.bad_runs)
+        == list(result.audit.to_dict()["bad_runs"])
         == [n for n in BAD if n in runs]
     )
     assert (
         f"number  left out: {runs['number']}:6: the score 'high' is not a number"
-        in found.audit.lines()
+        in result.audit.lines()
     )
 
 
 @pytest.mark.parametrize("verb", [rankstone.evaluate, evaluate_out_of_core])
 def test_bad_judgments_are_no_bad_runs(verb: Any) -> None:
-    """What is wrong with the judgments is said once, and nothing is left out for it."""
+    """What is wrong with the judgments is stated once, and nothing is left out for it."""
     qrels = [("q1", "d1", 1), ("q1", "d1", 0)]
     table = pl.DataFrame(qrels, ["query_id", "doc_id", "relevance"], orient="row")
     for option in ("stop", "skip"):
@@ -120,9 +120,9 @@ def test_nothing_is_left_when_all_are_bad(runs: dict[str, Path]) -> None:
 def test_ids_of_another_kind_make_a_bad_run() -> None:
     """Numbers against texts are this run's mistake."""
     runs = {"good": {"1": {"a": 1.0}}, "numbers": {1: {2: 1.0}}}
-    found = rankstone.evaluate({"1": {"a": 1}}, runs, "AP", on_bad_run="skip")
-    assert found.to_dict() == {"good": {"AP": 1.0}}
-    assert "query_id has two types" in str(found.audit.bad_runs["numbers"])
+    scores = rankstone.evaluate({"1": {"a": 1}}, runs, "AP", on_bad_run="skip")
+    assert scores.to_dict() == {"good": {"AP": 1.0}}
+    assert "query_id has two types" in str(scores.audit.bad_runs["numbers"])
 
 
 def test_a_list_leaves_the_order_of_other_runs_alone() -> None:
@@ -141,18 +141,20 @@ def test_comparisons_leave_bad_runs_out(
 ) -> None:
     """The verdict is that of the others; a bad baseline leaves nothing to compare with."""
     options: dict[str, Any] = {"on_bad_run": "skip", "keep_runs": keep_runs}
-    found = rankstone.compare(demo.QRELS, runs, "nDCG@10", baseline="tfidf", **options)
-    assert found.table.equals(
+    comparison = rankstone.compare(
+        demo.QRELS, runs, "nDCG@10", baseline="tfidf", **options
+    )
+    assert comparison.table.equals(
         rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10", baseline="tfidf").table
     )
-    assert found.audit is not None
-    assert list(found.audit.bad_runs) == BAD
+    assert comparison.audit is not None
+    assert list(comparison.audit.bad_runs) == BAD
 
     with pytest.raises(BadLine):
         rankstone.compare(demo.QRELS, runs, "nDCG@10", baseline="number", **options)
-    some = {name: runs[name] for name in ("bm25", "number")}
+    subset = {name: runs[name] for name in ("bm25", "number")}
     with pytest.raises(InputError, match="1 of 2 runs cannot be scored"):
-        rankstone.compare(demo.QRELS, some, "nDCG@10", **options)
+        rankstone.compare(demo.QRELS, subset, "nDCG@10", **options)
 
 
 # -- at a shell ------------------------------------------------------------------------------------------
@@ -224,7 +226,7 @@ def test_comparing_commands_leave_bad_runs_out(
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         (
             "eval --labeled x.csv --on-bad-run skip",
@@ -242,8 +244,8 @@ def test_comparing_commands_leave_bad_runs_out(
     ],
 )
 def test_where_nothing_can_be_left_out(
-    line: str, said: str, capsys: pytest.CaptureFixture[str]
+    line: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """One table, saved scores and a cluster know no bad runs."""
     assert exit_code(line.split()) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err

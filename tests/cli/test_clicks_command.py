@@ -64,11 +64,11 @@ def test_what_is_printed(log: Path) -> None:
 def test_judgments_are_scored_by(log: Path, tmp_path: Path) -> None:
     """What -o writes in any format is what eval takes for judgments."""
     (tmp_path / "a.run").write_text("q Q0 b 1 2 r\nq Q0 a 2 1 r\n")
-    told = set()
+    names = set()
     for name in ("q.parquet", "q.csv", "q.jsonl", "q.qrels", "q.txt"):
-        asked = ("--method", "ips", "--propensities", "1,0.5", "-o", tmp_path / name)
-        run("online", "clicks", log, *NAMED, *asked, "--quiet")
-        told.add(
+        words = ("--method", "ips", "--propensities", "1,0.5", "-o", tmp_path / name)
+        run("online", "clicks", log, *NAMED, *words, "--quiet")
+        names.add(
             run(
                 "eval",
                 tmp_path / name,
@@ -79,7 +79,7 @@ def test_judgments_are_scored_by(log: Path, tmp_path: Path) -> None:
                 "csv",
             ).stdout
         )
-    assert len(told) == 1
+    assert len(names) == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
         ["a.run", "log.csv", "q.parquet", "q.csv", "q.jsonl", "q.qrels", "q.txt"]
     )
@@ -87,13 +87,13 @@ def test_judgments_are_scored_by(log: Path, tmp_path: Path) -> None:
 
 def test_the_numbers_are_pythons(log: Path, tmp_path: Path) -> None:
     """CSV, JSON lines and JSON hold what Python returns, to the last digit; so does the file of JSON."""
-    found = clicks(
+    estimates = clicks(
         str(log),
         "pbm",
         columns={"item": "doc_id", "click": "clicked"},
         grades=[0.1, 0.9],
     )
-    asked = (
+    words = (
         "online",
         "clicks",
         log,
@@ -104,17 +104,17 @@ def test_the_numbers_are_pythons(log: Path, tmp_path: Path) -> None:
         "0.1,0.9",
     )
 
-    rows = list(csv.DictReader(io.StringIO(run(*asked, "--format", "csv").stdout)))
+    rows = list(csv.DictReader(io.StringIO(run(*words, "--format", "csv").stdout)))
     lines = [
         json.loads(line)
-        for line in run(*asked, "--format", "jsonl").stdout.splitlines()
+        for line in run(*words, "--format", "jsonl").stdout.splitlines()
     ]
-    assert lines == found.judgments.to_dicts()
-    assert [list(row) for row in rows] == [found.judgments.columns] * 2
-    assert json.loads(run(*asked, "--format", "json").stdout) == found.report()
-    run(*asked, "-o", tmp_path / "all.json", "--positions", tmp_path / "positions.csv")
-    assert json.loads((tmp_path / "all.json").read_text()) == found.report()
-    assert (tmp_path / "positions.csv").read_text() == found.positions.write_csv()
+    assert lines == estimates.judgments.to_dicts()
+    assert [list(row) for row in rows] == [estimates.judgments.columns] * 2
+    assert json.loads(run(*words, "--format", "json").stdout) == estimates.report()
+    run(*words, "-o", tmp_path / "all.json", "--positions", tmp_path / "positions.csv")
+    assert json.loads((tmp_path / "all.json").read_text()) == estimates.report()
+    assert (tmp_path / "positions.csv").read_text() == estimates.positions.write_csv()
 
 
 def test_positions_are_propensities(log: Path, tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_tables_for_people(log: Path) -> None:
 
 def test_mistakes(log: Path, tmp_path: Path) -> None:
     """Flags are named as the shell spells them, codes say whose mistake it is, and nothing is written."""
-    for arguments, code, told in (
+    for arguments, code, text in (
         (("--method", "magic"), 2, "--method 'magic' is not known"),
         (("--min-propensity", "0.5"), 2, "--method ips"),
         (("--lists", "sort"), 2, "error, keep, drop"),
@@ -167,7 +167,7 @@ def test_mistakes(log: Path, tmp_path: Path) -> None:
     ):
         output = () if "-o" in arguments else ("-o", tmp_path / "out.csv")
         done = run("online", "clicks", log, *NAMED, *output, *arguments, code=code)
-        assert told in done.stderr, done.stderr
+        assert text in done.stderr, done.stderr
     log.write_text("query_id,item,position,click\nq,\x1b[31ma,1,2\nq,b,2,1\n")
     done = run("online", "clicks", log, *NAMED, "-o", tmp_path / "out.csv", code=3)
     assert f"{log}:2: 1 row where clicked is not a number from 0 to 1" in done.stderr

@@ -65,15 +65,15 @@ def test_repetitions(run: Run, tmp_path: Path) -> None:
         for folder in ("runs", "again")
     ]
     four = json.loads(run("reproduce", *pair, "--qrels", QRELS, "--format", "json"))
-    assert any(one["statistic"] == "ER" for one in four["figures"])
+    assert any(figure["statistic"] == "ER" for figure in four["figures"])
     assert "Lists of documents" in run("reproduce", *pair[:2])
-    scores = [tmp_path / f"{at}.parquet" for at in range(2)]
-    for at, file in enumerate(scores):
+    scores = [tmp_path / f"{position}.parquet" for position in range(2)]
+    for index, file in enumerate(scores):
         run(
             "eval",
             QRELS,
-            pair[at],
-            pair[at + 2],
+            pair[index],
+            pair[index + 2],
             "-m",
             "nDCG@10",
             "--per-query",

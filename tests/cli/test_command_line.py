@@ -265,7 +265,7 @@ def test_every_alignment_option_is_a_flag(files: tuple[Path, Path]) -> None:
 def test_usage_errors(
     files: tuple[Path, Path], arguments: list[str], message: str
 ) -> None:
-    """A question that cannot be asked ends with 2 and says what can."""
+    """A question without an answer ends with 2 and says what can."""
     assert message in run("eval", *files, *arguments, code=2).stderr
 
 
@@ -317,17 +317,19 @@ def test_every_option_of_columns_adds_up() -> None:
             for each in commands(group.get_command(context, name) or group)
         ]
 
-    found = [
+    options = [
         option
         for command in commands(cli)
         for option in command.params
         if "--columns" in option.opts
     ]
 
-    assert len(found) >= len(
+    assert len(options) >= len(
         {"eval", "compare", "report", "ltr train", "conventions diff"}
     )
-    assert all(isinstance(option, click.Option) and option.multiple for option in found)
+    assert all(
+        isinstance(option, click.Option) and option.multiple for option in options
+    )
 
 
 def test_too_few_files() -> None:
@@ -588,7 +590,7 @@ def test_measures_are_listed_and_shown() -> None:
 
 
 def test_words_of_other_tools() -> None:
-    """A command misspelt and an option that is a measure's parameter are told what is meant."""
+    """A command misspelt and an option that is a measure's parameter lead to what is meant."""
     assert "did you mean eval?" in run("evl", code=2).stderr
     assert "AP(rel=2)" in run("eval", demo.QRELS, BM25, "--level", "2", code=2).stderr
 
@@ -725,10 +727,10 @@ def test_thresholds_are_compared(tmp_path: Path) -> None:
     assert run("thresholds", qrels, a, "-m", "AP", "--format", "md").stdout.startswith(
         "| measure | relevant"
     )
-    found = json.loads(
+    parsed = json.loads(
         run("thresholds", qrels, a, "-m", "AP", "--format", "json").stdout
     )
-    assert [row["value"] for row in found["values"]] == [(1 / 1 + 2 / 3) / 2, 1.0]
+    assert [row["value"] for row in parsed["values"]] == [(1 / 1 + 2 / 3) / 2, 1.0]
     assert (
         "has no threshold" in run("thresholds", qrels, a, "-m", "Judged", code=2).stderr
     )
@@ -739,7 +741,7 @@ def test_thresholds_are_compared(tmp_path: Path) -> None:
 
 
 def test_sampled_candidates_are_corrected(tmp_path: Path) -> None:
-    """Estimates beside what the lists have, with a warning; --items must be told."""
+    """Estimates beside what the lists have, with a warning; --items is required."""
     qrels, recs = tmp_path / "test.csv", tmp_path / "recs.csv"
     qrels.write_text("query_id,doc_id,relevance\nu,a,1\nv,b,1\n")
     recs.write_text("query_id,doc_id,score\nu,a,3\nu,x,2\nu,y,1\nv,y,3\nv,b,2\nv,z,1\n")

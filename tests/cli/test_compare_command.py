@@ -63,14 +63,14 @@ def test_every_pair_of_three(tmp_path: Path) -> None:
 
 def test_json_is_the_report() -> None:
     """The same as from Python."""
-    told = json.loads(
+    parsed = json.loads(
         printed(
             "compare", QRELS, BM25, TFIDF, "-m", "AP", "--format", "json", "--seed", "3"
         )
     )
-    found = compare(QRELS, {"bm25": BM25, "tfidf": TFIDF}, "AP", seed=3).report()
+    page = compare(QRELS, {"bm25": BM25, "tfidf": TFIDF}, "AP", seed=3).report()
 
-    assert told == json.loads(json.dumps(found))
+    assert parsed == json.loads(json.dumps(page))
 
 
 def test_csv_is_the_table() -> None:
@@ -147,12 +147,12 @@ def test_from_what_trec_eval_prints(tmp_path: Path) -> None:
             printed("trec-eval", "-q", "-c", "-m", "map", QRELS, path)
         )
     files = [str(tmp_path / f"{name}.txt") for name in ("bm25", "tfidf")]
-    told = json.loads(
+    parsed = json.loads(
         printed("compare", "--scores", *files, "-m", "AP", "--format", "json")
     )
 
-    assert told["systems"] == ["bm25", "tfidf"]
-    assert told["comparisons"][0]["measure"] == "map"
+    assert parsed["systems"] == ["bm25", "tfidf"]
+    assert parsed["comparisons"][0]["measure"] == "map"
 
 
 def test_differences_of_queries_are_written(tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ def test_segments_and_clusters(tmp_path: Path) -> None:
     queries = tmp_path / "queries.csv"
     lines = [
         "query_id,half,user",
-        *(f"q{at:02d},{at % 2},u{at // 4}" for at in range(1, 33)),
+        *(f"q{index:02d},{index % 2},u{index // 4}" for index in range(1, 33)),
     ]
     queries.write_text("\n".join(lines) + "\n")
     common = ("compare", QRELS, BM25, TFIDF, "-m", "AP", "--queries", str(queries))
@@ -179,7 +179,7 @@ def test_segments_and_clusters(tmp_path: Path) -> None:
     assert "clusters of queries" in printed(*common, "--cluster", "user")
 
 
-def test_bounds_are_told() -> None:
+def test_bounds_are_reported() -> None:
     """How far unjudged documents could move the difference."""
     text = printed("compare", QRELS, BM25, TFIDF, "-m", "AP", "--bounds")
     assert "if the unjudged documents were judged" in text
@@ -214,7 +214,7 @@ def test_bounds_are_told() -> None:
         ),
     ],
 )
-def test_mistakes_are_told(arguments: list[str], message: str) -> None:
+def test_mistakes_are_reported(arguments: list[str], message: str) -> None:
     """What was given, what was expected; never a traceback."""
     done = run(*arguments)
 
@@ -225,7 +225,7 @@ def test_mistakes_are_told(arguments: list[str], message: str) -> None:
 def test_power_from_a_pilot_and_from_a_number() -> None:
     """How many queries, in a table, JSON and CSV."""
     assert "128" in printed("power", "--deviation", "0.2", "-d", "0.05")
-    told = json.loads(
+    parsed = json.loads(
         printed(
             "power",
             QRELS,
@@ -240,10 +240,10 @@ def test_power_from_a_pilot_and_from_a_number() -> None:
         )
     )
 
-    told = told["plan"]
+    plan = parsed["plan"]
 
-    assert [row["measure"] for row in told] == ["AP", "AP", "nDCG@10", "nDCG@10"]
-    assert told[0]["needed"] > told[1]["needed"]
+    assert [row["measure"] for row in plan] == ["AP", "AP", "nDCG@10", "nDCG@10"]
+    assert plan[0]["needed"] > plan[1]["needed"]
 
 
 def test_intervals_beside_means() -> None:
@@ -260,17 +260,18 @@ def test_intervals_beside_means() -> None:
         "--interval",
         "studentised",
     )
-    told = json.loads(printed(*common, "--format", "json"))["intervals"][0]
+    interval = json.loads(printed(*common, "--format", "json"))["intervals"][0]
     rows = list(
         csv.DictReader(io.StringIO(printed(*common, "--format", "csv", "--quiet")))
     )
 
-    assert f"{told['value']:.4f} [{told['low']:.4f}, {told['high']:.4f}]" in printed(
-        *common
+    assert (
+        f"{interval['value']:.4f} [{interval['low']:.4f}, {interval['high']:.4f}]"
+        in printed(*common)
     )
     assert (float(rows[0]["low"]), float(rows[0]["high"])) == (
-        told["low"],
-        told["high"],
+        interval["low"],
+        interval["high"],
     )
     assert "studentised: bootstrap, studentised, seed 1" in printed(*common)
     assert "auto: chosen from the measure's range" in printed(*common[:-2])
@@ -282,9 +283,9 @@ def test_several_baselines(tmp_path: Path) -> None:
     third.write_text(Path(BM25).read_text())
     words = ["compare", QRELS, BM25, TFIDF, third, "-m", "nDCG@10"]
     words += ["--baseline", "bm25", "--baseline", "third"]
-    told = run(*map(str, words))
+    output = run(*map(str, words))
     for name in ("bm25", "third"):
-        assert f"Differences from {name}" in told.stdout
+        assert f"Differences from {name}" in output.stdout
     rows = json.loads(printed(*map(str, words), "--format", "json"))["comparisons"]
     pairs = [(row["system"], row["versus"]) for row in rows]
     assert pairs == [("tfidf", "bm25"), ("third", "bm25"), ("tfidf", "third")]

@@ -1,4 +1,4 @@
-"""What shells are told to complete: commands, options, words, files."""
+"""What shells complete: commands, options, words, files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rankstone.cli.declaring import Option
 
 
 def completed(line: str, shell: str = "bash") -> list[str]:
-    """Return what a shell is told when the line ends with a tab."""
+    """Return what a shell gets when the line ends with a tab."""
     words = line.split(" ")
     env = {
         "COMP_WORDS": line,

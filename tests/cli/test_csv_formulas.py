@@ -105,7 +105,7 @@ def test_means_are_escaped(files: Path) -> None:
         "RR NumRet(agg=sum)",
         "--quiet",
     )
-    asked = (
+    words = (
         "--queries",
         files / "queries.parquet",
         "--by",
@@ -114,14 +114,14 @@ def test_means_are_escaped(files: Path) -> None:
         "csv",
     )
 
-    told = shell(*line, *asked, "--csv-formulas", "escape")
-    plain = shell(*line, *asked)
+    result = shell(*line, *words, "--csv-formulas", "escape")
+    plain = shell(*line, *words)
 
-    assert told == plain.replace("=run", "'=run").replace(
+    assert result == plain.replace("=run", "'=run").replace(
         "=country", "'=country"
     ).replace("@de", "'@de")
     assert plain.splitlines()[1] == "=run,@de,RR,1.0,11,0"
-    assert shell(*line, *asked, "--csv-formulas", "keep") == plain
+    assert shell(*line, *words, "--csv-formulas", "keep") == plain
 
 
 def test_values_per_query_are_escaped(files: Path) -> None:

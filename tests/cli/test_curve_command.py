@@ -19,7 +19,7 @@ from rankstone.tables.drawing import Line, drawn
 BM25, TFIDF = demo.RUNS["bm25"], demo.RUNS["tfidf"]
 
 
-def test_a_curve_is_drawn_and_told() -> None:
+def test_a_curve_is_drawn_and_described() -> None:
     """Heading, axis, one mark a run, means with intervals, noise, verdict, audit, seed, conventions."""
     lines = run("curve", demo.QRELS, BM25, TFIDF).stdout.splitlines()
 
@@ -45,7 +45,7 @@ def test_a_curve_is_drawn_and_told() -> None:
 
 def test_the_numbers_are_pythons() -> None:
     """CSV, JSON lines and JSON hold the frame that Python returns, to the last digit."""
-    asked = [
+    words = [
         "PR(levels=3) nDCG@1..3",
         "--seed",
         5,
@@ -64,10 +64,10 @@ def test_the_numbers_are_pythons() -> None:
     ).mean()
     files = demo.QRELS, BM25, TFIDF
 
-    table = run("curve", *files, "-m", *asked, "--format", "csv")
+    table = run("curve", *files, "-m", *words, "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(table.stdout)))
-    lines = run("curve", *files, "-m", *asked, "--format", "jsonl").stdout.splitlines()
-    report = json.loads(run("curve", *files, "-m", *asked, "--format", "json").stdout)
+    lines = run("curve", *files, "-m", *words, "--format", "jsonl").stdout.splitlines()
+    report = json.loads(run("curve", *files, "-m", *words, "--format", "json").stdout)
 
     assert [float(row["mean"]) for row in rows] == frame["mean"].to_list()
     assert [float(row["ci_low"]) for row in rows] == frame["ci_low"].to_list()
@@ -98,12 +98,12 @@ def test_every_querys_points_are_written(tmp_path: Path) -> None:
 
 def test_targets_are_answered(tmp_path: Path) -> None:
     """--reach names the cutoff, every cutoff where the measure may fall, and who is sooner."""
-    qrels, one, other = (tmp_path / name for name in ("qrels.txt", "a.run", "b.run"))
+    qrels, first, other = (tmp_path / name for name in ("qrels.txt", "a.run", "b.run"))
     qrels.write_text("q 0 d 1\n")
-    one.write_text("q Q0 d 1 3 t\nq Q0 x 2 2 t\nq Q0 y 3 1 t\n")
+    first.write_text("q Q0 d 1 3 t\nq Q0 x 2 2 t\nq Q0 y 3 1 t\n")
     other.write_text("q Q0 x 1 3 t\nq Q0 d 2 2 t\nq Q0 y 3 1 t\n")
     out = run(
-        "curve", qrels, one, other, "-m", "P RR", "-k", "1..3", "--target", "0.5,0.9"
+        "curve", qrels, first, other, "-m", "P RR", "-k", "1..3", "--target", "0.5,0.9"
     ).stdout
 
     assert "a  first reaches 0.5 at k = 1 [1, 1]; reaches it at k = 1, 2" in out
@@ -118,7 +118,7 @@ def test_targets_are_answered(tmp_path: Path) -> None:
 def test_the_smallest_k_of_a_measure() -> None:
     """--target RR=0.5 is all there is to say: traced at every k to 100; each target is its measure's own."""
     files = demo.QRELS, BM25, TFIDF
-    told = json.loads(
+    parsed = json.loads(
         run(
             "curve",
             *files,
@@ -134,8 +134,8 @@ def test_the_smallest_k_of_a_measure() -> None:
         {"RR": 0.7, "R": [0.5, 0.9]}
     )
 
-    assert told["reach"] == frame.to_dicts()
-    assert {(row["curve"], row["target"]) for row in told["races"]} == {
+    assert parsed["reach"] == frame.to_dicts()
+    assert {(row["curve"], row["target"]) for row in parsed["races"]} == {
         ("RR@1..100", 0.7),
         ("R@1..100", 0.5),
         ("R@1..100", 0.9),
@@ -165,15 +165,15 @@ def test_the_smallest_k_of_a_measure() -> None:
 def test_which_k() -> None:
     """--which-k adds a table, with its meaning; programs get its rows."""
     files = demo.QRELS, BM25, TFIDF
-    asked = ("curve", *files, "-m", "nDCG RR@1,2", "-k", "1..3", "--which-k")
-    out = run(*asked).stdout
-    rows = run(*asked, "--format", "jsonl").stdout.splitlines()
+    words = ("curve", *files, "-m", "nDCG RR@1,2", "-k", "1..3", "--which-k")
+    out = run(*words).stdout
+    rows = run(*words, "--format", "jsonl").stdout.splitlines()
     frame = rankstone.curve(demo.QRELS, demo.RUNS, "nDCG RR@1,2", k="1..3").which_k()
 
     assert out.count("k  significant") == 2
     assert "significant: pairs with p ≤ 0.05 in the paired t-test, 32 queries" in out
     assert [json.loads(row) for row in rows] == frame.to_dicts()
-    both = (*asked, "--target", "RR=0.5", "--format", "csv")
+    both = (*words, "--target", "RR=0.5", "--format", "csv")
     assert "holds one table" in run(*both, code=2).stderr
     assert (
         "two runs or more"
@@ -322,7 +322,7 @@ def test_a_straight_line() -> None:
     assert rows[-1].split() == ["0", "1"]
 
 
-def test_lines_are_told_apart_without_colours() -> None:
+def test_lines_are_distinguished_without_colours() -> None:
     """Each of several lines carries its letter."""
     rows = text(
         drawn([Line([0.0, 1.0], [1.0, 1.0]), Line([0.0, 1.0], [0.0, 0.0])], 60, 5, 1.0)

@@ -47,9 +47,9 @@ def damaged(path: Path, where: int) -> None:
         scan = pl.scan_ipc
     whole = path.read_bytes()
     first = where if where >= 0 else len(whole) + where
-    for at in range(first, min(first + 400, len(whole) - 12)):
+    for index in range(first, min(first + 400, len(whole) - 12)):
         for value in (0x7F, 0x00):
-            path.write_bytes(whole[:at] + bytes([value]) + whole[at + 1 :])
+            path.write_bytes(whole[:index] + bytes([value]) + whole[index + 1 :])
             try:
                 scan(path).collect()
             except pl.exceptions.PanicException:
@@ -75,9 +75,9 @@ def test_stderr_holds_our_message_and_nothing_else(
         )
         return done.returncode, done.stderr
 
-    code, said = run()
+    code, message = run()
     assert code == 3
-    assert said in (
+    assert message in (
         f"error: {name}: the file is damaged: it ends too early\n  fix:      copy or write it again\n",
         f"error: {name}: the file is damaged: it cannot be read\n  fix:      copy or write it again\n",
     )
@@ -113,10 +113,10 @@ def test_whole_files_are_read_to_the_last_row(rows: int, tmp_path: Path) -> None
     """What marks the end is no row, and rows of nulls stay what they are."""
     table = TABLE.head(rows)
     table.write_parquet(tmp_path / "a.parquet", row_group_size=1000)
-    found = rankstone.evaluate(QRELS, {"run": tmp_path / "a.parquet"}, "NumRet AP")
+    scores = rankstone.evaluate(QRELS, {"run": tmp_path / "a.parquet"}, "NumRet AP")
     want = rankstone.evaluate(QRELS, table, "NumRet AP")
-    assert found.to_dict() == want.to_dict()
-    assert found.audit.runs["run"].rows == want.audit.runs["run"].rows
+    assert scores.to_dict() == want.to_dict()
+    assert scores.audit.runs["run"].rows == want.audit.runs["run"].rows
 
     nothing = pl.DataFrame(
         {name: [None] for name in table.columns}, schema=table.schema
@@ -177,11 +177,11 @@ def test_short_of_memory_is_no_damage(error: BaseException) -> None:
 def test_damage_under_a_limit_names_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where memory is limited, a reader that dies may have died of that."""
     panic = pl.exceptions.PanicException("called `Option::unwrap()` on a `None` value")
-    for limit, said in ((None, "copy or write it again"), (700 << 20, "than 700 MiB")):
+    for limit, text in ((None, "copy or write it again"), (700 << 20, "than 700 MiB")):
         monkeypatch.setattr(unreadable_files, "memory_limit", lambda limit=limit: limit)
         with pytest.raises(InputError, match="is damaged") as caught, reading("a"):
             raise panic
-        assert said in (caught.value.fix or "")
+        assert text in (caught.value.fix or "")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no limit of address space")

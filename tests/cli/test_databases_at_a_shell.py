@@ -84,8 +84,8 @@ def a_filled_server(postgres: str) -> str:
 
 def means(out: str) -> dict[str, dict[str, float]]:
     """Return the means of --format json."""
-    found: dict[str, dict[str, float]] = json.loads(out)["runs"]
-    return found
+    value: dict[str, dict[str, float]] = json.loads(out)["runs"]
+    return value
 
 
 def test_tables_stand_where_files_stand(shell: Shell) -> None:
@@ -208,9 +208,9 @@ def test_no_password_comes_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Whatever is printed or written, with success or with an error, holds no password."""
-    given = line.format(server=server)
-    monkeypatch.setattr("sys.argv", ["rankstone", *shlex.split(given)])
-    out, err = shell(given, code)
+    text = line.format(server=server)
+    monkeypatch.setattr("sys.argv", ["rankstone", *shlex.split(text)])
+    out, err = shell(text, code)
 
     assert (out + err).strip() or "report" in line
     written = "".join(

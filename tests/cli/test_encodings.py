@@ -34,8 +34,8 @@ def printed(words: list[str], encoding: str) -> tuple[int, bytes, bytes]:
     """Run a command with streams of an encoding; return how it ends and what it prints."""
     CUSTOM_GAINS.clear()
     out, err = io.BytesIO(), io.BytesIO()
-    given = [io.TextIOWrapper(raw, encoding) for raw in (out, err)]
-    streams = list(map(plain_output, given))
+    inputs = [io.TextIOWrapper(raw, encoding) for raw in (out, err)]
+    streams = list(map(plain_output, inputs))
     with redirect_stdout(streams[0]), redirect_stderr(streams[1]):
         code = exit_code(words)
         for stream in streams:
@@ -55,9 +55,11 @@ def lines_of(name: str, names: dict[str, str]) -> list[list[str]]:
     lines = [words + way for way in ways] if has_languages else [words]
     lines = [words] if name in _ENGLISH else lines
     lines = [] if name in _SILENT else lines
-    has_more = any(getattr(one, "panel", "") == "Alignment" for one in command.params)
-    asked = [["--help"], ["--help-all"]] if has_more else [["--help"]]
-    return [[*name.split(), *part] for part in (*lines, *asked)]
+    has_more = any(
+        getattr(param, "panel", "") == "Alignment" for param in command.params
+    )
+    requested = [["--help"], ["--help-all"]] if has_more else [["--help"]]
+    return [[*name.split(), *part] for part in (*lines, *requested)]
 
 
 @pytest.fixture(name="files", scope="module")
@@ -75,8 +77,8 @@ def test_every_command_prints_in_every_encoding(
     folder, names = files
     with chdir(folder):
         for words in lines_of(name, names):
-            code, text, said = printed(words, "utf-8")
-            assert code == 0, said.decode()
+            code, text, message = printed(words, "utf-8")
+            assert code == 0, message.decode()
             for encoding in ENCODINGS:
                 where = f"{encoding}: {shlex.join(words)}"
                 ended, out, err = printed(words, encoding)

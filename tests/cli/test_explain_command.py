@@ -42,8 +42,8 @@ def test_a_query_of_files_in_every_format(tmp_path: Path) -> None:
         ("html", "<table>"),
     ):
         assert sign in run(*FILES, "-q", "q03", "--format", form).stdout
-    found = json.loads(run(*FILES, "-q", "q03", "--format", "json").stdout)
-    assert found["query_id"] == "q03"
+    parsed = json.loads(run(*FILES, "-q", "q03", "--format", "json").stdout)
+    assert parsed["query_id"] == "q03"
     done = run(*FILES, "-q", "q03", "-o", str(tmp_path / "it.html"), "--format", "html")
     assert not done.stdout
     assert "<table>" in (tmp_path / "it.html").read_text(encoding="utf-8")
@@ -53,15 +53,15 @@ def test_a_query_of_files_in_every_format(tmp_path: Path) -> None:
 def test_decimals(form: str) -> None:
     """--digits sets the decimals of every table; whole numbers stay whole, JSON and CSV have all digits."""
     line = (*FILES, "-q", "q03", "-m", "nDCG@5", "--digits")
-    found = json.loads(run(*line, "2", "--format", "json").stdout)
+    parsed = json.loads(run(*line, "2", "--format", "json").stdout)
     for digits in (2, 7):
         shown = run(*line, str(digits), "--format", form).stdout
         numbers = re.findall(
             r"(?<![\d.])\d\.(\d+)(?!\d*e)",
             re.sub("<style>.*?</style>", "", shown, flags=re.DOTALL),
         )
-        assert f"{found['value']:.{digits}f}" in shown
-        assert {len(one) for one in numbers} == {digits}
+        assert f"{parsed['value']:.{digits}f}" in shown
+        assert {len(number) for number in numbers} == {digits}
     full = run(*line, "2", "--format", "csv").stdout
     assert full == run(*FILES, "-q", "q03", "-m", "nDCG@5", "--format", "csv").stdout
 
@@ -70,16 +70,16 @@ def test_decimals(form: str) -> None:
 def test_decimals_of_a_difference(form: str) -> None:
     """--digits goes for the comparison of two lists, too."""
     line = (*FILES, "-q", "q03", "-m", "nDCG@5", "--versus", str(DEMO / "tfidf.run"))
-    found = json.loads(run(*line, "--format", "json").stdout)
+    parsed = json.loads(run(*line, "--format", "json").stdout)
     for digits in (2, 7):
-        value = f"{found['difference']:.{digits}f}"
+        value = f"{parsed['difference']:.{digits}f}"
         assert value in run(*line, "--format", form, "--digits", str(digits)).stdout
 
 
 def test_the_worst_and_the_largest_losses() -> None:
     """Queries are chosen by their score, or by their loss beside another run."""
-    found = json.loads(run(*FILES, "--worst", "3", "--format", "json").stdout)
-    values = [one["value"] for one in found]
+    parsed = json.loads(run(*FILES, "--worst", "3", "--format", "json").stdout)
+    values = [item["value"] for item in parsed]
     assert values == sorted(values)
     assert len(values) == 3
     lost = json.loads(
@@ -97,7 +97,7 @@ def test_the_worst_and_the_largest_losses() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ((), "judgments and one run are needed"),
         (FILES, "which query?"),
@@ -108,11 +108,11 @@ def test_the_worst_and_the_largest_losses() -> None:
         ((*FILES, "-q", "q03", "-m", "nDGC@10"), "nDCG"),
     ],
 )
-def test_mistakes_are_told(arguments: tuple[str, ...], said: str) -> None:
+def test_mistakes_are_reported(arguments: tuple[str, ...], message: str) -> None:
     """No traceback: what was given, what was expected."""
     error = run(*arguments).exception
     assert isinstance(error, RankstoneError)
-    assert said in str(error)
+    assert message in str(error)
 
 
 def test_the_worst_of_files_of_a_given_format(
@@ -141,7 +141,7 @@ def test_the_worst_of_files_of_a_given_format(
         cli,
         ["explain", *files, "--worst", "2", "--format-in", "csv", "--format", "json"],
     )
-    assert [one["query_id"] for one in json.loads(done.output)] == ["3", "2"], (
+    assert [entry["query_id"] for entry in json.loads(done.output)] == ["3", "2"], (
         done.output
     )
     assert opened.count(files[1]) == 1

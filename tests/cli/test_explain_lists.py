@@ -59,12 +59,12 @@ def test_whole_lists(form: str, sign: str) -> None:
 
 def test_values_are_those_printed(tmp_path: Path) -> None:
     """As JSON, and to a file."""
-    told = run(
+    output = run(
         "diff", BM25, TFIDF, "-q", "q01", "--explain", "tau_b", "--format", "json"
     )
     listed = run("diff", BM25, TFIDF, "-q", "q01", "-m", "tau_b", "--format", "json")
     assert (
-        json.loads(told.stdout)["value"]
+        json.loads(output.stdout)["value"]
         == json.loads(listed.stdout)["measures"][0]["value"]
     )
     there = tmp_path / "it.json"
@@ -116,7 +116,7 @@ def test_several_runs_and_chinese() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("diff", BM25, TFIDF, "--explain", "tau_b"), "which query?"),
         (
@@ -144,11 +144,12 @@ def test_several_runs_and_chinese() -> None:
         ),
     ],
 )
-def test_mistakes(arguments: tuple[str, ...], said: str) -> None:
+def test_mistakes(arguments: tuple[str, ...], message: str) -> None:
     """Every refusal says what is wrong, or what to do."""
     done = run(*arguments)
     assert done.exit_code
     assert isinstance(done.exception, (RankstoneError, SystemExit))
     assert (
-        said in f"{done.exception} {getattr(done.exception, 'fix', '')} {done.output}"
+        message
+        in f"{done.exception} {getattr(done.exception, 'fix', '')} {done.output}"
     )

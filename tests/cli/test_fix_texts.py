@@ -1,4 +1,4 @@
-"""Every fix that names an option, a command or Python: it was pasted and does what it says, or it is said why not.
+"""Every fix that names an option, a command or Python: it was pasted and does what it says, or the reason is stated.
 
 Rows are command lines on small files that lead to a message; its fix is pasted behind them.  Texts of fixes that no
 row reaches stand in ``fixes_of_no_command.toml``, with the reason.
@@ -225,7 +225,7 @@ def named() -> list[FixText]:
 
 
 def left_out(text: FixText) -> str | None:
-    """Return why no row reaches a text; ``None`` where nothing is said about it."""
+    """Return why no row reaches a text; ``None`` where no reason is stated."""
     for reason in tomllib.loads(_ELSEWHERE.read_text(encoding="utf-8"))["reasons"]:
         in_file = any(fnmatch(text.file, file) for file in reason.get("files", ()))
         if in_file or text.text in reason.get("texts", ()):
@@ -252,16 +252,16 @@ def test_every_fix_was_pasted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
             followed = json.loads(entry)
             if followed["ending"] != expected:
                 others.append((line, followed["ending"], followed["fix"]))
-            said = [followed["fix"], *texts]
-            reached |= {text for text in named() if any(map(text.matches, said))}
+            message = [followed["fix"], *texts]
+            reached |= {text for text in named() if any(map(text.matches, message))}
     assert others == []
     lost = [text for text in named() if text not in reached and not left_out(text)]
     assert lost == []
-    stale = [text for text in reached if text.text in _said_why()]
+    stale = [text for text in reached if text.text in _stated_reasons()]
     assert stale == []
 
 
-def _said_why() -> list[str]:
+def _stated_reasons() -> list[str]:
     reasons = tomllib.loads(_ELSEWHERE.read_text(encoding="utf-8"))["reasons"]
     return [text for reason in reasons for text in reason.get("texts", ())]
 
@@ -269,23 +269,23 @@ def _said_why() -> list[str]:
 def test_what_is_left_out_is_there() -> None:
     """Each text that no row reaches is one of the package."""
     texts = {text.text for text in fix_texts()}
-    assert [text for text in _said_why() if text not in texts] == []
+    assert [text for text in _stated_reasons() if text not in texts] == []
 
 
 def test_options_of_fixes_exist() -> None:
     """Every option that a fix names is one of a command."""
-    known = {option for name in commands() for option in options_of(name)}
+    options = {option for name in commands() for option in options_of(name)}
     unknown = [
         (text.file, option)
         for text in fix_texts()
         if "pip install" not in text.text
         for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", text.text)
-        if option not in known
+        if option not in options
     ]
     assert unknown == []
 
 
-def test_python_is_told_python() -> None:
+def test_python_gets_python() -> None:
     """Outside the command line an option stands behind the name of a command, or beside its keyword."""
     shells = ("cli/*", "conventions/trec_eval/*")
     wrong = []
@@ -318,9 +318,9 @@ def test_python_is_told_python() -> None:
 )
 def test_doubts(line: str, fix: str, doubt: str | None) -> None:
     """Python at a shell and options that the command lacks are found."""
-    found = [*pasted.doubts(line, fix)]
-    assert len(found) == (doubt is not None)
-    assert all((doubt or "") in one for one in found)
+    rows = [*pasted.doubts(line, fix)]
+    assert len(rows) == (doubt is not None)
+    assert all((doubt or "") in item for item in rows)
 
 
 @pytest.mark.parametrize(

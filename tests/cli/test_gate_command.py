@@ -74,10 +74,10 @@ def test_exit_codes(folder: Path) -> None:
 def test_margins_are_checked_before_anything_is_scored(folder: Path) -> None:
     """32 queries cannot show that Success loses no more than 0.02; 183 can."""
     text = (folder / "rankstone.toml").read_text(encoding="utf-8")
-    told = text.replace('"nDCG@10"', '"Success@5"').replace(
+    changed = text.replace('"nDCG@10"', '"Success@5"').replace(
         "margin = 0.1", "margin = 0.02"
     )
-    (folder / "hard.toml").write_text(told, encoding="utf-8")
+    (folder / "hard.toml").write_text(changed, encoding="utf-8")
     for more in ((), ("--check",)):
         done = run("--config", "hard.toml", *more, code=2, cwd=folder)
         assert "cannot pass at n = 32" in done.stderr
@@ -139,7 +139,7 @@ def test_wrong_columns_are_the_files_own_mistake(
     columns: str, messages: list[str], tmp_path: Path
 ) -> None:
     """What renames columns stands in the configuration, so that is the file to look at."""
-    queries = [f"q{at:02}" for at in range(30)]
+    queries = [f"q{index:02}" for index in range(30)]
     judged = "".join(f"{query},w,d1,1\n{query},w,d2,0\n" for query in queries)
     (tmp_path / "q.csv").write_text(
         f"user,who,doc_id,relevance\n{judged}", encoding="utf-8"
@@ -152,15 +152,15 @@ def test_wrong_columns_are_the_files_own_mistake(
     text += '[[gate.rules]]\nmeasure = "P@1"\nmargin = 0.2\n'
     (tmp_path / "rankstone.toml").write_text(text, encoding="utf-8")
 
-    said = run(code=2, cwd=tmp_path).stderr
-    assert said.startswith("error: rankstone.toml: ")
-    assert all(message in said for message in messages), said
+    stderr = run(code=2, cwd=tmp_path).stderr
+    assert stderr.startswith("error: rankstone.toml: ")
+    assert all(message in stderr for message in messages), stderr
     if "spare" not in columns:  # --check looks at the judgments alone
-        assert run("--check", code=2, cwd=tmp_path).stderr == said
+        assert run("--check", code=2, cwd=tmp_path).stderr == stderr
 
 
-def test_a_column_that_nobody_renamed_is_the_tables_mistake(tmp_path: Path) -> None:
-    """What is missing for another reason is said of the table."""
+def test_a_column_that_no_option_renamed_is_the_tables_mistake(tmp_path: Path) -> None:
+    """What is missing for another reason is stated of the table."""
     (tmp_path / "q.csv").write_text("user,doc_id,grade\nq,d,1\n", encoding="utf-8")
     text = '[gate]\nqrels = "q.csv"\nbaseline = "a.csv"\ncandidate = "a.csv"\n[gate.options]\n'
     text += 'columns = { user = "query_id", points = "score" }\n'

@@ -26,18 +26,18 @@ def run(*arguments: str) -> Any:
 @pytest.fixture
 def searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let commands of one search show what the first of them found: searching takes seconds."""
-    search, found = rankstone.identify, list[Any]()
+    search, result = rankstone.identify, list[Any]()
 
     def once(*arguments: Any, **options: Any) -> Any:
-        if not found:
-            found.append(search(*arguments, **options))
-        return found[0]
+        if not result:
+            result.append(search(*arguments, **options))
+        return result[0]
 
     monkeypatch.setattr(rankstone, "identify", once)
 
 
 def test_a_number_of_files() -> None:
-    """The demo's nDCG@10 with 2^g − 1, told with the libraries that print it."""
+    """The demo's nDCG@10 with 2^g − 1, reported with the libraries that print it."""
     done = run(*FILES, "--value", "0.5493", "-m", "nDCG@10")
     assert done.exit_code == 0
     assert "0.5493, reported as nDCG@10" in done.stdout
@@ -47,7 +47,7 @@ def test_a_number_of_files() -> None:
 
 def test_typed_in_grades_need_no_files() -> None:
     """The number of an article that was rounded midway and then cut off."""
-    given = (
+    inputs = (
         "--grades",
         "5,3,2,1,2",
         "--judged",
@@ -55,7 +55,7 @@ def test_typed_in_grades_need_no_files() -> None:
         "-m",
         "nDCG(gain=exp2)@5",
     )
-    done = run(*given, "--value", "0.827")
+    done = run(*inputs, "--value", "0.827")
     assert done.exit_code == 0
     assert "each term rounded to 1 decimal" in done.stdout
     assert "cut off, not rounded" in done.stdout
@@ -64,44 +64,44 @@ def test_typed_in_grades_need_no_files() -> None:
 @pytest.mark.usefixtures("searched_once")
 def test_every_format(tmp_path: Path) -> None:
     """A table, Markdown, LaTeX, HTML, JSON, CSV; to a file, too."""
-    asked = (*FILES, "--value", "0.5704", "-m", "nDCG@10")
+    words = (*FILES, "--value", "0.5704", "-m", "nDCG@10")
     for form, sign in (
         ("table", "Nearest"),
         ("md", "| --: |"),
         ("latex", "toprule"),
         ("html", "<table>"),
     ):
-        assert sign in run(*asked, "--format", form).stdout
-    found = json.loads(run(*asked, "--format", "json").stdout)
-    assert found["groups"][0]["ways"][0]["measure"] == "nDCG@10"
-    rows = list(csv.DictReader(io.StringIO(run(*asked, "--format", "csv").stdout)))
+        assert sign in run(*words, "--format", form).stdout
+    parsed = json.loads(run(*words, "--format", "json").stdout)
+    assert parsed["groups"][0]["ways"][0]["measure"] == "nDCG@10"
+    rows = list(csv.DictReader(io.StringIO(run(*words, "--format", "csv").stdout)))
     assert rows[0]["group"] == "1"
-    done = run(*asked, "-o", str(tmp_path / "it.json"), "--format", "json")
+    done = run(*words, "-o", str(tmp_path / "it.json"), "--format", "json")
     assert not done.stdout
     assert json.loads((tmp_path / "it.json").read_text(encoding="utf-8"))["digits"] == 4
 
 
 @pytest.mark.usefixtures("searched_once")
 def test_numbers_of_several_runs() -> None:
-    """Rows that were swapped: every number is told with the run it belongs to, in every format."""
+    """Rows that were swapped: every number is reported with the run it belongs to, in every format."""
     runs = (FILES[0], str(DEMO / "tfidf.run"), "mine=" + FILES[1])
-    asked = (*runs, "--value", "0.5704", "--value", "39,9 %", "-m", "nDCG@10")
-    assert "this is mine's value, not tfidf's" in " ".join(run(*asked).stdout.split())
-    first, second = json.loads(run(*asked, "--format", "json").stdout)
+    words = (*runs, "--value", "0.5704", "--value", "39,9 %", "-m", "nDCG@10")
+    assert "this is mine's value, not tfidf's" in " ".join(run(*words).stdout.split())
+    first, second = json.loads(run(*words, "--format", "json").stdout)
     assert (first["taken_for"], first["run"], second["taken_for"]) == (
         "tfidf",
         "mine",
         "mine",
     )
     assert (second["value"], second["digits"], second["percent"]) == (39.9, 1, True)
-    rows = list(csv.DictReader(io.StringIO(run(*asked, "--format", "csv").stdout)))
+    rows = list(csv.DictReader(io.StringIO(run(*words, "--format", "csv").stdout)))
     assert {row["number"] for row in rows} == {"0.5704", "39.9%"}
     assert {row["run"] for row in rows} == {"tfidf", "mine"}
-    assert all(len(line) <= 80 for line in run(*asked).stdout.splitlines())
+    assert all(len(line) <= 80 for line in run(*words).stdout.splitlines())
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ((), "which number"),
         (("--value", "0.5"), "judgments and at least one run"),
@@ -115,8 +115,8 @@ def test_numbers_of_several_runs() -> None:
         (("--value", "0.5", FILES[0], "/nowhere.run"), "nowhere.run"),
     ],
 )
-def test_mistakes_are_told(arguments: tuple[str, ...], said: str) -> None:
+def test_mistakes_are_reported(arguments: tuple[str, ...], message: str) -> None:
     """One message, no traceback."""
     done = run(*arguments)
     assert isinstance(done.exception, RankstoneError)
-    assert said in str(done.exception)
+    assert message in str(done.exception)

@@ -54,7 +54,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def test_own_measures_are_measures(capsys: pytest.CaptureFixture[str]) -> None:
     """Measures, gains, discounts and user models; neighbours of the file may be imported."""
-    asked = (
+    text = (
         "Halving(h=1)@5 DCG(gain=root, discount=slow) CWL(model=patient, max_grade=4)"
     )
     assert (
@@ -66,7 +66,7 @@ def test_own_measures_are_measures(capsys: pytest.CaptureFixture[str]) -> None:
                 "--import",
                 "own.py",
                 "-m",
-                asked,
+                text,
                 "--format",
                 "csv",
             ]
@@ -116,7 +116,7 @@ def test_every_command_that_takes_measures_imports(
 def test_files_that_do_not_serve(
     tmp_path: Path, text: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What is wrong with a file is told with its line, and is no bug of ours."""
+    """What is wrong with a file is reported with its line, and is no bug of ours."""
     (tmp_path / "bad.py").write_text(text)
 
     assert exit_code(["eval", "q.txt", "a.run", "--import", "bad.py"]) == 2

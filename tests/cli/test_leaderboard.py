@@ -23,12 +23,13 @@ def files(tmp_path: Path) -> list[str]:
     (tmp_path / "qrels.txt").write_text("q1 0 d 1\nq2 0 d 1\n")
     for name, ranks in RANKS.items():
         docs = [
-            ["d" if at == rank else f"x{at}" for at in range(1, 5)] for rank in ranks
+            ["d" if index == rank else f"x{index}" for index in range(1, 5)]
+            for rank in ranks
         ]
         rows = [
-            f"q{q} Q0 {doc} {at} {9 - at} t\n"
+            f"q{q} Q0 {doc} {index} {9 - index} t\n"
             for q, of in enumerate(docs, 1)
-            for at, doc in enumerate(of)
+            for index, doc in enumerate(of)
         ]
         (tmp_path / f"{name}.run").write_text("".join(rows))
     return [str(tmp_path / name) for name in ("qrels.txt", "a.run", "b.run", "c.run")]

@@ -403,7 +403,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def legal(name: str, option: click.Option) -> list[str] | None:
-    """Return the words that a command gets besides its base; `None` where nobody has named any."""
+    """Return the words that a command gets besides its base; `None` where the table has none."""
     spelling = max(option.opts, key=len)
     listed = listed_name(option)
     value = VALUES.get((name, listed), VALUES.get(listed))

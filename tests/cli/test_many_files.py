@@ -126,14 +126,18 @@ def without_footer(content: bytes) -> bytes:
 
 
 def with_a_long_footer(content: bytes) -> bytes:
-    """Return the file with a footer that is said to be longer than the file."""
+    """Return the file with a footer that claims to be longer than the file."""
     return content[:-8] + b"\xff\xff\xff\x7f" + content[-4:]
 
 
 def with_a_bad_page(content: bytes) -> bytes:
     """Return the file with zeros in its middle."""
-    at = len(content) // 2
-    return content[:at] + bytes(len(content) // 4) + content[at + len(content) // 4 :]
+    position = len(content) // 2
+    return (
+        content[:position]
+        + bytes(len(content) // 4)
+        + content[position + len(content) // 4 :]
+    )
 
 
 def empty(_content: bytes) -> bytes:
@@ -213,8 +217,8 @@ def test_files_that_differ(
     parts = list(PARTS)
     parts[6] = parts[6].select("score", pl.lit("x").alias("tag"), "doc_id", "query_id")
     write(tmp_path / "run", parts, kind)
-    found = values(whole / "qrels.parquet", tmp_path / "run")
-    assert found.equals(values(whole / "qrels.parquet", whole / kind))
+    numbers = values(whole / "qrels.parquet", tmp_path / "run")
+    assert numbers.equals(values(whole / "qrels.parquet", whole / kind))
     WRITE[kind](
         parts[6].rename({"score": "sim"}), tmp_path / "run" / f"{SPOILT}.{kind}"
     )
@@ -248,8 +252,8 @@ def test_a_file_without_rows(whole: Path, tmp_path: Path, kind: str) -> None:
     """A file that has no rows is a part like any other."""
     write(tmp_path / "run", [*PARTS[:6], PARTS[0][:0], *PARTS[6:]], kind)
 
-    found = values(whole / "qrels.parquet", tmp_path / "run")
-    assert found.equals(values(whole / "qrels.parquet", whole / kind))
+    numbers = values(whole / "qrels.parquet", tmp_path / "run")
+    assert numbers.equals(values(whole / "qrels.parquet", whole / kind))
 
 
 @pytest.mark.parametrize("kind", WRITE)
@@ -264,8 +268,8 @@ def test_a_query_in_two_files(
     parts[3] = parts[3][:split]
     write(tmp_path / "run", parts, kind)
 
-    found = values(whole / "qrels.parquet", tmp_path / "run")
-    assert found.equals(values(whole / "qrels.parquet", whole / kind))
+    numbers = values(whole / "qrels.parquet", tmp_path / "run")
+    assert numbers.equals(values(whole / "qrels.parquet", whole / kind))
 
 
 # -- no room, no patience --------------------------------------------------------------------------------
@@ -332,7 +336,7 @@ def test_an_interrupt_while_reading(folder: Path, pieces: int) -> None:
     """Ctrl-C in the midst of many files ends with 130: no traceback, no result, no unfinished file."""
     rows(FILES).write_parquet(
         more := folder / "run" / "more.parquet"
-    )  # of queries that nobody judged
+    )  # of unjudged queries
     for number in range(2000):
         os.link(more, folder / "run" / f"more-{number}.parquet")
     command = [sys.executable, "-c", TELLING, "eval", "qrels.parquet", "run", *MEASURES]

@@ -89,8 +89,8 @@ def test_checks_name_flags_too(shell: Shell) -> None:
     """Findings at a shell say what to type there; those in Python have its names."""
     for command in ("check q.txt twice.run", "check q.txt twice.run --format json"):
         assert "choose --duplicates first_keep_rank" in shell(command, 3)[0]
-    found = rankstone.check("q.txt", {"twice": "twice.run"}).files
-    fixes = [one.fix or "" for file in found for one in file.findings]
+    files = rankstone.check("q.txt", {"twice": "twice.run"}).files
+    fixes = [finding.fix or "" for file in files for finding in file.findings]
     assert any("choose duplicates=first_keep_rank" in fix for fix in fixes)
 
 
@@ -224,7 +224,7 @@ def test_commands_that_there_are_not(shell: Shell, line: str, message: str) -> N
 
 
 def test_libraries_are_not_blamed_for_a_file(shell: Shell) -> None:
-    """A file that cannot be read ends the comparison; what a library refuses is told beside the others."""
+    """A file that cannot be read ends the comparison; what a library refuses is reported beside the others."""
     assert (
         "there is no such file" in shell("conventions diff --all q.txt none.run", 3)[1]
     )

@@ -77,7 +77,7 @@ def written(path: Path, names: str, rows: tuple[str, ...], number: str) -> None:
             [number if cell == "*" else _value(cell) for cell in row] for row in cells
         ]
         objects = (dict(zip(names.split(","), row, strict=True)) for row in table)
-        path.write_text("".join(json.dumps(one) + "\n" for one in objects))
+        path.write_text("".join(json.dumps(item) + "\n" for item in objects))
         return
     table = [[number if cell == "*" else cell for cell in row] for row in cells]
     out = io.StringIO()
@@ -105,7 +105,7 @@ def test_every_text_in_a_column_of_numbers(
     Path("run.csv").write_text(RUN)
     side = Path(f"side.{suffix}")
     words = [side.name if word == "side" else word for word in arguments]
-    row = 1 + next(at for at, row in enumerate(rows) if "*" in row)
+    row = 1 + next(index for index, row in enumerate(rows) if "*" in row)
     places = (
         f"{side}: {names.split(',')[-1]} holds String",
         f"{side}:{row + (suffix == 'csv')}",

@@ -45,8 +45,8 @@ def test_counterfactual(log: Path, tmp_path: Path) -> None:
         "--cluster",
         "user",
     )
-    asked = ("online", "counterfactual", log, tmp_path / "new.run", *named, *how)
-    found = counterfactual(
+    words = ("online", "counterfactual", log, tmp_path / "new.run", *named, *how)
+    estimates = counterfactual(
         log,
         tmp_path / "new.run",
         columns=names,
@@ -55,17 +55,19 @@ def test_counterfactual(log: Path, tmp_path: Path) -> None:
         k=10,
         cluster="user",
     )
-    assert json.loads(run(*asked, "--format", "json").stdout) == found.report()
-    rows = list(csv.DictReader(io.StringIO(run(*asked, "--format", "csv").stdout)))
-    assert [float(row["value"]) for row in rows] == found.estimates["value"].to_list()
-    table = run(*asked).stdout.splitlines()
+    assert json.loads(run(*words, "--format", "json").stdout) == estimates.report()
+    rows = list(csv.DictReader(io.StringIO(run(*words, "--format", "csv").stdout)))
+    assert [float(row["value"]) for row in rows] == estimates.estimates[
+        "value"
+    ].to_list()
+    table = run(*words).stdout.splitlines()
     assert table[0].split() == ["estimator", "value", "error", "low", "high", "bias"]
     assert table[-1].startswith(
         "conventions  propensity=examination discount=log2 k=10 cluster=user"
     )
     assert any("2 impressions · 2 rewarded" in line for line in table)
-    assert run(*asked, "--format", "latex").stdout.startswith("% log  4 rows")
-    assert not run(*asked, "--format", "latex", "--quiet").stdout.startswith("%")
+    assert run(*words, "--format", "latex").stdout.startswith("% log  4 rows")
+    assert not run(*words, "--format", "latex", "--quiet").stdout.startswith("%")
 
 
 def test_counterfactual_mistakes(log: Path) -> None:
@@ -82,10 +84,10 @@ def test_counterfactual_mistakes(log: Path) -> None:
 @pytest.fixture
 def runs(tmp_path: Path) -> tuple[Path, Path]:
     """Write two runs."""
-    one, other = tmp_path / "a.run", tmp_path / "b.run"
-    one.write_text("q Q0 x 1 2.0 r\nq Q0 y 2 1.0 r\np Q0 z 1 1.0 r\n")
+    first, other = tmp_path / "a.run", tmp_path / "b.run"
+    first.write_text("q Q0 x 1 2.0 r\nq Q0 y 2 1.0 r\np Q0 z 1 1.0 r\n")
     other.write_text("q Q0 y 1 2.0 r\nq Q0 z 2 1.0 r\n")
-    return one, other
+    return first, other
 
 
 def test_interleave(runs: tuple[Path, Path], tmp_path: Path) -> None:
@@ -103,7 +105,7 @@ def test_interleave(runs: tuple[Path, Path], tmp_path: Path) -> None:
     log.write_text(
         "query_id,draw,item,impression_id,user\nq,0,x,1,u\nq,1,y,2,u\nq,4,x,3,v\n"
     )
-    asked = (
+    words = (
         "online",
         "interleave",
         lists,
@@ -114,15 +116,15 @@ def test_interleave(runs: tuple[Path, Path], tmp_path: Path) -> None:
         "--cluster",
         "user",
     )
-    found = interleaving_preference(
+    preference = interleaving_preference(
         log, lists, columns={"item": "doc_id"}, cluster="user"
     )
-    assert json.loads(run(*asked, "--format", "json").stdout) == found.report()
-    assert "warning  there is no column clicked" in run(*asked).stdout
+    assert json.loads(run(*words, "--format", "json").stdout) == preference.report()
+    assert "warning  there is no column clicked" in run(*words).stdout
 
 
 def test_interleave_mistakes(runs: tuple[Path, Path], tmp_path: Path) -> None:
-    """Options of making and of testing do not mix; files that nobody can write are refused first."""
+    """Options of making and of testing do not mix; files that cannot be written are refused first."""
     assert (
         "--k cannot go with --clicks"
         in run(
@@ -150,7 +152,7 @@ def test_ab(tmp_path: Path) -> None:
     log = tmp_path / "log.csv"
     rows = [f"{n},{n // 2},{'xy'[n // 2 % 2]},1,{n % 3 == 0}" for n in range(60)]
     log.write_text("\n".join(["impression_id,uid,arm,position,click", *rows]) + "\n")
-    asked = (
+    words = (
         "online",
         "ab",
         log,
@@ -163,11 +165,11 @@ def test_ab(tmp_path: Path) -> None:
         "--shares",
         "x=1,y=1",
     )
-    found = ab(
+    experiment = ab(
         log, "arm", versus="y", columns={"uid": "user_id"}, shares={"x": 1, "y": 1}
     )
-    assert json.loads(run(*asked, "--format", "json").stdout) == found.report()
-    table = run(*asked, env={"COLUMNS": "200"}).stdout.splitlines()
+    assert json.loads(run(*words, "--format", "json").stdout) == experiment.report()
+    table = run(*words, env={"COLUMNS": "200"}).stdout.splitlines()
     assert table[0].split()[:4] == ["measure", "variant", "versus", "difference"]
     assert any(
         line.startswith("log  60 rows · 60 impressions · 20 clicks · 30 values")
@@ -175,7 +177,7 @@ def test_ab(tmp_path: Path) -> None:
     )
     assert "variant=" not in table[-1]
     assert any(line.startswith("looks  ") and "--sequential" in line for line in table)
-    running = run(*asked, "--planned", 100, "--format", "csv").stderr
+    running = run(*words, "--planned", 100, "--format", "csv").stderr
     assert "warning  the experiment is still running, with 30 of 100 units" in running
     always = ab(
         log,
@@ -186,11 +188,11 @@ def test_ab(tmp_path: Path) -> None:
         sequential=True,
     )
     assert (
-        json.loads(run(*asked, "--sequential", "--format", "json").stdout)
+        json.loads(run(*words, "--sequential", "--format", "json").stdout)
         == always.report()
     )
-    assert always.differences["low"][0] < found.differences["low"][0]
-    assert "--planned 0" in run(*asked, "--planned", 0, code=2).stderr
+    assert always.differences["low"][0] < experiment.differences["low"][0]
+    assert "--planned 0" in run(*words, "--planned", 0, code=2).stderr
     alone = run(
         "online",
         "ab",

@@ -73,8 +73,8 @@ def test_no_value_of_an_option_is_a_crash(tmp_path: Path, name: str) -> None:
     options = list(filter(numeric, commands()[f"online {name}"].params))
     assert len(options) > 4
     for option, value in product(options, VALUES):
-        given = ("online", name, *arguments, "--quiet", f"{option.opts[0]}={value}")
-        assert exit_code(given) in (0, 2, 3), given
+        inputs = ("online", name, *arguments, "--quiet", f"{option.opts[0]}={value}")
+        assert exit_code(inputs) in (0, 2, 3), inputs
 
 
 TIMES: tuple[Any, ...] = (
@@ -107,7 +107,7 @@ TIMES: tuple[Any, ...] = (
 )
 def test_no_time_is_a_crash(times: list[Any], unit: Any, zone: str | None) -> None:
     """Times far from ours are read, or refused; what is advised is no dead end."""
-    table = {"user_id": [f"u{at}" for at in range(len(times))], "time": times}
+    table = {"user_id": [f"u{index}" for index in range(len(times))], "time": times}
     log = {
         **table,
         "query_id": table["user_id"],
@@ -172,13 +172,13 @@ def test_the_last_month_ends_with_observation(tmp_path: Path) -> None:
         "user_id,time\na,2023-10-15\na,2023-11-20\nc,2023-11-15\nc,2023-12-31\n"
     )
 
-    found = retention(log, unit="month", end="2024-01-15")
+    cohorts = retention(log, unit="month", end="2024-01-15")
     until = retention(log, unit="month")
     month = retention(
         pl.DataFrame({"user_id": ["a"], "time": ["2024-01-30"]}), unit="month"
     )
 
-    (warning,) = found.audit.warnings
+    (warning,) = cohorts.audit.warnings
     assert warning.startswith(
         "the last month, from 2024-01-01, is not complete by 2024-01-15"
     )

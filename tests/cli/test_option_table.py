@@ -37,13 +37,13 @@ def meaning(option: Option) -> tuple[Any, ...]:
 
 def test_every_option_is_in_the_table() -> None:
     """No command declares an option of its own; each option of the table has a command."""
-    found = set()
+    names = set()
     for name, command in commands().items():
         for param in command.params:
             if isinstance(param, click.Option) and name not in FOREIGN:
                 assert isinstance(param, Option), f"{name}: {param.opts}"
-                found.add(param.listed)
-    assert found == {name for options in PANELS.values() for name in options}
+                names.add(param.listed)
+    assert names == {name for options in PANELS.values() for name in options}
 
 
 def test_a_name_has_one_meaning() -> None:
@@ -122,9 +122,9 @@ def test_an_option_with_one_value_is_given_once() -> None:
             for spelling in option.opts:
                 words = [*name.split(), option.opts[0], "1", spelling, "2"]
                 done = CliRunner().invoke(cli, words)
-                said = f"{option.opts[0]} is given 2 times"
+                text = f"{option.opts[0]} is given 2 times"
                 assert (str(done.exception) or "").startswith(
-                    said
+                    text
                 ) is not option.multiple
                 kind = "several" if option.multiple else "one"
                 tried[kind] += 1

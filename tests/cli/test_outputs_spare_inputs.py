@@ -173,7 +173,10 @@ def _texts() -> dict[str, str]:
     ]
     first = documents[0]
     task = '{"task_name": "%s", "scores": {"test": [{"main_score": 0.%d}]}}'
-    features = [f"{at % 3} qid:{at // 4} 1:{at % 5} 2:{at % 7}.5" for at in range(40)]
+    features = [
+        f"{index % 3} qid:{index // 4} 1:{index % 5} 2:{index % 7}.5"
+        for index in range(40)
+    ]
     nugget = {"text": "x", "importance": "vital", "assignment": "support"}
     answer = {"qid": "q01", "nuggets": [nugget], "answer_text": "x"}
     plain = {"qid": "q01", "nuggets": [{"text": "x", "importance": "vital"}]}
@@ -182,17 +185,22 @@ def _texts() -> dict[str, str]:
         "references": [first],
         "answer": [{"text": "x", "citations": [0]}],
     }
-    clicks = [f"s{at // 4},q01,d{at % 4},{at % 4 + 1},{at % 3 % 2}" for at in range(40)]
+    clicks = [
+        f"s{index // 4},q01,d{index % 4},{index % 4 + 1},{index % 3 % 2}"
+        for index in range(40)
+    ]
     shown = [
-        f"i{at // 2},u{at // 4},q01,{documents[at % 2]},{at % 2 + 1},{at % 3 % 2},"
-        f"{'xy'[at // 4 % 2]},{at % 3 % 2},0.5"
-        for at in range(80)
+        f"i{index // 2},u{index // 4},q01,{documents[index % 2]},{index % 2 + 1},{index % 3 % 2},"
+        f"{'xy'[index // 4 % 2]},{index % 3 % 2},0.5"
+        for index in range(80)
     ]
     return {
         "docs.csv": "doc_id,title\n" + "".join(f"{doc},t\n" for doc in documents),
         "docs.jsonl": demo.DOCUMENTS.read_text(),
         "queries.csv": "query_id,country\n"
-        + "".join(f"{query},{'xy'[at % 2]}\n" for at, query in enumerate(queries)),
+        + "".join(
+            f"{query},{'xy'[index % 2]}\n" for index, query in enumerate(queries)
+        ),
         "pairs.csv": f"query_id,doc_id\nq01,{first}\n",
         "same.csv": f"doc_id,class\n{first},1\n{documents[1]},1\n",
         "items.csv": "doc_id,genre\n" + "".join(f"{doc},g\n" for doc in documents),
@@ -206,9 +214,9 @@ def _texts() -> dict[str, str]:
         "own_neighbour.py": "THREE = 3\n",
         "wide.csv": "system,x,y,z\na,.1,.2,.3\nb,.2,.3,.1\nc,.3,.1,.2\n",
         **{
-            f"mteb/m{model}/r/{name}.json": task % (name, 3 * model + at)
+            f"mteb/m{model}/r/{name}.json": task % (name, 3 * model + index)
             for model in (1, 2)
-            for at, name in enumerate("AB")
+            for index, name in enumerate("AB")
         },
         "collections.toml": '[collections.nq]\nqrels = "q.txt"\nruns = ["runs/*.run"]\n'
         '[collections.other]\nqrels = "other.txt"\nruns = ["again/*.run"]\n',
@@ -217,9 +225,9 @@ def _texts() -> dict[str, str]:
         'queries = "queries.csv"\n[gate.options]\nexclude = "pairs.csv"\n'
         '[[gate.rules]]\nmeasure = "P@3"\nfloor = 0.1\n',
         "events.csv": "user_id,time\n"
-        + "".join(f"u{at % 7},2025-01-{at % 20 + 1:02}\n" for at in range(60)),
+        + "".join(f"u{index % 7},2025-01-{index % 20 + 1:02}\n" for index in range(60)),
         "registrations.csv": "user_id,time\n"
-        + "".join(f"u{at},2025-01-01\n" for at in range(7)),
+        + "".join(f"u{index},2025-01-01\n" for index in range(7)),
         "clicks.csv": "session,query_id,doc_id,position,clicked\n" + "\n".join(clicks),
         "propensities.csv": "position,propensity\n1,1\n2,.6\n3,.5\n4,.4\n",
         "ab.csv": "impression_id,user_id,query_id,doc_id,position,clicked,variant,reward,"
@@ -230,14 +238,16 @@ def _texts() -> dict[str, str]:
         "support.csv": f"qid,sentence,doc_id,support\nq01,0,{first},1\n",
         "train.txt": "\n".join(features) + "\n",
         "bare.txt": "".join(
-            f"{line.replace(f' qid:{at // 4}', '')}\n"
-            for at, line in enumerate(features)
+            f"{line.replace(f' qid:{index // 4}', '')}\n"
+            for index, line in enumerate(features)
         ),
         "bare.txt.query": "4\n" * 10,
         "train.csv": "query_id,relevance,f,g\n"
-        + "".join(f"{at // 4},{at % 3},{at % 5},{at % 7}\n" for at in range(40)),
-        "predicted.txt": "".join(f"{at % 5}\n" for at in range(40)),
-        "predicted.csv": "score\n" + "".join(f"{at % 3}\n" for at in range(40)),
+        + "".join(
+            f"{index // 4},{index % 3},{index % 5},{index % 7}\n" for index in range(40)
+        ),
+        "predicted.txt": "".join(f"{index % 5}\n" for index in range(40)),
+        "predicted.csv": "score\n" + "".join(f"{index % 3}\n" for index in range(40)),
         "beir/corpus.jsonl": '{"_id": "d1", "text": "x"}\n',
         "beir/queries.jsonl": '{"_id": "q01", "text": "x"}\n',
     }
@@ -269,10 +279,10 @@ def _tables(folder: Path) -> None:
     connection.close()
     judged = [line.split() for line in (folder / "q.txt").read_text().splitlines()]
     full, sampled = [], dict.fromkeys((row[0] for row in judged), 0)
-    for at, (query, _, document, grade) in enumerate(judged):
+    for index, (query, _, document, grade) in enumerate(judged):
         sampled[query] += grade == "0"
         if grade != "0" or sampled[query] <= 4:
-            full.append(f"{query} Q0 {document} 1 {at}. r")
+            full.append(f"{query} Q0 {document} 1 {index}. r")
     (folder / "full.run").write_text("\n".join(full) + "\n")
     beir = "".join(f"{row[0]}\t{row[2]}\t{row[3]}\n" for row in judged)
     (folder / "beir/qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\n" + beir)
@@ -285,12 +295,12 @@ def _tables(folder: Path) -> None:
 
 def _scores(folder: Path) -> None:
     """Write scores per query of both runs, together and apart."""
-    found = rankstone.evaluate(folder / "q.txt", {"a": folder / "a.run"}, "P@3")
+    scores = rankstone.evaluate(folder / "q.txt", {"a": folder / "a.run"}, "P@3")
     both = rankstone.evaluate(folder / "q.txt", demo.RUNS, "P@3").per_query
     both.select("run", "query_id", "measure", "value").write_csv(folder / "scores.csv")
     for name in ("x.csv", "y.csv"):
         shutil.copy(folder / "scores.csv", folder / name)
-    lines = found.per_query.select("query_id", "value").rows()
+    lines = scores.per_query.select("query_id", "value").rows()
     text = "".join(f"P_3\t{query}\t{value}\n" for query, value in lines)
     for name in ("a.scores", "b.scores"):
         (folder / name).write_text(text)
@@ -318,9 +328,9 @@ def opened_files(folder: Path) -> Iterator[set[Path]]:
         system.inotify_add_watch(events, os.fsencode(place), IN_OPEN): place
         for place in places
     }
-    found: set[Path] = set()
+    names: set[Path] = set()
     try:
-        yield found
+        yield names
         data = os.read(events, 1 << 22)
     finally:
         os.close(events)
@@ -329,7 +339,7 @@ def opened_files(folder: Path) -> Iterator[set[Path]]:
         name = data[EVENT.size : EVENT.size + length].rstrip(b"\0").decode()
         data = data[EVENT.size + length :]
         if name and not mask & IN_ISDIR:
-            found.add(watched[watch] / name)
+            names.add(watched[watch] / name)
 
 
 def state(folder: Path) -> dict[str, str]:
@@ -345,8 +355,10 @@ def state(folder: Path) -> dict[str, str]:
 
 def outputs_of(name: str) -> list[str]:
     """Return the options of a command that write files."""
-    found: click.Command = commands()[name]
-    return [one.opts[0] for one in found.params if getattr(one, "writes", False)]
+    command: click.Command = commands()[name]
+    return [
+        param.opts[0] for param in command.params if getattr(param, "writes", False)
+    ]
 
 
 WRITING: Final = [name for name in commands() if outputs_of(name)]
@@ -377,10 +389,10 @@ def test_no_output_takes_the_place_of_an_input(
         assert files, line
         for option in outputs_of(name):
             suffix = OWN_SUFFIXES.get((name, option)) or SUFFIXES.get(option, ".txt")
-            for at, file in enumerate(sorted(files)):
+            for index, file in enumerate(sorted(files)):
                 monkeypatch.delitem(sys.modules, "own_neighbour", raising=False)
                 alias = tmp_path / f"{tried}{suffix}"
-                if at % 2:
+                if index % 2:
                     alias.symlink_to(file)
                 else:
                     alias.hardlink_to(file)
@@ -406,7 +418,9 @@ def _words(line: str, folder: Path) -> list[str]:
 
 
 def _needs_output(name: str) -> bool:
-    return any(one.required for one in commands()[name].params if "-o" in one.opts)
+    return any(
+        param.required for param in commands()[name].params if "-o" in param.opts
+    )
 
 
 def test_one_file_by_many_names(world: Path, tmp_path: Path) -> None:
@@ -463,8 +477,8 @@ def test_in_python_a_path_to_write_is_written(world: Path, tmp_path: Path) -> No
     folder = tmp_path / "work"
     shutil.copytree(world, folder)
     scores = folder / "scores.csv"
-    found = rankstone.compare_scores(scores)
-    found.write(scores)
+    comparison = rankstone.compare_scores(scores)
+    comparison.write(scores)
     runs = {name: folder / f"{name}.run" for name in "ab"}
     shown = rankstone.compare(folder / "q.txt", runs, "P@3")
     before = state(folder)

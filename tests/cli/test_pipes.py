@@ -63,7 +63,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copy(path, place / name)
     queries = pl.read_ndjson(demo.QUERIES)["query_id"].to_list()
     countries = [
-        f"{query},{'de' if at % 2 else 'fr'}\n" for at, query in enumerate(queries)
+        f"{query},{'de' if index % 2 else 'fr'}\n"
+        for index, query in enumerate(queries)
     ]
     features = [
         f"{row % 2} qid:{row // 4} 1:{row * 7 % 5} 2:{row % 2}.{row % 3}\n"
@@ -86,7 +87,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def told(text: str) -> list[str]:
+def words_of(text: str) -> list[str]:
     """Return the words of an output; what files are called is a word like any other."""
     names = r"(/dev/fd/)?\b6\d\b|\b(QRELS|RUN|OTHER|QUERIES|EVENTS|LABELLED|FEATURES|SCORES|MODEL)(\.csv)?\b"
     return re.sub(names, "FILE", text).split()
@@ -122,7 +123,9 @@ def test_pipes_are_read_like_the_files_they_come_from(folder: Path, line: str) -
         re.sub("<([A-Za-z.]+)>", r"<(cat \1)", line),
     )
 
-    assert told(bash(f"$R {piped}", folder)) == told(bash(f"$R {plain}", folder))
+    assert words_of(bash(f"$R {piped}", folder)) == words_of(
+        bash(f"$R {plain}", folder)
+    )
 
 
 def fifo(place: Path, content: bytes) -> str:
@@ -161,7 +164,7 @@ def test_the_suffix_of_a_pipe_says_its_format(
     assert scores.mean()["value"].to_list() == [1 / 2]
 
 
-def test_mistakes_in_a_pipe_are_told_with_its_name(tmp_path: Path) -> None:
+def test_mistakes_in_a_pipe_are_reported_with_its_name(tmp_path: Path) -> None:
     """A line that cannot be read, nothing at all, and a line without end, which is not waited for."""
     for name, content, kind, where in (
         ("torn", b"q Q0 x 1 2.0 t\nq Q0\n", BadLine, ":2"),
@@ -188,7 +191,7 @@ def test_a_pipe_is_kept_while_a_command_runs(tmp_path: Path) -> None:
     assert not can_be_read_again(pipe)
 
 
-def test_a_pipe_that_nobody_writes_into_is_refused(
+def test_a_pipe_without_a_writer_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Opening it would wait for ever; a configuration is read from a pipe as a table is."""

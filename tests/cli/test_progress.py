@@ -80,8 +80,8 @@ def test_extents(tmp_path: Path, name: str) -> None:
     assert table.extent() == (ROWS if exact else pytest.approx(ROWS, rel=0.02))
 
 
-def test_extents_that_nobody_knows(tmp_path: Path) -> None:
-    """Of packed text, and of frames that are yet to be computed, nothing is said."""
+def test_unknown_extents(tmp_path: Path) -> None:
+    """Of packed text, and of frames that are yet to be computed, no word is printed."""
     (tmp_path / "r.csv.gz").write_bytes(b"\x1f\x8b more")
     (tmp_path / "r.csv").write_text("a\n" * 10)
 
@@ -99,7 +99,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return now
 
 
-def test_what_is_told(clock: list[float]) -> None:
+def test_what_is_reported(clock: list[float]) -> None:
     """Rows, rows a second, the share of what is being read, and the time the rest will take."""
     with Ticker() as ticker, ticker.stream(lambda: 4_000_000) as tell:
         tell(500_000)
@@ -205,7 +205,7 @@ def test_a_bar_on_a_terminal(tmp_path: Path) -> None:
 
 
 def test_plain_callbacks_count_rows() -> None:
-    """Whoever hands a function to Python's ``progress=`` is told of rows as ever."""
+    """Whoever hands a function to Python's ``progress=`` sees rows as ever."""
     counts: list[int] = []
     rankstone.evaluate(QRELS, RUN, "RR", progress=counts.append)
 

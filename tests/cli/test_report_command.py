@@ -26,7 +26,7 @@ def run(*arguments: str) -> Result:
 
 
 def test_a_page_is_written_and_nothing_printed(tmp_path: Path) -> None:
-    """The page is there, and neither output nor standard error have anything where nobody looks on."""
+    """The page is there, and neither output nor standard error have anything where no terminal is attached."""
     done = run(QRELS, BM25, TFIDF, "-m", "nDCG@10", "-o", str(tmp_path / "report.html"))
 
     assert (done.exit_code, done.output) == (0, "")
@@ -41,9 +41,9 @@ def test_from_saved_scores(tmp_path: Path) -> None:
     """Saved scores make a page, too."""
     saved = tmp_path / "scores.csv"
     rows = [
-        f"{run},q{at},AP,{at / 60 + (run == 'b') / 10}"
+        f"{run},q{index},AP,{index / 60 + (run == 'b') / 10}"
         for run in "ab"
-        for at in range(50)
+        for index in range(50)
     ]
     saved.write_text("\n".join(["run,query_id,measure,value", *rows]))
 
@@ -56,7 +56,7 @@ def test_from_saved_scores(tmp_path: Path) -> None:
 
 
 def test_the_language(tmp_path: Path) -> None:
-    """``--lang zh`` is told to the browser and to the reader."""
+    """``--lang zh`` reaches the browser and the reader."""
     run(
         QRELS,
         BM25,
@@ -93,7 +93,7 @@ def test_inputs_are_spared(tmp_path: Path) -> None:
     assert copy.read_bytes() == demo.RUNS["bm25"].read_bytes()
 
 
-def test_the_missing_extra_is_told_before_any_work(
+def test_the_missing_extra_is_reported_before_any_work(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Without Jinja the command says what to install, even before it looks for files."""
@@ -181,17 +181,17 @@ def test_other_commands_write_pages(
 def test_a_file_of_several_systems_is_one_input(tmp_path: Path) -> None:
     """It has one line and one hash, with the names of what it holds; judgments and runs have their own."""
     scores, page = tmp_path / "scores.csv", tmp_path / "page.html"
-    names = [f"s{at}" for at in range(7)]
+    names = [f"s{index}" for index in range(7)]
     rows = [
-        f"{name},q{q},RR,{(q * at) % 5 / 5}"
-        for at, name in enumerate(names)
+        f"{name},q{q},RR,{(q * index) % 5 / 5}"
+        for index, name in enumerate(names)
         for q in range(9)
     ]
     scores.write_text("\n".join(["run,query_id,measure,value", *rows]) + "\n")
-    for lang, one in (("en", "1 input, with its hash"), ("zh", "1 个输入")):
+    for lang, item in (("en", "1 input, with its hash"), ("zh", "1 个输入")):
         run("--scores", str(scores), "-o", str(page), "--lang", lang)
         text = page.read_text()
-        assert one in text
+        assert item in text
         assert text.count(sha256(scores.read_bytes()).hexdigest()) == 1
         assert "<dt>s0, s1, s2 …</dt>" in text
     run(QRELS, BM25, TFIDF, "-o", str(page))

@@ -61,19 +61,21 @@ def test_what_is_printed(log: Path) -> None:
 
 def test_the_numbers_are_pythons(log: Path) -> None:
     """CSV, JSON lines and JSON hold what Python returns, to the last digit."""
-    found = retention(str(log), columns={"uid": "user_id", "ts": "time"}, by="platform")
+    cohorts = retention(
+        str(log), columns={"uid": "user_id", "ts": "time"}, by="platform"
+    )
     frames = {
-        "days": found.days,
-        "cohorts": found.triangle,
-        "periods": found.periods,
-        "curve": found.curve,
+        "days": cohorts.days,
+        "cohorts": cohorts.triangle,
+        "periods": cohorts.periods,
+        "curve": cohorts.curve,
     }
-    for show, frame in (frames | {"differences": found.differences}).items():
-        asked = ("online", "retention", log, *NAMED, "--by", "platform", "--show", show)
-        rows = list(csv.DictReader(io.StringIO(run(*asked, "--format", "csv").stdout)))
+    for show, frame in (frames | {"differences": cohorts.differences}).items():
+        words = ("online", "retention", log, *NAMED, "--by", "platform", "--show", show)
+        rows = list(csv.DictReader(io.StringIO(run(*words, "--format", "csv").stdout)))
         lines = [
             json.loads(line)
-            for line in run(*asked, "--format", "jsonl").stdout.splitlines()
+            for line in run(*words, "--format", "jsonl").stdout.splitlines()
         ]
         assert lines == frame.cast({pl.Date: pl.String}).to_dicts()
         assert [list(row) for row in rows] == [frame.columns] * frame.height
@@ -82,11 +84,11 @@ def test_the_numbers_are_pythons(log: Path) -> None:
             "online", "retention", log, *NAMED, "--by", "platform", "--format", "json"
         ).stdout
     )
-    assert report == found.report()
+    assert report == cohorts.report()
 
 
 def test_tables_for_people(log: Path) -> None:
-    """The triangle is a row a cohort, blank where nobody knows; Markdown and LaTeX have the same cells."""
+    """The triangle is a row a cohort, blank where it is unknown; Markdown and LaTeX have the same cells."""
     table = run(
         "online", "retention", log, *NAMED, "--show", "cohorts", "--digits", 2
     ).stdout.splitlines()
@@ -112,9 +114,9 @@ def test_tables_for_people(log: Path) -> None:
         "online", "retention", log, *NAMED, "--show", "periods", "--format", "latex"
     ).stdout
     assert r"2024-01-02 & 1 & 2 & 3 & 3.0000 &  \\" in latex
-    asked = ("--by", "platform", "--versus", "app", "--days", "1")
+    words = ("--by", "platform", "--versus", "app", "--days", "1")
     segments = run(
-        "online", "retention", log, *NAMED, *asked, env={"COLUMNS": "200"}
+        "online", "retention", log, *NAMED, *words, env={"COLUMNS": "200"}
     ).stdout
     assert segments.splitlines()[0].startswith("platform  day  cohorts")
     assert ["web", "app", "1", "2", "3", "1.0000"] in [
@@ -146,10 +148,10 @@ def test_files_are_written(log: Path, tmp_path: Path) -> None:
         "--cohorts",
         tmp_path / "all.parquet",
     )
-    found = retention(str(log), columns={"uid": "user_id", "ts": "time"})
+    cohorts = retention(str(log), columns={"uid": "user_id", "ts": "time"})
 
     assert (tmp_path / "out.txt").read_text().startswith("day")
-    assert pl.read_parquet(tmp_path / "all.parquet").equals(found.cohorts)
+    assert pl.read_parquet(tmp_path / "all.parquet").equals(cohorts.cohorts)
 
 
 def test_charts_and_the_page(log: Path, tmp_path: Path) -> None:
@@ -206,7 +208,7 @@ def test_from_standard_input_and_a_database(log: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "message"),
     [
         (["--returns", "exat"], 2, "did you mean exact"),
         (["--show", "differences"], 2, "--by COLUMN"),
@@ -224,11 +226,11 @@ def test_from_standard_input_and_a_database(log: Path, tmp_path: Path) -> None:
         (["--days", "0", "--day-origin", "1"], 2, "comes before the first day"),
     ],
 )
-def test_mistakes(log: Path, arguments: list[str], code: int, said: str) -> None:
+def test_mistakes(log: Path, arguments: list[str], code: int, message: str) -> None:
     """Each ends with its exit code and what to do, in the words of a shell, and prints nothing."""
     done = run("online", "retention", log, *NAMED, *arguments, code=code)
 
-    assert said in done.stderr
+    assert message in done.stderr
     assert not done.stdout
 
 

@@ -93,8 +93,8 @@ def test_commands_about_other_lists_refuse_budgets(
     file.write_text("query_id,doc_id,score,tokens\nq,a,1,5\n")
     judged = tmp_path / "qrels.csv"
     judged.write_text("query_id,doc_id,relevance\nq,a,1\n")
-    found = run(command, str(judged), str(file), "-m", "R@tokens(60)", code=2)
-    assert "use a cutoff by rank: R@10" in found
+    output = run(command, str(judged), str(file), "-m", "R@tokens(60)", code=2)
+    assert "use a cutoff by rank: R@10" in output
 
 
 def test_a_gate_on_a_budget(run: Run, tmp_path: Path) -> None:
@@ -140,17 +140,17 @@ def test_failures_are_counted(run: Run, tmp_path: Path) -> None:
         {"query_id": "q1", "doc_id": "a", "score": 1.0},
         {"query_id": "q1", "retrieved": ["a"]},
     )
-    for at, record in enumerate((flat, lists)):
-        file = tmp_path / f"run{at}.jsonl"
+    for index, record in enumerate((flat, lists)):
+        file = tmp_path / f"run{index}.jsonl"
         file.write_text(f"{json.dumps(record)}\n{json.dumps(failed)}\n")
-        columns = ("--columns", "run.retrieved=doc_id") if at else ()
-        found = run("eval", str(judged), str(file), *columns, "-m", "R@5")
-        found = " ".join(found.split())
+        columns = ("--columns", "run.retrieved=doc_id") if index else ()
+        output = run("eval", str(judged), str(file), *columns, "-m", "R@5")
+        output = " ".join(output.split())
         assert (
             "1 query failed: timeout (1); 1 query missing, failed ones included"
-            in found
+            in output
         )
-        assert "1 answered query" in found
+        assert "1 answered query" in output
         because = run(
             "explain", str(judged), str(file), *columns, "-m", "R@5", "-q", "q2"
         )
@@ -161,12 +161,12 @@ def test_failures_are_counted(run: Run, tmp_path: Path) -> None:
 
 
 def test_costs_that_are_nowhere(run: Run) -> None:
-    found = run("eval", *TWO[:2], *COLUMNS, "-m", "R@tokens(60)", code=3)
-    assert "needs a column tokens" in found
+    output = run("eval", *TWO[:2], *COLUMNS, "-m", "R@tokens(60)", code=3)
+    assert "needs a column tokens" in output
     assert "@tokens(500,1000,2000)" in run(
         "curve", *TWO[:2], "-m", "R@tokens", "-k", "500,1000", code=2
     )
-    assert "--documents FILE" in found
+    assert "--documents FILE" in output
 
 
 def test_records_in_an_object(run: Run, tmp_path: Path) -> None:
@@ -195,8 +195,8 @@ def test_columns_of_a_table_of_copies(run: Run, tmp_path: Path) -> None:
     log.write_text("query_id,doc_id,score\nq1,b,1\n")
     texts.write_text("key,text\na,one text\nb,One  Text\n")
     words = ("eval", str(judged), str(log), "-m", "R", "--same-as", str(texts))
-    found = run(*words, "--columns", "key=doc_id", "--format", "csv")
-    assert "R,1.0" in found
+    output = run(*words, "--columns", "key=doc_id", "--format", "csv")
+    assert "R,1.0" in output
     assert "there is no column doc_id" in run(*words, code=3)
 
 
@@ -204,7 +204,7 @@ def test_intervals_say_that_sessions_are_the_units(run: Run, tmp_path: Path) -> 
     judged, log, queries = (
         tmp_path / f"{name}.csv" for name in ("gold", "run", "queries")
     )
-    names = [f"q{at}" for at in range(8)]
+    names = [f"q{index}" for index in range(8)]
     judged.write_text(
         "query_id,doc_id,relevance\n" + "".join(f"{name},a,1\n" for name in names)
     )
@@ -237,12 +237,12 @@ def test_a_unit_that_fits_no_id(run: Run, tmp_path: Path) -> None:
     log.write_text("query_id,doc_id,score\nq1,a::2,1\nq1,b::1,0.5\n")
     for memory in ((), ("--memory", "1GB")):
         words = ("eval", str(judged), str(log), "-m", "R", *memory, "--unit")
-        found = run(*words, "document")
-        assert "unit leaves every id as it is" in " ".join(found.split())
-        assert "unit=document" in found
-        found = run(*words, "::")
-        assert "as it is" not in " ".join(found.split())
-        assert "unit=::" in found
+        output = run(*words, "document")
+        assert "unit leaves every id as it is" in " ".join(output.split())
+        assert "unit=document" in output
+        output = run(*words, "::")
+        assert "as it is" not in " ".join(output.split())
+        assert "unit=::" in output
 
 
 def test_objects_in_a_log(run: Run, tmp_path: Path) -> None:
@@ -264,7 +264,7 @@ def test_objects_in_a_log(run: Run, tmp_path: Path) -> None:
     )
     assert f"instead: --columns {names},results.chunk_id=doc_id" in wrong
     columns = ("--columns", f"{names},chunk_id=doc_id")
-    found = run(
+    output = run(
         "eval",
         str(judged),
         str(log),
@@ -274,8 +274,8 @@ def test_objects_in_a_log(run: Run, tmp_path: Path) -> None:
         "--format",
         "csv",
     )
-    assert "R@n_tokens(12),1.0" in found
-    assert "R@n_tokens(11),0.0" in found
+    assert "R@n_tokens(12),1.0" in output
+    assert "R@n_tokens(11),0.0" in output
     log.write_text(json.dumps({"qid": "q1", "results": [chunk | {"n_tokens": "12"}]}))
     assert "n_tokens holds String" in run(
         "eval", str(judged), str(log), *columns, "-m", "R@n_tokens(9)", code=3
@@ -301,8 +301,8 @@ def test_a_column_of_errors_that_are_numbers(run: Run, tmp_path: Path) -> None:
     rows = [{"query_id": "q", "doc_id": "a", "score": 1.0, "error": 0}]
     log = tmp_path / "run.jsonl"
     log.write_text("\n".join(map(json.dumps, rows)))
-    found = run("eval", str(judged), str(log), "-m", "R@5")
-    assert "failed" not in found
+    output = run("eval", str(judged), str(log), "-m", "R@5")
+    assert "failed" not in output
     file.write_text("query_id,doc_id,score,error\nq,a,1,0\n")
     assert "failed" not in run("eval", str(judged), str(file), "-m", "R@5")
     failed = tmp_path / "failed.jsonl"

@@ -115,7 +115,7 @@ def test_files_that_answer_the_same_queries_are_several_runs(
     assert met.value.given == f"the same queries in bm25.{kind}, tfidf.{kind}"
 
 
-def test_runs_of_one_tag_are_told_by_their_queries(tmp_path: Path) -> None:
+def test_runs_of_one_tag_are_distinguished_by_their_queries(tmp_path: Path) -> None:
     """Tools that write the same tag into every run do not make one run of two."""
     place = folder(
         tmp_path / "runs", bm25=BM25, tfidf=TFIDF.replace(" tfidf\n", " bm25\n")
@@ -293,9 +293,9 @@ def test_parts_with_every_query_in_each_are_one_run(tmp_path: Path) -> None:
     table = frame(BM25)
     place = tmp_path / "runs"
     place.mkdir()
-    for at in range(3):
-        name = f"part-{at:05}-3f2a9c1e-c000.snappy.parquet"
-        table.gather_every(3, at).write_parquet(place / name)
+    for index in range(3):
+        name = f"part-{index:05}-3f2a9c1e-c000.snappy.parquet"
+        table.gather_every(3, index).write_parquet(place / name)
     whole = rankstone.evaluate(demo.QRELS, {"r": table}, "AP nDCG@10")
     assert (
         rankstone.evaluate(demo.QRELS, {"r": place}, "AP nDCG@10").to_dict()
@@ -304,14 +304,14 @@ def test_parts_with_every_query_in_each_are_one_run(tmp_path: Path) -> None:
 
 
 def test_judgments_may_be_in_any_files(tmp_path: Path) -> None:
-    """Judgments have no tags, and what is said here is about runs."""
+    """Judgments have no tags, and what is stated here is about runs."""
     place = tmp_path / "qrels"
     place.mkdir()
     lines = demo.QRELS.read_text(encoding="utf-8").splitlines(keepends=True)
     (place / "monday.txt").write_text("".join(lines[::2]), encoding="utf-8")
     (place / "tuesday.txt").write_text("".join(lines[1::2]), encoding="utf-8")
-    found = rankstone.evaluate(place, demo.RUNS["bm25"], "AP").to_dict()
-    assert found["bm25"]["AP"] == pytest.approx(
+    record = rankstone.evaluate(place, demo.RUNS["bm25"], "AP").to_dict()
+    assert record["bm25"]["AP"] == pytest.approx(
         rankstone.evaluate(demo.QRELS, demo.RUNS["bm25"], "AP").to_dict()["bm25"]["AP"]
     )
 
@@ -337,7 +337,7 @@ def test_a_long_table_holds_many_runs(kind: str, tmp_path: Path) -> None:
     if kind != "frame":
         WRITE[kind](table, tmp_path / f"long.{kind}")
         table = tmp_path / f"long.{kind}"
-    found = rankstone.evaluate(
+    scores = rankstone.evaluate(
         demo.QRELS, table, "AP nDCG@10", columns=COLUMNS, run_column="algorithm"
     )
     apart = rankstone.evaluate(
@@ -345,13 +345,13 @@ def test_a_long_table_holds_many_runs(kind: str, tmp_path: Path) -> None:
         {n: frame(t) for n, t in (("bm25", BM25), ("tfidf", TFIDF))},
         "AP nDCG@10",
     )
-    assert found.to_dict() == apart.to_dict()
+    assert scores.to_dict() == apart.to_dict()
 
 
 def test_comparisons_take_long_tables() -> None:
     """The verdict is that of two files."""
     table = long()
-    found = rankstone.compare(
+    comparison = rankstone.compare(
         demo.QRELS,
         table,
         "nDCG@10",
@@ -360,7 +360,7 @@ def test_comparisons_take_long_tables() -> None:
         baseline="tfidf",
     )
     apart = rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10", baseline="tfidf")
-    assert found.table.drop("versus").equals(apart.table.drop("versus"))
+    assert comparison.table.drop("versus").equals(apart.table.drop("versus"))
 
 
 def test_eval_compare_and_report_take_long_tables(
@@ -384,21 +384,21 @@ def test_eval_compare_and_report_take_long_tables(
 
 def test_conventions_read_long_tables() -> None:
     """A library's numbers are those of its runs in files."""
-    given: dict[str, Any] = {
+    options: dict[str, Any] = {
         "columns": COLUMNS,
         "run_column": "algorithm",
         "convention": "pytrec_eval",
     }
-    found = rankstone.evaluate(demo.QRELS, long(), "map", **given).to_dict()
+    record = rankstone.evaluate(demo.QRELS, long(), "map", **options).to_dict()
     assert (
-        found
+        record
         == rankstone.evaluate(
             demo.QRELS, demo.RUNS, "map", convention="pytrec_eval"
         ).to_dict()
     )
 
 
-def test_mistakes_in_long_tables_are_told(tmp_path: Path) -> None:
+def test_mistakes_in_long_tables_are_reported(tmp_path: Path) -> None:
     """A column that is not there, a row without a name, a bad row by its own line; TREC text has only a tag."""
     with pytest.raises(
         MissingColumn, match="no column algoritm that names runs"
@@ -464,9 +464,9 @@ def test_recommendations_of_eight_algorithms() -> None:
         order="rank",
     )
     assert len(scores.to_dict()) == 8
-    known = pl.read_csv(place / "topn-java-metrics.csv").select(
+    selected = pl.read_csv(place / "topn-java-metrics.csv").select(
         run="Algorithm", query_id=pl.col("user").cast(pl.String), known="Java.RecipRank"
     )
-    both = known.join(scores.per_query, on=["run", "query_id"])
-    assert both.height == known.height
+    both = selected.join(scores.per_query, on=["run", "query_id"])
+    assert both.height == selected.height
     assert (both["known"] - both["value"]).abs().max() == pytest.approx(0, abs=1e-9)

@@ -56,9 +56,9 @@ def test_runs(run: Run, tmp_path: Path) -> None:
     assert "tfidf − bm25 by nDCG@10, 32 queries" in run(
         "slices", *DEMO, "--min-size", "8"
     )
-    one = (*DEMO[:2], *DEMO[3:])
+    item = (*DEMO[:2], *DEMO[3:])
     assert "Slices: bm25 by AP, 32 queries" in run(
-        "slices", *one, "-m", "AP", "--min-size", "8"
+        "slices", *item, "-m", "AP", "--min-size", "8"
     )
     page = tmp_path / "report.html"
     run("report", *DEMO, "--slices", "--min-size", "8", "-o", str(page))
@@ -69,8 +69,8 @@ def test_a_log(run: Run, tmp_path: Path) -> None:
     """Variants of an experiment; the other one is the control with --versus."""
     log = tmp_path / "log.csv"
     lines = [
-        f"u{at},{'new' if at % 2 else 'old'},{int(at % 4 == 1)},{'ab'[at // 2 % 2]}"
-        for at in range(400)
+        f"u{index},{'new' if index % 2 else 'old'},{int(index % 4 == 1)},{'ab'[index // 2 % 2]}"
+        for index in range(400)
     ]
     log.write_text("\n".join(["user_id,variant,clicked,kind", *lines]) + "\n")
     text = run("slices", "--log", str(log), "--versus", "old", "--attributes", "kind")
@@ -102,8 +102,8 @@ def test_a_log(run: Run, tmp_path: Path) -> None:
 def test_what_does_not_go_together(
     run: Run, words: tuple[str, ...], message: str, tmp_path: Path
 ) -> None:
-    """Said in one line, with a code of usage."""
-    words = tuple(str(tmp_path / one) if one == "x.csv" else one for one in words)
+    """Reported in one line, with a code of usage."""
+    words = tuple(str(tmp_path / word) if word == "x.csv" else word for word in words)
     (tmp_path / "x.csv").write_text("variant,clicked\na,1\n")
     assert message in run(*words, code=2)
 

@@ -22,9 +22,10 @@ FILES: Final = {
     "b.run": "q1 Q0 a 1 1 t\nq2 Q0 x 1 1 t\nq3 Q0 d 1 1 t\n",
     "board.csv": "system,x,y,z\na,.1,.2,.3\nb,.2,.3,.4\nc,.3,.4,.5\n",
     "battles.csv": "left,right,winner\na,b,a\na,b,b\nb,a,tie\n",
-    "many.txt": "".join(f"q{at} 0 a 1\n" for at in range(12)),
-    "many.run": "".join(f"q{at} Q0 a 1 1 t\n" for at in range(12)),
-    "slices.csv": "query_id,kind\n" + "".join(f"q{at},{at % 2}\n" for at in range(12)),
+    "many.txt": "".join(f"q{index} 0 a 1\n" for index in range(12)),
+    "many.run": "".join(f"q{index} Q0 a 1 1 t\n" for index in range(12)),
+    "slices.csv": "query_id,kind\n"
+    + "".join(f"q{index},{index % 2}\n" for index in range(12)),
     "gate.toml": '[gate]\nqrels = "qrels.txt"\nbaseline = "a.run"\ncandidate = "b.run"\n'
     '[[gate.rules]]\nmeasure = "RR"\nmargin = 0.9\n',
     "events.csv": "user_id,time\nu,2026-01-01\nu,2026-01-02\nv,2026-01-01\nv,2026-01-03\n",
@@ -35,7 +36,9 @@ FILES: Final = {
     "3,1,0,u3,b\n4,1,0,u4,b\n",
     "answers.jsonl": '{"qid": "q1", "nuggets": [{"text": "x", "importance": "okay", '
     '"assignment": "not_support"}]}\n',
-    "train.txt": "".join(f"{at % 2} qid:{at // 2} 1:0 2:0\n" for at in range(2, 10)),
+    "train.txt": "".join(
+        f"{index % 2} qid:{index // 2} 1:0 2:0\n" for index in range(2, 10)
+    ),
     "scores.txt": "0\n" * 8,
 }
 #: command → its words, in a folder with these files
@@ -96,7 +99,9 @@ def formatted(command: Any) -> bool:
 
 def test_every_command_has_words() -> None:
     """Each that prints JSON."""
-    assert WORDS.keys() == {name for name, one in commands().items() if formatted(one)}
+    assert WORDS.keys() == {
+        name for name, command in commands().items() if formatted(command)
+    }
 
 
 @pytest.fixture(scope="module")

@@ -188,26 +188,26 @@ def test_fixes_lead_to_the_number(
     for name, text in WRONG[what]:
         (tmp_path / name).write_text(text)
     line = f"eval {WRONG[what][0][0]} run={WRONG[what][1][0]} -m RR --format json"
-    said: list[str] = []
+    lines: list[str] = []
     while exit_code(shlex.split(line)) != 0:
         _, err = capsys.readouterr()
-        assert err not in said, err
-        said.append(err)
+        assert err not in lines, err
+        lines.append(err)
         line += f" {options(err)}"
     out, _ = capsys.readouterr()
 
-    assert 0 < len(said) <= FEW
+    assert 0 < len(lines) <= FEW
     assert json.loads(out)["runs"] == {"run": {"RR": RR}}
 
 
 def options(message: str) -> str:
     """Return the options that a message proposes; of two ways the first."""
     fix = message.partition("fix:")[2].partition("; or ")[0]
-    found = re.findall(
+    matches = re.findall(
         r"""--columns (?:'(?:[^']|'"'"')*'|"[^"]*"|\S+)|--[a-z-]+ \w+""", fix
     )
-    assert found, message
-    return " ".join(found)
+    assert matches, message
+    return " ".join(matches)
 
 
 def test_files_and_folders_are_quoted(
@@ -221,9 +221,9 @@ def test_files_and_folders_are_quoted(
     assert exit_code(["eval", "q.csv", "my rum.csv"]) != 0
     assert 'did you mean "my run.csv"?' in capsys.readouterr().err
     assert exit_code(["eval", "q.csv", "my run.csv", "-o", "not here/scores.csv"]) != 0
-    said = capsys.readouterr().err
-    assert f"there is no folder {tmp_path / 'not here'}" in said
-    assert "create the folder first" in said
+    err = capsys.readouterr().err
+    assert f"there is no folder {tmp_path / 'not here'}" in err
+    assert "create the folder first" in err
 
 
 @pytest.mark.parametrize(
@@ -279,9 +279,9 @@ def test_names_of_one_table() -> None:
         for name, cells in zip("qdgs", zip(*rows, strict=True), strict=True)
     }
     names = {"q": "query_id", "d": "doc_id", "qrels.g": "relevance", "run.s": "score"}
-    found = rankstone.evaluate(table, {"run": table}, "nDCG@1", columns=names)
+    scores = rankstone.evaluate(table, {"run": table}, "nDCG@1", columns=names)
 
-    assert found.to_dict() == {"run": {"nDCG@1": (1 / 2 + 1) / 2}}
+    assert scores.to_dict() == {"run": {"nDCG@1": (1 / 2 + 1) / 2}}
     read = parse_columns("q=query_id,d=doc_id,qrels.x=relevance")
     with pytest.raises(MissingColumn, match="no column relevance"):
         read_judgments(table, read)
@@ -293,7 +293,7 @@ def test_names_of_one_table() -> None:
 
 
 def test_one_name_for_two_things() -> None:
-    """What is a grade here and a score there is said for each table."""
+    """What is a grade here and a score there is stated for each table."""
     with pytest.raises(UsageError) as two:
         parse_columns("user=query_id,a b=relevance,a b=score")
     assert (
@@ -323,31 +323,31 @@ def test_fixes_in_python(what: str, tmp_path: Path) -> None:
     paths = [tmp_path / name for name, _ in WRONG[what]]
     for name, text in WRONG[what]:
         (tmp_path / name).write_text(text)
-    asked: dict[str, Any] = {"columns": {}}
-    said: list[str] = []
-    while (error := refused(paths, asked)) is not None:
-        assert str(error) not in said
-        said.append(str(error))
+    requested: dict[str, Any] = {"columns": {}}
+    lines: list[str] = []
+    while (error := refused(paths, requested)) is not None:
+        assert str(error) not in lines
+        lines.append(str(error))
         assert error.fix
         assert "--" not in error.fix
         first = error.fix.partition("; or ")[0]
         names = re.search(r"columns=(\{.*?\})", first)
         if names is not None:
             # all names, with those that there were
-            asked["columns"] = ast.literal_eval(names[1])
+            requested["columns"] = ast.literal_eval(names[1])
         if "order='input'" in first:
-            asked["order"] = "input"
+            requested["order"] = "input"
 
-    assert 0 < len(said) <= FEW
-    assert rankstone.evaluate(paths[0], {"run": paths[1]}, "RR", **asked).to_dict() == {
-        "run": {"RR": RR}
-    }
+    assert 0 < len(lines) <= FEW
+    assert rankstone.evaluate(
+        paths[0], {"run": paths[1]}, "RR", **requested
+    ).to_dict() == {"run": {"RR": RR}}
 
 
-def refused(paths: list[Path], asked: dict[str, Any]) -> RankstoneError | None:
+def refused(paths: list[Path], requested: dict[str, Any]) -> RankstoneError | None:
     """Return the error of an evaluation, if there is one."""
     try:
-        rankstone.evaluate(paths[0], {"run": paths[1]}, "RR", **asked)
+        rankstone.evaluate(paths[0], {"run": paths[1]}, "RR", **requested)
     except RankstoneError as error:
         return error
     return None

@@ -94,7 +94,7 @@ def test_weights_and_sessions(files: dict[str, Path]) -> None:
 
 
 def test_weights_of_intents(files: dict[str, Path]) -> None:
-    """--intents weighs subtopics; what nobody mentions has equal weights."""
+    """--intents weighs subtopics; what is not mentioned has equal weights."""
     measures = "IA(of=RR) StRecall@1 alpha_nDCG@10"
     out = run(
         "eval",
@@ -146,9 +146,9 @@ def test_an_exact_run_is_the_truth(files: dict[str, Path]) -> None:
 
 def test_epsilon_for_the_truth(files: dict[str, Path]) -> None:
     """--within counts scores near the k-th as tied with it."""
-    one = ("eval", "--exact-run", files["exact"], "--depth", 1)
-    assert run(*one, files["a"]).stdout.splitlines()[1].split() == ["a", "0.0000"]
-    assert run(*one, "--within", 0.11, files["a"]).stdout.splitlines()[1].split() == [
+    item = ("eval", "--exact-run", files["exact"], "--depth", 1)
+    assert run(*item, files["a"]).stdout.splitlines()[1].split() == ["a", "0.0000"]
+    assert run(*item, "--within", 0.11, files["a"]).stdout.splitlines()[1].split() == [
         "a",
         "0.5000",
     ]

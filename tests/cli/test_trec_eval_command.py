@@ -26,7 +26,7 @@ RUN = (
 
 @pytest.fixture
 def files(tmp_path: Path) -> tuple[str, str]:
-    """Three judged queries; the run answers two of them, and one that nobody judged."""
+    """Three judged queries; the run answers two of them, and one without judgments."""
     qrels, run = tmp_path / "qrels", tmp_path / "run"
     qrels.write_text(QRELS)
     run.write_text(RUN)
@@ -93,7 +93,7 @@ def test_official_without_options(files: tuple[str, str]) -> None:
 
 def test_missing_queries_under_c(files: tuple[str, str]) -> None:
     """-c counts them: printed by version 10, only averaged by version 9; yaap and gm_map say 0 their way."""
-    asked = (
+    words = (
         "-c",
         "-q",
         "-m",
@@ -108,7 +108,7 @@ def test_missing_queries_under_c(files: tuple[str, str]) -> None:
         "utility",
     )
     ninth, tenth = (
-        table("--compat", version, *asked, *files) for version in ("9", "10")
+        table("--compat", version, *words, *files) for version in ("9", "10")
     )
     yaap = [
         math.log((1 + 1 / 2) / (1 + 2 - 1 / 2)),
@@ -119,11 +119,11 @@ def test_missing_queries_under_c(files: tuple[str, str]) -> None:
     assert ("map", "q2") not in ninth
     assert tenth["map", "q2"] == "0.0000"
     assert tenth["utility", "q2"] == "0.0000"
-    for found in (ninth, tenth):
-        assert found["num_q", "all"] == "3"
-        assert found["map", "all"] == f"{(1 / 4 + 1 + 0) / 3:6.4f}"
+    for result in (ninth, tenth):
+        assert result["num_q", "all"] == "3"
+        assert result["map", "all"] == f"{(1 / 4 + 1 + 0) / 3:6.4f}"
         assert (
-            found["gm_map", "all"]
+            result["gm_map", "all"]
             == f"{math.exp((math.log(1 / 4) + 0 + math.log(1e-5)) / 3):6.4f}"
         )
     assert ninth["yaap", "all"] == f"{sum(yaap[:2]) / 3:6.4f}"
@@ -132,77 +132,79 @@ def test_missing_queries_under_c(files: tuple[str, str]) -> None:
 
 def test_a_level_of_relevance(files: tuple[str, str]) -> None:
     """-l moves binary measures and not graded ones; the total of num_rel ignores it under -c, and says so."""
-    asked = ("-l2", "-m", "num_rel", "-m", "P.2", "-m", "ndcg", "-m", "Rndcg")
-    found = table("-q", *asked, *files)
+    words = ("-l2", "-m", "num_rel", "-m", "P.2", "-m", "ndcg", "-m", "Rndcg")
+    rows = table("-q", *words, *files)
 
-    assert found["num_rel", "q1"] == "1"
-    assert found["P_2", "q1"] == "0.0000"
+    assert rows["num_rel", "q1"] == "1"
+    assert rows["P_2", "q1"] == "0.0000"
     assert (
-        found["ndcg", "q1"]
+        rows["ndcg", "q1"]
         == f"{(1 / math.log2(3)) / (2 / math.log2(2) + 1 / math.log2(3)):6.4f}"
     )
-    assert found["Rndcg", "q10"] == "0.0000"
-    assert table(*asked, *files)["num_rel", "all"] == "1"
-    complete = invoked("-c", *asked, *files)
+    assert rows["Rndcg", "q10"] == "0.0000"
+    assert table(*words, *files)["num_rel", "all"] == "1"
+    complete = invoked("-c", *words, *files)
     assert "num_rel               \tall\t5\n" in complete.stdout
     assert "ignores -l 2 under -c" in complete.stderr
 
 
 def test_judged_documents_only_after_the_cut(files: tuple[str, str]) -> None:
-    """-M cuts first, -J then takes out what nobody judged, pooled documents too."""
-    found = table("-q", "-J", "-M", "3", "-m", "relstring", "-m", "num_ret", *files)
+    """-M cuts first, -J then takes out what has no judgment, pooled documents too."""
+    rows = table("-q", "-J", "-M", "3", "-m", "relstring", "-m", "num_ret", *files)
 
-    assert found["relstring", "q1"] == "'01'"
-    assert found["num_ret", "q1"] == "2"
+    assert rows["relstring", "q1"] == "'01'"
+    assert rows["num_ret", "q1"] == "2"
 
 
 def test_a_list_that_is_emptied(files: tuple[str, str]) -> None:
-    """Where trec_eval divides nothing by nothing, 0 is printed and the reader is told."""
+    """Where trec_eval divides nothing by nothing, 0 is printed and a note says so."""
     qrels, run = files
     with open(run, "a", encoding="utf-8") as file:  # noqa: PTH123 - a name is all there is
         file.write("q2 Q0 x 1 1.0 mine\n")
-    found = invoked("-q", "-J", "-m", "iprec_at_recall.0", "-m", "11pt_avg", qrels, run)
+    result = invoked(
+        "-q", "-J", "-m", "iprec_at_recall.0", "-m", "11pt_avg", qrels, run
+    )
 
-    assert "iprec_at_recall_0.00  \tq2\t0.0000\n" in found.stdout
-    assert "trec_eval prints nan" in found.stderr
+    assert "iprec_at_recall_0.00  \tq2\t0.0000\n" in result.stdout
+    assert "trec_eval prints nan" in result.stderr
 
 
 def test_parameters(files: tuple[str, str]) -> None:
     """Names carry the parameters as they were written; cutoffs and shares are put in order."""
-    asked = (
+    requested = (
         "utility.2,-1,0,0 11pt_avg..25,.5 ndcg.1=3,2=9 P.7,3 set_F.0.5 ndcg_cut.10,20,23.4 "
         "iprec_at_recall..5,0 rbp.p=0.5 Rprec_mult.1.5"
     )
-    found = table(*(f"-m{text}" for text in asked.split()), *files)
+    rows = table(*(f"-m{text}" for text in requested.split()), *files)
 
-    assert " ".join(name for name, _ in found) == (
+    assert " ".join(name for name, _ in rows) == (
         "iprec_at_recall_0.00 iprec_at_recall_0.50 P_3 P_7 Rprec_mult_1.50 utility_2,-1,0,0 11pt_avg_.25,.5 "
         "ndcg_1=3,2=9 ndcg_cut_10 ndcg_cut_20 ndcg_cut_23 set_F_0.5 rbp_p=0.5"
     )
-    assert found["utility_2,-1,0,0", "all"] == f"{((2 * 1 - 3) + 2 * 1) / 2:6.4f}"
+    assert rows["utility_2,-1,0,0", "all"] == f"{((2 * 1 - 3) + 2 * 1) / 2:6.4f}"
     ideal = 9 / math.log2(2) + 3 / math.log2(3)
-    assert (
-        found["ndcg_1=3,2=9", "all"] == f"{((3 / math.log2(3)) / ideal + 1) / 2:6.4f}"
-    )
+    assert rows["ndcg_1=3,2=9", "all"] == f"{((3 / math.log2(3)) / ideal + 1) / 2:6.4f}"
 
 
 def test_the_first_parameters_count(files: tuple[str, str]) -> None:
-    """As in trec_eval, a second list of parameters does nothing; here it is said."""
-    found = invoked("-m", "P.1", "-m", "P.2", *files)
+    """As in trec_eval, a second list of parameters does nothing; here it is stated."""
+    result = invoked("-m", "P.1", "-m", "P.2", *files)
 
-    assert [line[:3] for line in found.stdout.splitlines()] == ["P_1"]
-    assert "only -m P.1 counts" in found.stderr
+    assert [line[:3] for line in result.stdout.splitlines()] == ["P_1"]
+    assert "only -m P.1 counts" in result.stderr
 
 
 def test_recall_levels_of_two_versions(tmp_path: Path) -> None:
     """R = 3, hits at ranks 1, 2 and 5: 0.7·R is two documents for both, 0.8·R three for one of them."""
     qrels, run = tmp_path / "qrels", tmp_path / "run"
     qrels.write_text("".join(f"q 0 {doc} 1\n" for doc in "abe"))
-    run.write_text("".join(f"q Q0 {doc} 1 {-at} t\n" for at, doc in enumerate("abcde")))
-    asked = ("-m", "iprec_at_recall.0.7,0.8", str(qrels), str(run))
+    run.write_text(
+        "".join(f"q Q0 {doc} 1 {-index} t\n" for index, doc in enumerate("abcde"))
+    )
+    words = ("-m", "iprec_at_recall.0.7,0.8", str(qrels), str(run))
 
-    assert [*table("--compat", "9", *asked).values()] == ["1.0000", f"{3 / 5:6.4f}"]
-    assert [*table("--compat", "10", *asked).values()] == ["1.0000", "1.0000"]
+    assert [*table("--compat", "9", *words).values()] == ["1.0000", f"{3 / 5:6.4f}"]
+    assert [*table("--compat", "10", *words).values()] == ["1.0000", "1.0000"]
 
 
 def test_near_ties_of_two_versions(tmp_path: Path) -> None:
@@ -222,7 +224,7 @@ def test_near_ties_of_two_versions(tmp_path: Path) -> None:
 
 def test_what_only_version_10_has(files: tuple[str, str]) -> None:
     """unj, rbp and rbp_resid: a residual only where something is unjudged, as there."""
-    found = table(
+    rows = table(
         "-q",
         "-m",
         "unj.2,5",
@@ -237,12 +239,12 @@ def test_what_only_version_10_has(files: tuple[str, str]) -> None:
         *files,
     )
 
-    assert found["unj_5", "q1"] == f"{2 / 5:6.4f}"
-    assert found["rbp_resid", "q1"] == f"{0.9**4 + 0.1 * (0.9**2 + 0.9**3):6.4f}"
-    assert found["rbp_resid", "q10"] == "0.0000"
-    assert found["rbp", "q1"] == f"{0.1 * 0.9 * (1 / 2):6.4f}"
-    assert found["dcg", "q1"] == f"{1 / math.log2(3):6.4f}"
-    assert found["ideal_dcg", "q1"] == f"{2 + 1 / math.log2(3):6.4f}"
+    assert rows["unj_5", "q1"] == f"{2 / 5:6.4f}"
+    assert rows["rbp_resid", "q1"] == f"{0.9**4 + 0.1 * (0.9**2 + 0.9**3):6.4f}"
+    assert rows["rbp_resid", "q10"] == "0.0000"
+    assert rows["rbp", "q1"] == f"{0.1 * 0.9 * (1 / 2):6.4f}"
+    assert rows["dcg", "q1"] == f"{1 / math.log2(3):6.4f}"
+    assert rows["ideal_dcg", "q1"] == f"{2 + 1 / math.log2(3):6.4f}"
     with pytest.raises(RankstoneError, match="trec_eval 9 has no measure 'unj'"):
         invoked("--compat", "9", "-m", "unj", *files)
 
@@ -253,7 +255,7 @@ def test_z_scores(tmp_path: Path, files: tuple[str, str]) -> None:
     reference.write_text(
         "q1 map 0.5 0.125\nq1 P_2 0.5 0\nq10 map 1 0.5\nq10 num_ret 3 2\n"
     )
-    found = table(
+    rows = table(
         "-q",
         "-Z",
         str(reference),
@@ -268,12 +270,12 @@ def test_z_scores(tmp_path: Path, files: tuple[str, str]) -> None:
         *files,
     )
 
-    assert found["Zmap", "q1"] == f"{(1 / 4 - 0.5) / 0.125:6.4f}"
-    assert found["ZP_2", "q1"] == "0.0000"
-    assert found["ZP_2", "q10"] == "-1000000.0000"
-    assert found["Znum_ret", "q10"] == f"{(1 - 3) / 2:6.4f}"
-    assert found["Zmap", "all"] == f"{(-2 + 0) / 2:6.4f}"
-    assert found["Znum_q", "all"] == "2.0000"
+    assert rows["Zmap", "q1"] == f"{(1 / 4 - 0.5) / 0.125:6.4f}"
+    assert rows["ZP_2", "q1"] == "0.0000"
+    assert rows["ZP_2", "q10"] == "-1000000.0000"
+    assert rows["Znum_ret", "q10"] == f"{(1 - 3) / 2:6.4f}"
+    assert rows["Zmap", "all"] == f"{(-2 + 0) / 2:6.4f}"
+    assert rows["Znum_q", "all"] == "2.0000"
     reference.write_text("q1 map 0.5\n")
     with pytest.raises(RankstoneError, match="not a reference for z-scores"):
         invoked("-Z", str(reference), *files)
@@ -284,7 +286,7 @@ def test_judgment_groups(tmp_path: Path) -> None:
     qrels, run = tmp_path / "qrels", tmp_path / "run"
     qrels.write_text("q u a 1\nq u b 0\nq v b 1\nq v c 2\n")
     run.write_text("q Q0 a 1 3 t\nq Q0 b 2 2 t\nq Q0 x 3 1 t\n")
-    found = table(
+    rows = table(
         "-R",
         "qrels_jg",
         "-m",
@@ -297,7 +299,7 @@ def test_judgment_groups(tmp_path: Path) -> None:
         str(run),
     )
 
-    assert [*found.values()] == [
+    assert [*rows.values()] == [
         f"{(1 / 1 + (1 / 2) / 2) / 2:6.4f}",
         f"{(1 / 2 + 1 / 2) / 2:6.4f}",
         f"{(1 / 1 + 1 / 2) / 2:6.4f}",
@@ -309,12 +311,12 @@ def test_preferences(tmp_path: Path) -> None:
     prefs, run = tmp_path / "prefs", tmp_path / "run"
     prefs.write_text("q u s a 2.0\nq u s b 1.0\nq u t b 5\nq u t c 4\n")
     run.write_text("q Q0 b 1 1 t\nq Q0 a 2 1 t\nq Q0 x 3 1 t\n")
-    found = table("-R", "prefs", "-m", "all_prefs", "-n", "-q", str(prefs), str(run))
+    rows = table("-R", "prefs", "-m", "all_prefs", "-n", "-q", str(prefs), str(run))
 
-    assert found["prefs_num_prefs_poss", "q"] == "3"
-    assert found["prefs_num_prefs_ful", "q"] == "3"
-    assert found["prefs_num_prefs_ful_ret", "q"] == "1"
-    assert found["prefs_simp", "q"] == found["prefs_pair_ret", "q"] == "1.0000"
+    assert rows["prefs_num_prefs_poss", "q"] == "3"
+    assert rows["prefs_num_prefs_ful", "q"] == "3"
+    assert rows["prefs_num_prefs_ful_ret", "q"] == "1"
+    assert rows["prefs_simp", "q"] == rows["prefs_pair_ret", "q"] == "1.0000"
 
 
 def test_standard_input_and_packed_files(
@@ -338,11 +340,11 @@ def test_one_query(files: tuple[str, str]) -> None:
     assert "nothing of the inner workings" in out.stderr
 
 
-def test_gains_of_rbp_may_be_said(files: tuple[str, str]) -> None:
+def test_gains_of_rbp_may_be_stated(files: tuple[str, str]) -> None:
     """They stand beside p, other grades keep theirs, and the largest gain of the query is worth 1."""
     qrels, run = files
-    found = table("-q", "-m", "rbp.p=0.5,1=0.25,2=1", qrels, run)
-    assert found["rbp_p=0.5,1=0.25,2=1", "q1"] == f"{0.5 * 0.5 * 0.25:6.4f}"
+    rows = table("-q", "-m", "rbp.p=0.5,1=0.25,2=1", qrels, run)
+    assert rows["rbp_p=0.5,1=0.25,2=1", "q1"] == f"{0.5 * 0.5 * 0.25:6.4f}"
     scaled = table("-q", "-m", "rbp.p=0.5,1=3", qrels, run)
     assert scaled["rbp_p=0.5,1=3", "q1"] == f"{0.5 * 0.5 * (3 / 3):6.4f}"
     foreign = table("-q", "-m", "rbp.p=0.5,7=4", qrels, run)
@@ -356,7 +358,7 @@ def test_gains_of_rbp_may_be_said(files: tuple[str, str]) -> None:
 
 
 def test_grades_are_cut_as_in_c(tmp_path: Path, files: tuple[str, str]) -> None:
-    """1.9 counts as 1, and the reader is told."""
+    """1.9 counts as 1, and a note says so."""
     qrels = tmp_path / "fractions"
     qrels.write_text("q1 0 a 1.9\nq10 0 e 0.5\n")
     out = invoked("-m", "num_rel", "-m", "dcg", str(qrels), files[1])
@@ -395,7 +397,7 @@ def test_notes_on_gains(files: tuple[str, str]) -> None:
 def test_usage_errors(
     files: tuple[str, str], arguments: tuple[str, ...], message: str
 ) -> None:
-    """A question that cannot be asked says what could be."""
+    """A question without an answer says what could be."""
     with pytest.raises(RankstoneError) as caught:
         invoked(*arguments, *files)
     assert message in str(caught.value)
@@ -414,7 +416,7 @@ def test_files_that_do_not_fit(tmp_path: Path, files: tuple[str, str]) -> None:
 
 
 def test_help_and_version() -> None:
-    """-h describes the measures asked for, -v names the reading, and too few files are told."""
+    """-h describes the measures requested, -v names the reading, and too few files are reported."""
     assert "AP@k = (1/Z)" in invoked("-h", "-m", "map").stdout
     assert "printing what trec_eval 9 prints" in invoked("-v", "--compat", "9").stdout
     with pytest.raises(RankstoneError, match="judgments and a run are needed"):
@@ -423,7 +425,7 @@ def test_help_and_version() -> None:
         invoked("-", "-")
 
 
-def test_a_file_that_is_not_whole_is_told(
+def test_a_file_that_is_not_whole_is_reported(
     files: tuple[str, str], tmp_path: Path
 ) -> None:
     """The last line, where the run's name stands, cannot be read of a packed file that was cut off."""
@@ -458,7 +460,7 @@ def test_duplicates_have_no_option_here(files: tuple[str, str], tmp_path: Path) 
     ):
         twice = tmp_path / "twice"
         twice.write_text(text)
-        pair = [str(twice) if one == file else one for one in files]
+        pair = [str(twice) if item == file else item for item in files]
         with pytest.raises(
             RankstoneError, match="keep one of the rows: trec_eval stops here, too"
         ) as raised:
@@ -470,7 +472,10 @@ def test_several_runs(tmp_path: Path) -> None:
     """The lines of each run stand below its runid, and are those it has alone."""
     (tmp_path / "qrels").write_text("q 0 a 1\nq 0 b 2\n")
     for name, order in (("one", "ab"), ("two", "ba")):
-        rows = [f"q Q0 {doc} {at} {9 - at} {name}\n" for at, doc in enumerate(order)]
+        rows = [
+            f"q Q0 {doc} {index} {9 - index} {name}\n"
+            for index, doc in enumerate(order)
+        ]
         (tmp_path / name).write_text("".join(rows))
     files = [str(tmp_path / name) for name in ("qrels", "one", "two")]
     shell = CliRunner()

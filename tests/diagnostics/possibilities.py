@@ -42,8 +42,8 @@ class Case:
 def judgments(cases: Sequence[Case]) -> pl.DataFrame:
     """Return the judgments of cases, each of which is a query."""
     rows = [
-        (f"q{at}", doc, grade)
-        for at, case in enumerate(cases)
+        (f"q{index}", doc, grade)
+        for index, case in enumerate(cases)
         for doc, grade in case.judged.items()
     ]
     return pl.DataFrame(rows, ["query_id", "doc_id", "relevance"], orient="row")
@@ -52,8 +52,8 @@ def judgments(cases: Sequence[Case]) -> pl.DataFrame:
 def run(cases: Sequence[Case], which: int) -> pl.DataFrame:
     """Return one run over cases."""
     rows = [
-        (f"q{at}", doc, score)
-        for at, case in enumerate(cases)
+        (f"q{index}", doc, score)
+        for index, case in enumerate(cases)
         for doc, score in (case.lists[which] or {}).items()
     ]
     return pl.DataFrame(rows, ["query_id", "doc_id", "score"], orient="row")
@@ -72,12 +72,12 @@ def possible(
     qrels: list[tuple[str, str, float]] = []
     lists: list[list[tuple[str, str, float]]] = [[] for _ in runs]
     counts = []
-    for at, case in enumerate(cases):
+    for index, case in enumerate(cases):
         holes = case.holes(runs, options.get("depth"))
         assignments = list(product(case.scale, repeat=len(holes)))
         counts.append(len(assignments))
         for number, grades in enumerate(assignments):
-            name = f"{at}/{number}"
+            name = f"{index}/{number}"
             qrels += [(name, doc, grade) for doc, grade in case.judged.items()]
             qrels += [
                 (name, doc, grade) for doc, grade in zip(holes, grades, strict=True)
@@ -91,16 +91,16 @@ def possible(
     names = list(dict.fromkeys(name for name, _, _ in qrels))
     values = [_values(table, names, rows, measures, options) for rows in lists]
     ends = np.cumsum(counts)
-    found = {}
+    numbers = {}
     for measure in measures:
         value = values[0][measure] - (values[1][measure] if len(runs) > 1 else 0.0)
-        for at, (end, count) in enumerate(zip(ends, counts, strict=True)):
+        for index, (end, count) in enumerate(zip(ends, counts, strict=True)):
             part = value[end - count : end]
             part = part[~np.isnan(part)]
-            found[f"q{at}", measure] = (
+            numbers[f"q{index}", measure] = (
                 (part.min(), part.max()) if len(part) else (np.nan, np.nan)
             )
-    return found
+    return numbers
 
 
 def _values(
@@ -113,7 +113,7 @@ def _values(
     """Return each measure's values in the order of the queries, NaN where there is none."""
     table = pl.DataFrame(rows, ["query_id", "doc_id", "score"], orient="row")
     scores = rankstone.evaluate(qrels, table, list(measures), **options).per_query
-    place = {name: at for at, name in enumerate(names)}
+    place = {name: index for index, name in enumerate(names)}
     values = {measure: np.full(len(place), np.nan) for measure in measures}
     for query, measure, value in scores.select(
         "query_id", "measure", "value"
@@ -146,13 +146,14 @@ def draw(
         Whether scores tie.
     """
     while True:
-        docs = [f"d{at}" for at in range(int(rng.integers(2, 11)))]
+        docs = [f"d{index}" for index in range(int(rng.integers(2, 11)))]
         chance = rng.uniform(0.1, 0.9)
         judged = {
             doc: float(rng.choice(scale)) for doc in docs if rng.random() < chance
         }
         judged |= {
-            f"m{at}": float(rng.choice(scale)) for at in range(int(rng.integers(0, 3)))
+            f"m{index}": float(rng.choice(scale))
+            for index in range(int(rng.integers(0, 3)))
         }
         if not judged:
             continue

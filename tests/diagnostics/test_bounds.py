@@ -1,4 +1,4 @@
-"""Bounds one fact at a time: numbers on paper, what is asked, what is refused."""
+"""Bounds one fact at a time: numbers on paper, what is requested, what is refused."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
 
 
-def interval(found: rankstone.Bounds, run: str = "run") -> tuple[float, float]:
+def interval(bounds: rankstone.Bounds, run: str = "run") -> tuple[float, float]:
     """Return the bounds of the one measure's mean."""
-    low, high = found.mean().filter(run=run).select("low", "high").row(0)
+    low, high = bounds.mean().filter(run=run).select("low", "high").row(0)
     return low, high
 
 
 # -- numbers ---------------------------------------------------------------------------------------------
 def test_the_extremes_are_neither_all_nor_nothing() -> None:
     """Grades 2, 2, 1 and two unjudged: nDCG is lowest with a 2 at the bottom, highest with nothing."""
-    found = rankstone.bounds(
+    bounds = rankstone.bounds(
         {"q": {"a": 2, "b": 2, "c": 1}}, {"q": ["a", "b", "c", "d", "e"]}, "nDCG"
     )
     both = rankstone.evaluate(
@@ -45,16 +45,16 @@ def test_the_extremes_are_neither_all_nor_nothing() -> None:
 
     shown = 2 / log2(2) + 2 / log2(3) + 1 / log2(4) + 2 / log2(6)
     ideal = 2 / log2(2) + 2 / log2(3) + 2 / log2(4) + 1 / log2(5)
-    assert interval(found) == pytest.approx((shown / ideal, 1.0), abs=1e-15)
+    assert interval(bounds) == pytest.approx((shown / ideal, 1.0), abs=1e-15)
     assert both == pytest.approx(
         0.979, abs=5e-4
     )  # what a bound by “all of the best grade” would say
-    assert found.mean()["certificate"][0] == "proven"
+    assert bounds.mean()["certificate"][0] == "proven"
 
 
 def test_average_precision_on_paper() -> None:
     """One relevant document of two at rank 1, unjudged ones at ranks 2 and 3."""
-    found = rankstone.bounds({"q": {"a": 1, "z": 1}}, {"q": ["a", "b", "c"]}, "AP")
+    bounds = rankstone.bounds({"q": {"a": 1, "z": 1}}, {"q": ["a", "b", "c"]}, "AP")
 
     none, second, third, both = (
         1 / 2,
@@ -62,7 +62,7 @@ def test_average_precision_on_paper() -> None:
         (1 + 2 / 3) / 3,
         (1 + 2 / 2 + 3 / 3) / 4,
     )
-    assert interval(found) == (
+    assert interval(bounds) == (
         min(none, second, third, both),
         max(none, second, third, both),
     )
@@ -71,11 +71,14 @@ def test_average_precision_on_paper() -> None:
 def test_a_query_without_value_has_no_bounds() -> None:
     """Nothing is judged relevant: no value now, no bounds, and no warning on the way there."""
     qrels, runs = {"q": {"x": 0}}, {"a": {"q": ["d1", "d2"]}, "b": {"q": ["d3", "d1"]}}
-    found = rankstone.bounds(
+    bounds = rankstone.bounds(
         qrels, runs, "RR@1", empty="undefined", grades=[0, 1], difference=("a", "b")
     )
 
-    assert found.mean().filter(run="a - b").select("low", "high").row(0) == (None, None)
+    assert bounds.mean().filter(run="a - b").select("low", "high").row(0) == (
+        None,
+        None,
+    )
 
 
 def test_holes_below_the_cutoff_count() -> None:
@@ -88,12 +91,12 @@ def test_holes_below_the_cutoff_count() -> None:
 
 
 def test_the_scale_is_given_or_that_of_the_judgments() -> None:
-    """Grades are those judged, and 0, or what is said."""
+    """Grades are those judged, and 0, or the scale of the option."""
     qrels, ranked = {"q": {"a": 3}}, {"q": ["b", "a"]}
-    found = rankstone.bounds(qrels, ranked, "CG")
+    bounds = rankstone.bounds(qrels, ranked, "CG")
 
-    assert found.grades == (0.0, 3.0)
-    assert interval(found) == (3.0, 6.0)
+    assert bounds.grades == (0.0, 3.0)
+    assert interval(bounds) == (3.0, 6.0)
     assert interval(rankstone.bounds(qrels, ranked, "CG", grades=[0, 1, 10])) == (
         3.0,
         13.0,
@@ -120,38 +123,38 @@ def test_a_shared_document_has_one_grade() -> None:
     assert open_.mean().filter(run="x - y")["sign"].to_list() == ["?"]
 
 
-def test_a_certain_difference_is_said_to_be_one() -> None:
+def test_a_certain_difference_is_called_certain() -> None:
     """Whatever the unjudged document is worth, the run with the relevant one on top is above."""
     qrels = {"q": {"a": 1, "b": 0}}
     runs = {"x": {"q": ["a", "b", "u"]}, "y": {"q": ["b", "u", "a"]}}
-    found = (
+    rows = (
         rankstone.bounds(qrels, runs, "RR AP", difference=("x", "y"))
         .mean()
         .filter(run="x - y")
     )
 
-    assert found["sign"].to_list() == [">", ">"]
-    assert found["low"].to_list() == [1 - 1 / 2, (1 + 2 / 3) / 2 - (1 / 2 + 2 / 3) / 2]
+    assert rows["sign"].to_list() == [">", ">"]
+    assert rows["low"].to_list() == [1 - 1 / 2, (1 + 2 / 3) / 2 - (1 / 2 + 2 / 3) / 2]
 
 
 def test_the_mean_is_bounded_query_by_query() -> None:
     """The lowest mean is the mean of the lowest values; queries without holes stay what they are."""
     qrels = {"q1": {"a": 1}, "q2": {"b": 1}, "q3": {"c": 1}}
-    found = rankstone.bounds(
+    bounds = rankstone.bounds(
         qrels, {"q1": ["x", "a"], "q2": ["b"]}, "RR RR(agg=median)"
     )
 
-    assert found.mean()["low"].to_list() == [(1 / 2 + 1 + 0) / 3, 1 / 2]
-    assert found.mean()["high"].to_list() == [(1 + 1 + 0) / 3, 1.0]
-    assert found.mean()["n"].to_list() == [3, 3]
-    assert found.per_query.filter(measure="RR")["holes"].to_list() == [1, 0, 0]
+    assert bounds.mean()["low"].to_list() == [(1 / 2 + 1 + 0) / 3, 1 / 2]
+    assert bounds.mean()["high"].to_list() == [(1 + 1 + 0) / 3, 1.0]
+    assert bounds.mean()["n"].to_list() == [3, 3]
+    assert bounds.per_query.filter(measure="RR")["holes"].to_list() == [1, 0, 0]
 
 
 def test_residuals_say_how_far_a_score_may_move() -> None:
     """`residuals` is value - low and high - value."""
-    found = rankstone.bounds({"q": {"a": 1}}, {"q": ["b", "a"]}, "RR").residuals()
+    residuals = rankstone.bounds({"q": {"a": 1}}, {"q": ["b", "a"]}, "RR").residuals()
 
-    assert found.select("value", "below", "above").row(0) == (1 / 2, 0.0, 1 - 1 / 2)
+    assert residuals.select("value", "below", "above").row(0) == (1 / 2, 0.0, 1 - 1 / 2)
 
 
 # -- how the lists came about ----------------------------------------------------------------------------
@@ -162,11 +165,11 @@ def test_scattered_rows_duplicates_and_ids_of_two_kinds() -> None:
     scattered = pl.DataFrame(rows, ["query_id", "doc_id", "score"], orient="row").cast(
         {"query_id": pl.Int64}
     )
-    found = rankstone.bounds(qrels, scattered, "AP", duplicates="first_keep_rank")
+    bounds = rankstone.bounds(qrels, scattered, "AP", duplicates="first_keep_rank")
 
-    assert found.per_query["holes"].to_list() == [1, 1]
-    assert found.per_query["low"].to_list() == [1 / 2, (1 + 0) / 1]
-    assert found.per_query["high"].to_list() == [1.0, 1.0]
+    assert bounds.per_query["holes"].to_list() == [1, 1]
+    assert bounds.per_query["low"].to_list() == [1 / 2, (1 + 0) / 1]
+    assert bounds.per_query["high"].to_list() == [1.0, 1.0]
 
 
 def test_excluded_and_collapsed_documents_are_no_holes() -> None:
@@ -175,7 +178,7 @@ def test_excluded_and_collapsed_documents_are_no_holes() -> None:
         {"q": {"a": 1}},
         {"q": {"b#1": 3.0, "b#2": 2.0, "c#1": 1.5, "a#1": 1.0}},
     )
-    found = rankstone.bounds(
+    bounds = rankstone.bounds(
         qrels, ranked, "RR", unit=r"^(.*)#\d+$", exclude={"q": ["c"]}
     )
     other = {"q": {"b#9": 9.0, "a#1": 1.0}}
@@ -188,7 +191,7 @@ def test_excluded_and_collapsed_documents_are_no_holes() -> None:
         exclude={"q": ["c"]},
     )
 
-    assert found.per_query.select("value", "low", "high", "holes").row(0) == (
+    assert bounds.per_query.select("value", "low", "high", "holes").row(0) == (
         1 / 2,
         1 / 2,
         1.0,
@@ -199,22 +202,22 @@ def test_excluded_and_collapsed_documents_are_no_holes() -> None:
 
 def test_pooled_documents_left_unjudged_are_holes() -> None:
     """A grade below zero says pooled, not judged: such a document may have any grade of the scale."""
-    found = rankstone.bounds({"q": {"a": 1, "b": -1}}, {"q": ["b", "a"]}, "RR")
+    bounds = rankstone.bounds({"q": {"a": 1, "b": -1}}, {"q": ["b", "a"]}, "RR")
 
-    assert interval(found) == (1 / 2, 1.0)
-    assert found.grades == (0.0, 1.0)
+    assert interval(bounds) == (1 / 2, 1.0)
+    assert bounds.grades == (0.0, 1.0)
 
 
 def test_queries_without_a_value_have_no_bounds() -> None:
     """A query that `empty` leaves without a value is not bounded and not counted."""
     qrels = {"q1": {"a": 1}, "q2": {"b": 0}}
-    found = rankstone.bounds(
+    bounds = rankstone.bounds(
         qrels, {"q1": ["a"], "q2": ["b", "c"]}, "RR", empty="undefined"
     )
     counted = rankstone.bounds(qrels, {"q1": ["a"], "q2": ["b", "c"]}, "RR")
 
-    assert found.per_query["high"].to_list() == [1.0, None]
-    assert found.mean()["n"].to_list() == [1]
+    assert bounds.per_query["high"].to_list() == [1.0, None]
+    assert bounds.mean()["n"].to_list() == [1]
     assert counted.per_query["high"].to_list() == [1.0, 1 / 2]
 
 
@@ -237,7 +240,7 @@ def test_longer_lists_with_grades(measure: str) -> None:
 def check_long(measure: str, scale: tuple[float, ...], holes: int) -> None:
     """Compare bounds found without trying with everything tried."""
     rng = np.random.default_rng(7)
-    docs = [f"d{at}" for at in range(30)]
+    docs = [f"d{index}" for index in range(30)]
     cases = []
     for _ in range(12):
         bare = set(rng.choice(docs, holes, replace=False).tolist())
@@ -245,16 +248,21 @@ def check_long(measure: str, scale: tuple[float, ...], holes: int) -> None:
         cases.append(
             Case(
                 judged,
-                ({doc: -float(at) for at, doc in enumerate(rng.permutation(docs))},),
+                (
+                    {
+                        doc: -float(index)
+                        for index, doc in enumerate(rng.permutation(docs))
+                    },
+                ),
                 scale,
             )
         )
-    found = rankstone.bounds(
+    bounds = rankstone.bounds(
         judgments(cases), run(cases, 0), measure, grades=scale, limit=1
     )
     true = possible(cases, [measure], (0,))
 
-    for row in found.per_query.iter_rows(named=True):
+    for row in bounds.per_query.iter_rows(named=True):
         low, high = true[row["query_id"], measure]
         if row["certificate"] == "proven":
             assert (row["low"], row["high"]) == pytest.approx((low, high), abs=1e-12)
@@ -292,8 +300,8 @@ def test_a_claim_holds_for_the_contributions_it_was_made_about() -> None:
     assert rule_of(AP()) == "precisions"
     assert rule_of(Odd()) == "enumeration"
     assert all_grades_matter(Odd(denom="k", k=3))
-    found = rankstone.bounds({"q": {"a": 1}}, {"q": ["a", "b", "c"]}, Odd())
-    assert found.per_query.select("low", "high", "certificate").row(0) == (
+    bounds = rankstone.bounds({"q": {"a": 1}}, {"q": ["a", "b", "c"]}, Odd())
+    assert bounds.per_query.select("low", "high", "certificate").row(0) == (
         0.0,
         1 / 2,
         "enumerated",
@@ -308,12 +316,12 @@ def test_a_claim_holds_for_the_contributions_it_was_made_about() -> None:
 
 def test_a_range_that_is_reached_is_no_guess() -> None:
     """Where all holes at one grade reach both ends of a measure's range, nothing can lie beyond."""
-    found = rankstone.bounds(
+    bounds = rankstone.bounds(
         {"q": {"a": 0}}, {"q": ["b", "c", "d"]}, "Q", limit=1, grades=[0, 1]
     )
     open_ = rankstone.bounds({"q": {"a": 1}}, {"q": ["b", "c", "d"]}, "Q", limit=1)
 
-    assert found.per_query.select("low", "high", "certificate").row(0) == (
+    assert bounds.per_query.select("low", "high", "certificate").row(0) == (
         0.0,
         1.0,
         "proven",
@@ -327,15 +335,15 @@ def test_a_range_that_is_reached_is_no_guess() -> None:
 
 def test_where_there_is_no_bound_there_is_none() -> None:
     """A measure without a range that cannot be enumerated has no bound, and the mean has none."""
-    docs = [f"d{at}" for at in range(20)]
-    found = rankstone.bounds({"q": {"d0": 1}}, {"q": docs}, "Utility")
+    docs = [f"d{index}" for index in range(20)]
+    bounds = rankstone.bounds({"q": {"d0": 1}}, {"q": docs}, "Utility")
 
-    assert found.per_query.select("low", "high", "certificate").row(0) == (
+    assert bounds.per_query.select("low", "high", "certificate").row(0) == (
         None,
         None,
         "outer",
     )
-    assert found.mean().select("low", "high", "certificate").row(0) == (
+    assert bounds.mean().select("low", "high", "certificate").row(0) == (
         None,
         None,
         "outer",
@@ -375,17 +383,17 @@ def test_a_new_bottom_of_the_scale_is_refused() -> None:
 
     with pytest.raises(UsageError, match="so queries cannot be bounded one by one"):
         rankstone.bounds(qrels, ranked, "DCG(pad=min_grade)@3")
-    found = rankstone.bounds(qrels, ranked, "DCG(pad=min_grade)@3", grades=[1, 2])
+    bounds = rankstone.bounds(qrels, ranked, "DCG(pad=min_grade)@3", grades=[1, 2])
     rest = 1 / log2(3) + 1 / log2(4)
-    assert interval(found) == pytest.approx((3 / 2 + rest, 2 + rest))
+    assert interval(bounds) == pytest.approx((3 / 2 + rest, 2 + rest))
 
 
 # -- data and files ------------------------------------------------------------------------------------------
 def test_bounds_are_data(tmp_path: Path) -> None:
     """Frames have the promised columns, files hold them, dicts hold the means."""
-    found = rankstone.bounds({"q": {"a": 1}}, {"q": ["b", "a"]}, "RR P@2")
+    bounds = rankstone.bounds({"q": {"a": 1}}, {"q": ["b", "a"]}, "RR P@2")
 
-    assert found.per_query.columns == [
+    assert bounds.per_query.columns == [
         "run",
         "query_id",
         "measure",
@@ -395,7 +403,7 @@ def test_bounds_are_data(tmp_path: Path) -> None:
         "certificate",
         "holes",
     ]
-    assert found.mean().columns == [
+    assert bounds.mean().columns == [
         "run",
         "measure",
         "value",
@@ -406,16 +414,17 @@ def test_bounds_are_data(tmp_path: Path) -> None:
         "sign",
     ]
     for name, write, read in (
-        ("a.parquet", found.write, pl.read_parquet),
-        ("a.csv", found.write, pl.read_csv),
-        ("a.jsonl", found.write, pl.read_ndjson),
+        ("a.parquet", bounds.write, pl.read_parquet),
+        ("a.csv", bounds.write, pl.read_csv),
+        ("a.jsonl", bounds.write, pl.read_ndjson),
     ):
         write(tmp_path / name)
         assert (
-            read(tmp_path / name)["high"].to_list() == found.per_query["high"].to_list()
+            read(tmp_path / name)["high"].to_list()
+            == bounds.per_query["high"].to_list()
         )
-    found.write(tmp_path / "a.json")
+    bounds.write(tmp_path / "a.json")
     report = json.loads((tmp_path / "a.json").read_text())
     assert report["runs"]["run"]["RR"]["low"] == 1 / 2
     assert report["conventions"]["bounds"] == {"grades": [0.0, 1.0], "limit": 4096}
-    assert "proven" in repr(found)
+    assert "proven" in repr(bounds)

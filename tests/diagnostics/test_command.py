@@ -26,11 +26,11 @@ bounds = partial(command, "bounds")
 @pytest.fixture
 def files(tmp_path: Path) -> tuple[Path, Path, Path]:
     """One query; the relevant document first or second, an unjudged one beside it."""
-    qrels, one, other = tmp_path / "qrels.txt", tmp_path / "a.run", tmp_path / "b.run"
+    qrels, first, other = tmp_path / "qrels.txt", tmp_path / "a.run", tmp_path / "b.run"
     qrels.write_text("q1 0 d1 1\n")
-    one.write_text("q1 Q0 d1 1 0.9 t\nq1 Q0 d2 2 0.8 t\n")
+    first.write_text("q1 Q0 d1 1 0.9 t\nq1 Q0 d2 2 0.8 t\n")
     other.write_text("q1 Q0 d2 1 0.9 t\nq1 Q0 d1 2 0.8 t\n")
-    return qrels, one, other
+    return qrels, first, other
 
 
 def test_a_table_of_one_run(files: tuple[Path, Path, Path]) -> None:

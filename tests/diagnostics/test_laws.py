@@ -38,23 +38,23 @@ MEASURES = tuple(
     if "min_grade" not in text
 )
 #: a handful of them at a time
-some = st.lists(st.sampled_from(MEASURES), min_size=4, max_size=12, unique=True)
+lists = st.lists(st.sampled_from(MEASURES), min_size=4, max_size=12, unique=True)
 SCALE = (0.0, 1.0, 2.0, 3.0)
 WITHIN = 1e-12
 
 
 def bounds_of(world: World, measures: Sequence[str]) -> pl.DataFrame:
     """Return the bounds of a world, per query."""
-    found = rankstone.bounds(
+    bounds = rankstone.bounds(
         world.judgments(), world.table(), measures, grades=SCALE, **world.options
     )
-    return found.per_query
+    return bounds.per_query
 
 
 @given(
     world=worlds(negative=False, grades=WHOLE, longest=6),
     ties=st.sampled_from(["docid_desc", "expected"]),
-    measures=some,
+    measures=lists,
 )
 def test_the_score_lies_between(world: World, ties: str, measures: list[str]) -> None:
     """The lowest value, the score and the highest stand in order; without holes they are one number."""
@@ -64,41 +64,41 @@ def test_the_score_lies_between(world: World, ties: str, measures: list[str]) ->
         if ties != "expected" or measure(text).claims.closed_under_ties
     ]
     assume(measures)
-    found = bounds_of(world.under(ties=ties), measures)
-    assert found.filter(
+    bounds = bounds_of(world.under(ties=ties), measures)
+    assert bounds.filter(
         (pl.col("low") > pl.col("value")) | (pl.col("value") > pl.col("high"))
     ).is_empty()
-    still = found.filter(pl.col("holes") == 0)
+    still = bounds.filter(pl.col("holes") == 0)
     assert still.filter(
         (pl.col("low") != pl.col("value")) | (pl.col("high") != pl.col("value"))
     ).is_empty()
 
 
-@given(world=worlds(negative=False, grades=WHOLE, complete=True), measures=some)
+@given(world=worlds(negative=False, grades=WHOLE, complete=True), measures=lists)
 def test_nothing_is_open_when_all_is_judged(world: World, measures: list[str]) -> None:
     """Every document judged: lowest, score and highest are one number, and it is proven."""
-    found = bounds_of(world, measures)
-    assert (found["low"] == found["high"]).all()
-    assert (found["low"] == found["value"]).all()
-    assert (found["certificate"] == "proven").all()
-    assert (found["holes"] == 0).all()
+    bounds = bounds_of(world, measures)
+    assert (bounds["low"] == bounds["high"]).all()
+    assert (bounds["low"] == bounds["value"]).all()
+    assert (bounds["certificate"] == "proven").all()
+    assert (bounds["holes"] == 0).all()
 
 
 @given(
     world=worlds(negative=False, grades=WHOLE, ties=False),
     data=st.data(),
-    measures=some,
+    measures=lists,
 )
 def test_judging_narrows(
     world: World, data: st.DataObject, measures: list[str]
 ) -> None:
     """A document that receives a grade of the scale takes possibilities away and adds none."""
     judged = {(query, doc) for query, doc, _ in world.qrels}
-    asked = {query for query, _, _ in world.qrels}
+    queries = {query for query, _, _ in world.qrels}
     bare = [
         (query, doc)
         for query, doc, _ in world.run
-        if query in asked and (query, doc) not in judged
+        if query in queries and (query, doc) not in judged
     ]
     assume(bare)
     query, doc = data.draw(st.sampled_from(bare))
@@ -120,18 +120,20 @@ def test_judging_narrows(
 
 
 @given(
-    one=worlds(negative=False, grades=WHOLE, ties=False, longest=4),
+    world=worlds(negative=False, grades=WHOLE, ties=False, longest=4),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_differences_turn_around(one: World, seed: int) -> None:
+def test_differences_turn_around(world: World, seed: int) -> None:
     """The difference b - a is bounded by what bounds a - b with its sign turned; a - a is nothing."""
     rng = np.random.default_rng(seed)
-    rows = [one.run[at] for at in rng.permutation(len(one.run))]
+    rows = [world.run[position] for position in rng.permutation(len(world.run))]
     other = World(
-        one.qrels,
-        tuple((query, doc, -float(at)) for at, (query, doc, _) in enumerate(rows)),
+        world.qrels,
+        tuple(
+            (query, doc, -float(index)) for index, (query, doc, _) in enumerate(rows)
+        ),
     )
-    runs = {"a": one.table(), "b": other.table()}
+    runs = {"a": world.table(), "b": other.table()}
     texts = [
         "nDCG@3",
         "nDCG",
@@ -144,11 +146,13 @@ def test_differences_turn_around(one: World, seed: int) -> None:
         "Rprec",
         "AP(denom=hits)@2",
     ]
-    there = _difference(one, runs, ("a", "b"), texts)
-    back = _difference(one, runs, ("b", "a"), texts)
+    there = _difference(world, runs, ("a", "b"), texts)
+    back = _difference(world, runs, ("b", "a"), texts)
     assert np.allclose(there["low"], -back["high"], rtol=0, atol=WITHIN)
     assert np.allclose(there["high"], -back["low"], rtol=0, atol=WITHIN)
-    same = _difference(one, {"a": one.table(), "b": one.table()}, ("a", "b"), texts)
+    same = _difference(
+        world, {"a": world.table(), "b": world.table()}, ("a", "b"), texts
+    )
     assert (same["low"] == 0.0).all()
     assert (same["high"] == 0.0).all()
     assert (same["certificate"] == "proven").all()
@@ -157,7 +161,7 @@ def test_differences_turn_around(one: World, seed: int) -> None:
 def _difference(
     world: World, runs: Mapping[str, object], pair: tuple[str, str], texts: list[str]
 ) -> pl.DataFrame:
-    found = rankstone.bounds(
+    bounds = rankstone.bounds(
         world.judgments(), runs, texts, grades=SCALE, difference=pair
     )
-    return found.per_query.filter(run=" - ".join(pair)).sort("query_id", "measure")
+    return bounds.per_query.filter(run=" - ".join(pair)).sort("query_id", "measure")

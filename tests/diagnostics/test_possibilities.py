@@ -49,28 +49,28 @@ NOT_CLOSED: Final = ("log odds", "interpolated", "shortfalls", "cascades", "navi
 @cache
 def bounded(family: str, **options: Any) -> tuple[str, ...]:
     """Return the measures of a family that have bounds under some options."""
-    found = []
+    rows = []
     for text in ALL[family]:
         try:
             rankstone.bounds({"q": {"a": 1, "b": 0}}, {"q": ["a"]}, text, **options)
         except (UsageError, InputError):
             continue
-        found.append(text)
-    return tuple(found)
+        rows.append(text)
+    return tuple(rows)
 
 
 def differences(
     cases: list[Case],
     measures: Sequence[str],
     which: tuple[int, ...],
-    found: rankstone.Bounds,
+    bounds: rankstone.Bounds,
     **options: Any,
 ) -> list[str]:
     """Return a line for every interval that is not what trying everything gives."""
-    name = " - ".join(f"r{at}" for at in which)
+    name = " - ".join(f"r{position}" for position in which)
     rows = {
         (row["query_id"], row["measure"]): row
-        for row in found.per_query.filter(run=name).iter_rows(named=True)
+        for row in bounds.per_query.filter(run=name).iter_rows(named=True)
     }
     lines = []
     for key, interval in possible(cases, measures, which, **options).items():
@@ -105,7 +105,9 @@ def together(
     while True:
         cases = [draw(rng, scale, runs=runs, ties=ties) for _ in range(CASES)]
         bottom = any(scale[0] in case.judged.values() for case in cases)
-        if bottom and all(any(case.lists[at] for case in cases) for at in range(runs)):
+        if bottom and all(
+            any(case.lists[index] for case in cases) for index in range(runs)
+        ):
             return cases
 
 
@@ -126,20 +128,20 @@ def check(
         return
     rng = np.random.default_rng([SEED + seed, *family.encode(), *scale.encode()])
     cases = together(rng, SCALES[scale], runs=runs, ties=ties)
-    found = rankstone.bounds(
+    bounds = rankstone.bounds(
         judgments(cases),
-        {f"r{at}": run(cases, at) for at in range(runs)},
+        {f"r{index}": run(cases, index) for index in range(runs)},
         list(measures),
         grades=SCALES[scale],
         difference=("r0", "r1") if runs > 1 else None,
         limit=limit,
         **options,
     )
-    asked = [(at,) for at in range(runs)] + ([(0, 1)] if runs > 1 else [])
+    requested = [(index,) for index in range(runs)] + ([(0, 1)] if runs > 1 else [])
     lines = [
         line
-        for which in asked
-        for line in differences(cases, measures, which, found, **options)
+        for which in requested
+        for line in differences(cases, measures, which, bounds, **options)
     ]
     assert not lines, "\n".join([f"{len(lines)} wrong", *lines[:8]])
 

@@ -198,12 +198,12 @@ def _parameter(rng: random.Random, declared: Any) -> str:
 
 def _scratched(rng: random.Random, text: str) -> str:
     for _ in range(rng.randint(1, 3)):
-        at = rng.randint(0, len(text))
+        position = rng.randint(0, len(text))
         text = rng.choice(
             [
-                text[:at] + text[at + 1 :],
-                text[:at] + rng.choice(NASTY) + text[at:],
-                text[:at],
+                text[:position] + text[position + 1 :],
+                text[:position] + rng.choice(NASTY) + text[position:],
+                text[:position],
             ]
         )
     return text
@@ -232,8 +232,8 @@ def measures(seed: int) -> None:
     if rankstone.parse_measure(str(measure)) != measure:
         raise Finding(f"{text!r} prints as {measure}, which is another measure")
     if isinstance(measure, rankstone.Measure):
-        found = rankstone.evaluate(qrels, run, measure, **options).to_dict()["run"]
-        value = next(iter(found.values()))
+        values = rankstone.evaluate(qrels, run, measure, **options).to_dict()["run"]
+        value = next(iter(values.values()))
         if value in (float("inf"), float("-inf")):
             raise Finding(f"{text!r} is {value}")
 
@@ -263,7 +263,9 @@ def _originals() -> dict[str, tuple[str, bytes]]:
         _table(RUN, "query_id", "doc_id", "score"),
     )
     trec_qrels = "".join(f"{q} 0 {d} {g:g}\n" for q, d, g in QRELS)
-    trec_run = "".join(f"{q} Q0 {d} {at} {s} t\n" for at, (q, d, s) in enumerate(RUN))
+    trec_run = "".join(
+        f"{q} Q0 {d} {index} {s} t\n" for index, (q, d, s) in enumerate(RUN)
+    )
     files: dict[str, tuple[str, bytes]] = {
         "qrels.txt": ("qrels", trec_qrels.encode()),
         "run.txt": ("run", trec_run.encode()),
@@ -323,21 +325,35 @@ def _boards() -> dict[str, tuple[str, bytes]]:
     """Return tables of scores, wide and long, a result of MTEB, and battles."""
     systems, datasets = ("a", "b", "c", "d"), ("x", "y", "z")
     wide = _table(
-        [(s, *(0.1 * at + n / 7 for n in range(3))) for at, s in enumerate(systems)],
+        [
+            (s, *(0.1 * index + n / 7 for n in range(3)))
+            for index, s in enumerate(systems)
+        ],
         *("system", *datasets),
     )
     cells = [
         (s, d, q, r) for s in systems for d in datasets for q in "pq" for r in "12"
     ]
     long = _table(
-        [(*cell, len(str(cell)) / (3 + at), "c", 2.0) for at, cell in enumerate(cells)],
+        [
+            (*cell, len(str(cell)) / (3 + index), "c", 2.0)
+            for index, cell in enumerate(cells)
+        ],
         *("system", "dataset", "query_id", "seed", "value", "cluster", "weight"),
     )
-    pairs = [(one, other) for one in systems for other in systems if one != other]
+    pairs = [
+        (system, other) for system in systems for other in systems if system != other
+    ]
     battles = _table(
         [
-            (*pair, ("left", "right", "tie")[at % 3], at / 3, 1.5, f"j{at % 4}")
-            for at, pair in enumerate(pairs)
+            (
+                *pair,
+                ("left", "right", "tie")[index % 3],
+                index / 3,
+                1.5,
+                f"j{index % 4}",
+            )
+            for index, pair in enumerate(pairs)
         ],
         *("left", "right", "winner", "lead", "weight", "judge"),
     )
@@ -390,7 +406,7 @@ def _card() -> bytes:
 def _beside() -> dict[str, bytes]:
     """Return the files that others name."""
     qrels = "".join(f"{q} 0 {d} {g:g}\n" for q, d, g in QRELS)
-    run = "".join(f"{q} Q0 {d} {at} {s} t\n" for at, (q, d, s) in enumerate(RUN))
+    run = "".join(f"{q} Q0 {d} {index} {s} t\n" for index, (q, d, s) in enumerate(RUN))
     queries = "query_id,weight,segment\n" + "".join(
         f"q{q},{q},s\n" for q in range(1, 5)
     )
@@ -410,14 +426,14 @@ def workbook(table: bytes) -> bytes:
     """Return a CSV table as a workbook with shared texts."""
     texts: dict[str, int] = {}
     rows = ""
-    for at, row in enumerate(csv.reader(io.StringIO(table.decode())), 1):
+    for position, row in enumerate(csv.reader(io.StringIO(table.decode())), 1):
         cells = ""
         for column, cell in zip("ABCDEFGHIJ", row, strict=False):
             number = re.fullmatch(r"-?[\d.]+", cell)
             value = cell if number else texts.setdefault(cell, len(texts))
             kind = "" if number else ' t="s"'
-            cells += f'<c r="{column}{at}"{kind}><v>{value}</v></c>'
-        rows += f'<row r="{at}">{cells}</row>'
+            cells += f'<c r="{column}{position}"{kind}><v>{value}</v></c>'
+        rows += f'<row r="{position}">{cells}</row>'
     shared = "".join(f"<si><t>{escape(text)}</t></si>" for text in texts)
     parts = {
         "_rels/.rels": f'<Relationships xmlns="{_RELATED}"><Relationship Id="r1" '
@@ -467,28 +483,32 @@ def _broken_workbook(rng: random.Random, content: bytes) -> bytes:
 
 
 _DOCUMENTS: Final = {
-    f"retrieval.documents.{at}.document.{name}": value
-    for at in range(3)
-    for name, value in (("id", f"d{at + 2}"), ("score", 3.0 - at), ("content", "text"))
+    f"retrieval.documents.{index}.document.{name}": value
+    for index in range(3)
+    for name, value in (
+        ("id", f"d{index + 2}"),
+        ("score", 3.0 - index),
+        ("content", "text"),
+    )
 }
 _TRACE: Final = "".join(
     json.dumps(
         {
             "name": "retriever",
-            "context": {"trace_id": f"t{at}", "span_id": f"t{at}-1"},
+            "context": {"trace_id": f"t{index}", "span_id": f"t{index}-1"},
             "parent_id": None,
-            "start_time": f"2026-11-23T01:00:0{at}.000000Z",
-            "end_time": f"2026-11-23T01:00:0{at}.050000Z",
+            "start_time": f"2026-11-23T01:00:0{index}.000000Z",
+            "end_time": f"2026-11-23T01:00:0{index}.050000Z",
             "attributes": {
                 "openinference.span.kind": "RETRIEVER",
                 "input.value": "why?",
-                "metadata": json.dumps({"query_id": f"q{at}"}),
+                "metadata": json.dumps({"query_id": f"q{index}"}),
                 **_DOCUMENTS,
             },
         }
     )
     + "\n"
-    for at in range(1, 5)
+    for index in range(1, 5)
 )
 _GATE: Final = """[gate]
 qrels = "QRELS"
@@ -540,20 +560,24 @@ def _mutated(rng: random.Random, name: str, content: bytes) -> bytes:
         return _other_values(rng, name, content)
     lines = content.split(b"\n")
     for _ in range(rng.randint(1, 3)):
-        at, place = rng.randint(0, len(content)), rng.randrange(len(lines))
+        position, place = rng.randint(0, len(content)), rng.randrange(len(lines))
         way = rng.randrange(7)
         if way == 0:
-            content = content[:at] + bytes([rng.randrange(256)]) + content[at + 1 :]
+            content = (
+                content[:position]
+                + bytes([rng.randrange(256)])
+                + content[position + 1 :]
+            )
         elif way == 1:
-            content = content[:at]
+            content = content[:position]
         elif way == 2:
             content = (
-                content[:at]
+                content[:position]
                 + rng.choice(NASTY).encode("utf-8", "replace")
-                + content[at:]
+                + content[position:]
             )
         elif way == 3:
-            content = content[:at] + content[at + rng.randint(1, 40) :]
+            content = content[:position] + content[position + rng.randint(1, 40) :]
         elif way == 4:
             words = re.split(rb"([\s,:]+)", lines[place])
             others = [*(text.encode("utf-8", "replace") for text in NASTY), *words * 3]
@@ -565,7 +589,7 @@ def _mutated(rng: random.Random, name: str, content: bytes) -> bytes:
             )
         else:
             content = content + rng.choice(
-                [b"\x00", b"\n\n", b"}", b"]", b"\xff\xfe", content[: at // 2]]
+                [b"\x00", b"\n\n", b"}", b"]", b"\xff\xfe", content[: position // 2]]
             )
         lines = content.split(b"\n")
     return content
@@ -575,7 +599,7 @@ def _other_values(rng: random.Random, name: str, content: bytes) -> bytes:
     text = content.decode()
     if name.endswith(".toml"):
         lines = text.split("\n")
-        place = rng.choice([at for at, line in enumerate(lines) if "=" in line])
+        place = rng.choice([index for index, line in enumerate(lines) if "=" in line])
         key = lines[place].partition("=")[0]
         lines[place] = f"{key}= {rng.choice(TOML_VALUES)}"
         return "\n".join(lines).encode()
@@ -670,9 +694,9 @@ def _shown(result: Any) -> object:
 
 def _run_of_spans() -> pl.DataFrame:
     rows = [
-        (f"q{q}", "D", 9.0 - at, 5 * at, 5 * at + 5)
+        (f"q{q}", "D", 9.0 - index, 5 * index, 5 * index + 5)
         for q in range(1, 5)
-        for at in range(9)
+        for index in range(9)
     ]
     return _table(rows, "query_id", "doc_id", "score", "start", "end")
 
@@ -706,8 +730,8 @@ def _among_results(folder: Path, name: str) -> Path:
     for model in ("m1", "m2"):
         place = folder / "mteb" / model / "revision"
         place.mkdir(parents=True)
-        for at, task in enumerate("yz"):
-            scores = {"test": [{"main_score": at / 7 + len(model)}]}
+        for index, task in enumerate("yz"):
+            scores = {"test": [{"main_score": index / 7 + len(model)}]}
             whole = {"task_name": task, "scores": scores}
             (place / f"{task}.json").write_text(json.dumps(whole))
     return folder / "mteb" / "m1" / "revision" / name
@@ -811,9 +835,9 @@ def run_case(kind: str, seed: int) -> str | None:
 
 def _batch(kind: str, seeds: range) -> list[str]:
     """Run cases in a process of their own, a fresh one after each case that ends it."""
-    found: list[str] = []
+    names: list[str] = []
     while seeds:
-        told = subprocess.run(
+        output = subprocess.run(
             [
                 sys.executable,
                 "-m",
@@ -828,18 +852,18 @@ def _batch(kind: str, seeds: range) -> list[str]:
             text=True,
             check=False,
         )
-        lines = told.stdout.splitlines()
-        found += [line for line in lines if not line.startswith(_AT)]
+        lines = output.stdout.splitlines()
+        names += [line for line in lines if not line.startswith(_AT)]
         last = next(
             (line for line in reversed(lines) if line.startswith(_AT)),
             f"{_AT}{seeds.start}",
         )
-        if told.returncode == 0:
+        if output.returncode == 0:
             break
-        at = int(last.removeprefix(_AT))
-        found.append(f"{kind}:{at}  the process ended with {told.returncode}")
-        seeds = range(at + 1, seeds.stop)
-    return found
+        position = int(last.removeprefix(_AT))
+        names.append(f"{kind}:{position}  the process ended with {output.returncode}")
+        seeds = range(position + 1, seeds.stop)
+    return names
 
 
 def _run_here(kind: str, seeds: range) -> None:
@@ -850,8 +874,8 @@ def _run_here(kind: str, seeds: range) -> None:
         faulthandler.dump_traceback_later(
             PATIENCE * 12, exit=True
         )  # where no alarm is heard, or nothing is done
-        if (said := run_case(kind, seed)) is not None:
-            sys.stdout.write(said.replace("\n", " | ") + "\n")
+        if (result := run_case(kind, seed)) is not None:
+            sys.stdout.write(result.replace("\n", " | ") + "\n")
     faulthandler.cancel_dump_traceback_later()
 
 
@@ -865,34 +889,37 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     parser.add_argument("--only", metavar="KIND:SEED", help="run one case again")
     parser.add_argument("--batch", nargs=3, help=argparse.SUPPRESS)
-    told = parser.parse_args()
-    if told.only:
-        kind, _, seed = told.only.partition(":")
+    options = parser.parse_args()
+    if options.only:
+        kind, _, seed = options.only.partition(":")
         KINDS[kind](int(seed))
         return 0
-    if told.batch:
-        kind, start, stop = told.batch
+    if options.batch:
+        kind, start, stop = options.batch
         _run_here(kind, range(int(start), int(stop)))
         return 0
-    count = {kind: getattr(told, kind) for kind in KINDS}
+    count = {kind: getattr(options, kind) for kind in KINDS}
     wrong = 0
-    with ThreadPoolExecutor(told.workers) as pool:
+    with ThreadPoolExecutor(options.workers) as pool:
         tasks = [
             pool.submit(
                 _batch,
                 kind,
-                range(told.seed + at, told.seed + min(at + _SIZE, count[kind])),
+                range(
+                    options.seed + position,
+                    options.seed + min(position + _SIZE, count[kind]),
+                ),
             )
             for kind in KINDS
-            for at in range(0, count[kind], _SIZE)
+            for position in range(0, count[kind], _SIZE)
         ]
-        for at, task in enumerate(tasks):
-            for said in task.result():
+        for index, task in enumerate(tasks):
+            for line in task.result():
                 wrong += 1
-                sys.stdout.write(said + "\n")
+                sys.stdout.write(line + "\n")
                 sys.stdout.flush()
             if sys.stderr.isatty():
-                sys.stderr.write(f"\r{at + 1:,} of {len(tasks):,}")
+                sys.stderr.write(f"\r{index + 1:,} of {len(tasks):,}")
     sys.stdout.write(f"{sum(count.values()):,} cases, {wrong} wrong\n")
     return min(wrong, 1)
 

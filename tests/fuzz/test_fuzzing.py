@@ -15,5 +15,5 @@ CASES = {"measures": 300, "files": 150, "same": 12}
 def test_what_strangers_write_is_read_or_refused(kind: str) -> None:
     """No traceback, no hang, no refusal without a name, no other number where only the form changed."""
     first = int(os.environ.get("RANKSTONE_SEED", "0"))
-    found = [run_case(kind, first + at) for at in range(CASES[kind])]
-    assert [case for case in found if case is not None] == []
+    values = [run_case(kind, first + index) for index in range(CASES[kind])]
+    assert [case for case in values if case is not None] == []

@@ -47,10 +47,10 @@ def test_click_gains(values: list[float], dcg: float, mpd: float, ideal: str) ->
     assert list(scores.values()) == pytest.approx([dcg, mpd, dcg / mpd], rel=1e-12)
 
 
-@pytest.mark.parametrize(("at", "stated"), list(enumerate(_STATED)))
-def test_as_printed(at: int, stated: float) -> None:
+@pytest.mark.parametrize(("position", "stated"), list(enumerate(_STATED)))
+def test_as_printed(position: int, stated: float) -> None:
     """The two worked lists, to the digits they are known by."""
-    _, dcg, mpd = _LISTS[at]
+    _, dcg, mpd = _LISTS[position]
 
     assert dcg / mpd == pytest.approx(stated, abs=5e-7)
 

@@ -19,7 +19,7 @@ CASES = yaml.safe_load(
 WITHIN = 1.5e-4
 
 
-def told(case: dict[str, Any], answer: dict[str, Any]) -> float | str | None:
+def our_number(case: dict[str, Any], answer: dict[str, Any]) -> float | str | None:
     """Return our number under the library's name, ``None`` for no value, ``refuses`` for an error."""
     try:
         scores = (
@@ -58,17 +58,17 @@ def of_judgments(case: dict[str, Any], answer: dict[str, Any]) -> rankstone.Scor
             for doc, score in docs
         ]
         run = tuple(map(list, zip(*rows, strict=True)))
-    asked, options = [answer["measure"]], answer.get("options", {})
+    words, options = [answer["measure"]], answer.get("options", {})
     return rankstone.evaluate(
-        qrels, {"r": run}, asked, convention=answer["library"], **options
+        qrels, {"r": run}, words, convention=answer["library"], **options
     )
 
 
-def same(one: float | str | None, other: float | str | None) -> bool:
+def same(item: float | str | None, other: float | str | None) -> bool:
     """Tell whether two answers are the same."""
-    if isinstance(one, (str, type(None))) or isinstance(other, (str, type(None))):
-        return one == other
-    return abs(one - other) <= WITHIN
+    if isinstance(item, (str, type(None))) or isinstance(other, (str, type(None))):
+        return item == other
+    return abs(item - other) <= WITHIN
 
 
 @each(
@@ -82,4 +82,4 @@ def test_naming_the_library_gives_its_number(
     case: dict[str, Any], answer: dict[str, Any]
 ) -> None:
     """The number, no value, or a refusal."""
-    assert same(told(case, answer), answer["value"])
+    assert same(our_number(case, answer), answer["value"])

@@ -29,10 +29,11 @@ def named(example: dict[str, Any]) -> tuple[dict[str, dict[str, float]], list[st
     """Return what each document is about, and the ranked list."""
     every = [*example["ranked"], *example.get("missed", [])]
     about = {
-        f"d{at}": subtopics or {"nothing": 0} for at, subtopics in enumerate(every)
+        f"d{index}": subtopics or {"nothing": 0}
+        for index, subtopics in enumerate(every)
     }
-    again = [f"d{at}" for at in example.get("again", [])]
-    return about, [f"d{at}" for at in range(len(example["ranked"]))] + again
+    again = [f"d{position}" for position in example.get("again", [])]
+    return about, [f"d{index}" for index in range(len(example["ranked"]))] + again
 
 
 @each(("example", "row"), ROWS)
@@ -43,10 +44,12 @@ def test_the_engine_has_the_worked_value(
     about, ranked = named(example)
     intents = {"q": example["intents"]} if "intents" in example else None
     options = example.get("options", {})
-    found = rankstone.evaluate(
+    scores = rankstone.evaluate(
         {"q": about}, {"q": ranked}, [row["measure"]], intents=intents, **options
     )
-    assert close(calculate(row["value"]), found.to_dict()["run"][row["measure"]], 1e-12)
+    assert close(
+        calculate(row["value"]), scores.to_dict()["run"][row["measure"]], 1e-12
+    )
 
 
 @pytest.mark.parametrize(("example", "row"), ROWS)
@@ -63,7 +66,7 @@ def test_the_oracle_has_the_worked_value(
         n=len(ranked),
         ideal=tuple(sorted(grades.values(), reverse=True)),
         lowest=0.0,
-        found=True,
+        retrieved=True,
         pool=tuple(grades.items()),
         weighted="intents" in example,
     )

@@ -6,7 +6,7 @@ import math
 from typing import Any, Final
 
 import pytest
-from tests.golden.worked import calculate, classic, load, rows, said, world
+from tests.golden.worked import calculate, classic, load, rows, with_values, world
 from tests.oracle.oracle import align, scores
 from tests.oracle.worlds import close
 from tests.rows import each
@@ -46,10 +46,12 @@ def test_the_engine_has_the_worked_value(
 ) -> None:
     """The engine's number is the formula's."""
     qrels, run = world(example)
-    found = rankstone.evaluate(
+    evaluation = rankstone.evaluate(
         qrels, run, [row["measure"]], **example.get("options", {})
     )
-    assert close(calculate(row["value"]), found.to_dict()["run"][row["measure"]], 1e-12)
+    assert close(
+        calculate(row["value"]), evaluation.to_dict()["run"][row["measure"]], 1e-12
+    )
 
 
 @each(("example", "row"), BY_HAND)
@@ -67,10 +69,11 @@ def test_the_oracle_has_the_worked_value(
     ]
     retrieved = [(q, doc, 1.0) for q, docs in run.items() for doc in docs]
     possible = align(judged, retrieved, options)
-    found = [
-        one.value or 0.0 for one in scores(possible, row["measure"], options).values()
+    values = [
+        value.value or 0.0
+        for value in scores(possible, row["measure"], options).values()
     ]
-    total = math.fsum(found) / (1 if row["measure"].startswith("Num") else len(found))
+    total = math.fsum(values) / (1 if row["measure"].startswith("Num") else len(values))
     assert close(calculate(row["value"]), total, 1e-12)
 
 
@@ -95,14 +98,14 @@ def test_the_verdict_on_a_classic_example_is_that_on_its_numbers(
     example: dict[str, Any],
 ) -> None:
     """An example is right when all its numbers are, rounded when one of them is, wrong when one is."""
-    found = [row.get("verdict", "right") for row in stated_rows(example)]
+    values = [row.get("verdict", "right") for row in stated_rows(example)]
     holds = {
-        "right": bool(found) and set(found) == {"right"},
-        "open": not found,
-        "rounded": "cut" in found and "wrong" not in found,
-        "wrong": "wrong" in found or (not found and "stated" in example),
-        # the number that is stated first is right; what is said about it is not
-        "wording": found[:1] == ["right"] or (not found and "stated" in example),
+        "right": bool(values) and set(values) == {"right"},
+        "open": not values,
+        "rounded": "cut" in values and "wrong" not in values,
+        "wrong": "wrong" in values or (not values and "stated" in example),
+        # the number that is stated first is right; what follows it is not
+        "wording": values[:1] == ["right"] or (not values and "stated" in example),
     }
     assert holds[example["verdict"]]
 
@@ -118,21 +121,23 @@ def stated_rows(example: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 @each("example", CLASSIC["examples"], ids=lambda example: example["id"])
-def test_classic_examples_are_told_in_both_languages(example: dict[str, Any]) -> None:
+def test_classic_examples_are_reported_in_both_languages(
+    example: dict[str, Any],
+) -> None:
     """Title, claim and reason are there in English and in Chinese, and their formulas calculate."""
     assert set(example["sources"]) <= set(CLASSIC["sources"])
     texts = [example[name] for name in ("title", "stated", "why") if name in example]
-    for text in (*texts, *(one["name"] for one in example.get("counted", []))):
+    for text in (*texts, *(item["name"] for item in example.get("counted", []))):
         assert set(text) == set(LANGUAGES)
         for lang in LANGUAGES:
             assert text[lang].strip()
-            assert "{" not in said(text[lang])
+            assert "{" not in with_values(text[lang])
 
 
 def test_every_classic_example_is_there() -> None:
     """They are numbered without a gap."""
     assert [example["id"] for example in CLASSIC["examples"]] == [
-        f"W{at}" for at in range(1, 40)
+        f"W{index}" for index in range(1, 40)
     ]
     assert all(
         remark[lang].strip() for remark in CLASSIC["remarks"] for lang in LANGUAGES
@@ -142,7 +147,8 @@ def test_every_classic_example_is_there() -> None:
 def test_numbers_in_a_text_are_calculated() -> None:
     """A formula in a text is replaced by its value."""
     assert (
-        said("it is {= 38.5/46.5}, not {= 1/2 +\n 1/4}") == "it is 0.827957, not 0.75"
+        with_values("it is {= 38.5/46.5}, not {= 1/2 +\n 1/4}")
+        == "it is 0.827957, not 0.75"
     )
 
 

@@ -158,13 +158,13 @@ def test_mrr_over_k_and_the_k_it_takes() -> None:
         query: [*(f"x{i}" for i in range(1, rank)), "it"]
         for query, rank in FIRST.items()
     }
-    found = rankstone.curve(qrels, run, "RR@1..3", resamples=20)
+    curve = rankstone.curve(qrels, run, "RR@1..3", resamples=20)
 
-    assert found.mean()["mean"].to_list() == [
+    assert curve.mean()["mean"].to_list() == [
         exactly(v) for v in (Fraction(1, 3), Fraction(1, 2), Fraction(11, 18))
     ]
     assert (
-        dict(found.reach({"RR": list(REACHED)}).select("target", "k").rows()) == REACHED
+        dict(curve.reach({"RR": list(REACHED)}).select("target", "k").rows()) == REACHED
     )
     assert {
         level: mrr_depth([1 / rank for rank in FIRST.values()], level)
@@ -232,12 +232,12 @@ def test_auc_of_users(weight: str, value: Fraction) -> None:
         user: {f"d{i}": v for i, v in enumerate(seen)} for user, seen in CLICKED.items()
     }
     run = {user: list(judged) for user, judged in qrels.items()}
-    found = rankstone.evaluate(
+    result = rankstone.evaluate(
         qrels, run, [rankstone.measures.GAUC(negatives="candidates", weight=weight)]
     ).mean()
 
-    assert found["value"].item() == exactly(value)
-    assert found.select("n", "n_undefined").row(0) == (2, 1)
+    assert result["value"].item() == exactly(value)
+    assert result.select("n", "n_undefined").row(0) == (2, 1)
 
 
 def test_auc_of_all_users_at_once() -> None:
@@ -335,13 +335,13 @@ def ndcg(grades: list[float]) -> float:
 )
 def test_missing_ratings(unjudged: Any, grades: list[float], stated: str) -> None:
     """The imputed grade counts in the list and in the ideal list, so that nDCG stays within 1."""
-    found = mean("nDCG(gain=exp2)@5", RATED, RETURNED, unjudged=unjudged)
-    assert found == pytest.approx(ndcg(grades), rel=4e-15)
-    assert f"{found:.6f}" == stated
+    result = mean("nDCG(gain=exp2)@5", RATED, RETURNED, unjudged=unjudged)
+    assert result == pytest.approx(ndcg(grades), rel=4e-15)
+    assert f"{result:.6f}" == stated
 
 
 def test_ratings_of_other_users() -> None:
-    """doc_mean takes what others gave the item; the mean of all where nobody rated it."""
+    """doc_mean takes what others gave the item; the mean of all where it is unrated."""
     qrels = {**RATED, "v": {"M2": 4, "M9": 3}, "w": {"M2": 1}}
     run = {**RETURNED, "v": ["M9"], "w": ["M2"]}
     every = (5 + 2 + 1 + 4 + 3 + 1) / 6

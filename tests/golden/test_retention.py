@@ -15,7 +15,7 @@ _ROWS: Final = [
     (example, {"days": example.get("days", "1,3"), **row})
     for example in [
         *load("retention.yaml"),
-        *(one for one in load("classic.yaml")["examples"] if "log" in one),
+        *(example for example in load("classic.yaml")["examples"] if "log" in example),
     ]
     for row in example["counted"]
 ]
@@ -23,10 +23,10 @@ _ROWS: Final = [
 
 @each(("example", "row"), _ROWS)
 def test_a_worked_example(example: Example, row: Example) -> None:
-    """What is counted is the formula's value, or nothing where nobody knows."""
-    found = counted(example["log"], row)
+    """What is counted is the formula's value, or nothing where it is unknown."""
+    result = counted(example["log"], row)
 
     if row["value"] is None:
-        assert found is None
+        assert result is None
     else:
-        assert found == pytest.approx(calculate(row["value"]), rel=1e-7, abs=0)
+        assert result == pytest.approx(calculate(row["value"]), rel=1e-7, abs=0)

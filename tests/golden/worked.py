@@ -23,7 +23,7 @@ __all__ = [
     "load",
     "logged",
     "rows",
-    "said",
+    "with_values",
     "world",
 ]
 
@@ -65,10 +65,10 @@ def _value(node: ast.expr) -> float:
     raise ValueError(message)
 
 
-def said(text: str) -> str:
+def with_values(text: str) -> str:
     """Put values where a text has formulas: ``{= 3/4}`` becomes 0.75, with six digits at most."""
     return _FORMULA.sub(
-        lambda found: f"{calculate(' '.join(found[1].split())):.6g}", text
+        lambda result: f"{calculate(' '.join(result[1].split())):.6g}", text
     )
 
 
@@ -87,14 +87,14 @@ def counted(log: Mapping[int, Sequence[str]], row: Example) -> float | None:
     """Return what rankstone counts in a log: a column of one row of a frame."""
     from rankstone.online.cohort_retention import retention
 
-    asked = row["of"]
-    days = {"period", "cohort"} & asked["where"].keys()
-    where = asked["where"] | {
-        name: _FIRST + timedelta(days=asked["where"][name]) for name in days
+    kind = row["of"]
+    days = {"period", "cohort"} & kind["where"].keys()
+    where = kind["where"] | {
+        name: _FIRST + timedelta(days=kind["where"][name]) for name in days
     }
-    found = retention(logged(log), row.get("days", "1,3"), **row.get("options", {}))
+    cohorts = retention(logged(log), row.get("days", "1,3"), **row.get("options", {}))
     value: float | None = (
-        getattr(found, asked["frame"]).filter(**where)[asked["column"]].item()
+        getattr(cohorts, kind["frame"]).filter(**where)[kind["column"]].item()
     )
     return value
 
@@ -124,42 +124,46 @@ def rows(example: Example) -> Iterator[dict[str, Any]]:
             continue
         first, last = map(int, _RANGE.findall(row["measure"])[0])
         lists = {name: row[name] for name in ("values", "stated") if name in row}
-        for at, k in enumerate(range(first, last + 1)):
-            one = {
-                name.removesuffix("s"): entries[at] for name, entries in lists.items()
+        for index, k in enumerate(range(first, last + 1)):
+            item = {
+                name.removesuffix("s"): entries[index]
+                for name, entries in lists.items()
             }
-            yield {**row, **one, "measure": _RANGE.sub(f"@{k}", row["measure"])}
+            yield {**row, **item, "measure": _RANGE.sub(f"@{k}", row["measure"])}
 
 
 def world(example: Example) -> tuple[dict[str, dict[str, float]], dict[str, Any]]:
     """Return judgments and run."""
     qrels, run = {}, {}
-    for at, given in enumerate(example.get("queries", [example]), start=1):
-        qrels[f"q{at}"], ranked = _query(given)
-        run[f"q{at}"] = dict.fromkeys(ranked, 1.0) if example.get("tied") else ranked
+    for position, item in enumerate(example.get("queries", [example]), start=1):
+        qrels[f"q{position}"], ranked = _query(item)
+        run[f"q{position}"] = (
+            dict.fromkeys(ranked, 1.0) if example.get("tied") else ranked
+        )
     return qrels, run
 
 
-def _query(given: Example) -> tuple[dict[str, float], list[str]]:
+def _query(example: Example) -> tuple[dict[str, float], list[str]]:
     """Return judged grades and the ranked list of one query."""
-    if "retrieved" in given:
-        return dict.fromkeys(_ids(given["relevant"]), 1.0), _ids(given["retrieved"])
-    grades = given["grades"]
+    if "retrieved" in example:
+        return dict.fromkeys(_ids(example["relevant"]), 1.0), _ids(example["retrieved"])
+    grades = example["grades"]
     judged = {
         f"d{rank}": grade
         for rank, grade in enumerate(grades, start=1)
         if grade is not None
     }
     missed = {
-        f"m{at}": grade for at, grade in enumerate(given.get("missed", []), start=1)
+        f"m{position}": grade
+        for position, grade in enumerate(example.get("missed", []), start=1)
     }
     return judged | missed, [f"d{rank}" for rank in range(1, len(grades) + 1)]
 
 
 def _ids(entries: list[int | str]) -> list[str]:
     """Write ranges such as ``1..5`` out."""
-    found: list[str] = []
+    lines: list[str] = []
     for entry in entries:
         low, _, high = str(entry).partition("..")
-        found += [f"d{number}" for number in range(int(low), int(high or low) + 1)]
-    return found
+        lines += [f"d{number}" for number in range(int(low), int(high or low) + 1)]
+    return lines

@@ -71,8 +71,8 @@ def test_its_own_numbers(measure: str, data: Data, seed: int) -> None:
     )
 
     theirs = model.eval_metrics(valid, [measure])
-    told = model.get_evals_result()["validation"]
-    assert told[measure] == pytest.approx(next(iter(theirs.values())), abs=1e-9)
+    validation = model.get_evals_result()["validation"]
+    assert validation[measure] == pytest.approx(next(iter(theirs.values())), abs=1e-9)
     assert model.get_evals_result()["learn"][measure] == pytest.approx(
         next(iter(model.eval_metrics(train, [measure]).values())), abs=1e-9
     )
@@ -122,7 +122,7 @@ def test_it_chooses_the_best_model() -> None:
 
 
 def test_every_few_trees() -> None:
-    """Stages are told by their trees, the last one whole; several measures at once."""
+    """Stages are reported by their trees, the last one whole; several measures at once."""
     data = drawn(1)
     rows = pool(data)
     model = trained("NDCG", rows, rows, "MAP", iterations=5)

@@ -67,17 +67,17 @@ def test_its_own_numbers(seed: int) -> None:
     qrels, run = drawn(seed)
     measures = [ir_measures.parse_measure(text) for text in MEASURES]
     # in ir_measures NumRet joins the first call made for another measure, by the order of a set, and counts
-    # only judged documents where that call does: it is asked by itself
-    asked = [[m for m in measures if m.NAME != "NumRet"], [ir_measures.NumRet]]
+    # only judged documents where that call does: it is computed by itself
+    words = [[m for m in measures if m.NAME != "NumRet"], [ir_measures.NumRet]]
     means = {
         m: v
-        for some in asked
-        for m, v in ir_measures.calc_aggregate(some, qrels, run).items()
+        for item in words
+        for m, v in ir_measures.calc_aggregate(item, qrels, run).items()
     }
     each = {
         (m.query_id, m.measure): m.value
-        for some in asked
-        for m in ir_measures.iter_calc(some, qrels, run)
+        for item in words
+        for m in ir_measures.iter_calc(item, qrels, run)
     }
 
     hook.install()
@@ -89,11 +89,11 @@ def test_its_own_numbers(seed: int) -> None:
     assert ir_measures.calc_aggregate(measures, qrels, run) == pytest.approx(
         means, abs=1e-9
     )
-    found = {
+    values = {
         (m.query_id, m.measure): m.value
         for m in ir_measures.iter_calc(measures, qrels, run)
     }
-    assert found == pytest.approx(each, abs=1e-9)
+    assert values == pytest.approx(each, abs=1e-9)
 
 
 def test_forms_of_input(seed: int) -> None:
@@ -107,15 +107,15 @@ def test_forms_of_input(seed: int) -> None:
     ]
     listed = [
         ir_measures.ScoredDoc(q, d, score)
-        for q, found in run.items()
-        for d, score in found.items()
+        for q, value in run.items()
+        for d, score in value.items()
     ]
-    asked = [ir_measures.nDCG @ 5, ir_measures.AP]
-    expected = hook.provider().calc_aggregate(asked, qrels, run)
+    words = [ir_measures.nDCG @ 5, ir_measures.AP]
+    expected = hook.provider().calc_aggregate(words, qrels, run)
 
-    assert hook.provider().calc_aggregate(asked, iter(rows), iter(listed)) == expected
+    assert hook.provider().calc_aggregate(words, iter(rows), iter(listed)) == expected
     frames = pandas.DataFrame(rows), pandas.DataFrame(listed)
-    assert hook.provider().calc_aggregate(asked, *frames) == expected
+    assert hook.provider().calc_aggregate(words, *frames) == expected
 
 
 def test_subtopics() -> None:
@@ -129,15 +129,15 @@ def test_subtopics() -> None:
         for d, s in draw.sample(pairs, 12)
     ]
     run = {str(q): {f"d{d}": draw.random() for d in range(12)} for q in range(5)}
-    asked = [
+    measures = [
         ir_measures.parse_measure(text)
         for text in ("alpha_nDCG@5", "ERR_IA@5", "StRecall@3")
     ]
 
-    ours = hook.provider().calc_aggregate(asked, qrels, run)
+    ours = hook.provider().calc_aggregate(measures, qrels, run)
 
     assert ours == pytest.approx(
-        ir_measures.calc_aggregate(asked, qrels, run), abs=1e-6
+        ir_measures.calc_aggregate(measures, qrels, run), abs=1e-6
     )
 
 
@@ -147,12 +147,12 @@ def test_our_measures(seed: int) -> None:
     ours = hook.measure("nDCG(gain=exp2)@5", ties="expected")
     hook.install()
 
-    found = ir_measures.calc_aggregate([ours, ir_measures.AP], qrels, run)
+    result = ir_measures.calc_aggregate([ours, ir_measures.AP], qrels, run)
 
     expected = rankstone.evaluate(
         qrels, run, "nDCG(gain=exp2)@5", ties="expected"
     ).to_dict()
-    assert found[ours] == pytest.approx(next(iter(expected["run"].values())))
+    assert result[ours] == pytest.approx(next(iter(expected["run"].values())))
     assert str(ours) == "rankstone:nDCG(gain=exp2)@5[ties=expected]"
     assert ours != hook.measure("nDCG(gain=exp2)@5")
 
@@ -164,7 +164,7 @@ def test_pyterrier() -> None:
         warnings.simplefilter("ignore")
         terrier = pytest.importorskip("pyterrier")
     qrels, run = drawn(1)
-    asked = pandas.DataFrame({"qid": list(qrels), "query": "what"})
+    topics = pandas.DataFrame({"qid": list(qrels), "query": "what"})
     judged = pandas.DataFrame(
         [(q, d, g) for q, docs in qrels.items() for d, g in docs.items()],
         columns=["qid", "docno", "label"],
@@ -177,7 +177,7 @@ def test_pyterrier() -> None:
     def table(*further: Any) -> Any:
         measures = [ir_measures.nDCG @ 10, ir_measures.AP, *further]
         return terrier.Experiment(
-            [listed], asked, judged, eval_metrics=measures, names=["run"]
+            [listed], topics, judged, eval_metrics=measures, names=["run"]
         )
 
     before = table()
@@ -194,7 +194,7 @@ def test_pyterrier() -> None:
 
 
 def test_mistakes() -> None:
-    """Measures that are no means, options that do not exist: told before anything is computed."""
+    """Measures that are no means, options that do not exist: reported before anything is computed."""
     with pytest.raises(UsageError, match="needs means"):
         hook.measure("AP(agg=gmean)")
     with pytest.raises(UsageError, match="no alignment option 'tie'"):
@@ -216,11 +216,11 @@ def test_its_objects_are_taken_as_they_are() -> None:
     ]
     measures = [ir_measures.nDCG @ 10, ir_measures.AP(rel=2)]
     theirs = ir_measures.calc_aggregate(measures, judged, scored)
-    found = rankstone.evaluate(
+    values = rankstone.evaluate(
         judged, iter(scored), measures, convention="ir_measures"
     ).to_dict()["run"]
 
-    assert found == pytest.approx(
+    assert values == pytest.approx(
         {str(measure): value for measure, value in theirs.items()}
     )
     ours = rankstone.evaluate(qrels, run, ["nDCG@10", "AP(rel=2)"])

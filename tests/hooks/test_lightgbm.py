@@ -28,10 +28,10 @@ def datasets(data: Data, **further: Any) -> tuple[Any, Any]:
 def history(
     data: Data, measures: str, rounds: int = 3, **how: Any
 ) -> dict[str, list[float]]:
-    """Train, and return what was told of the validation data, our numbers under ``ours:``."""
+    """Train, and return what was recorded of the validation data, our numbers under ``ours:``."""
     own = {"metric": ["ndcg", "map", "auc", "average_precision"], "eval_at": [1, 3, 10]}
     train, valid = datasets(data, **how)
-    told: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     feval = hook.feval(measures, convention="lightgbm")
     lightgbm.train(
         {"objective": "lambdarank", **own, **QUIET},
@@ -39,24 +39,24 @@ def history(
         rounds,
         valid_sets=[valid],
         valid_names=["valid"],
-        feval=lambda preds, given: [
-            (f"ours:{name}", v, up) for name, v, up in feval(preds, given)
+        feval=lambda preds, inputs: [
+            (f"ours:{name}", v, up) for name, v, up in feval(preds, inputs)
         ],
-        callbacks=[lightgbm.record_evaluation(told)],
+        callbacks=[lightgbm.record_evaluation(values)],
     )
-    return dict(told["valid"])
+    return dict(values["valid"])
 
 
 def test_its_own_numbers(data: Data) -> None:
     """Ties, and queries without a relevant row, count as LightGBM counts them; round after round."""
     measures = ["ndcg@1", "ndcg@3", "ndcg@10", "map@3", "auc", "average_precision"]
 
-    told = history(data, " ".join(measures))
+    recorded = history(data, " ".join(measures))
 
     for measure in measures:
-        assert told[f"ours:{measure}"] == pytest.approx(told[measure], abs=1e-9), (
-            measure
-        )
+        assert recorded[f"ours:{measure}"] == pytest.approx(
+            recorded[measure], abs=1e-9
+        ), measure
 
 
 def test_given_scores(data: Data) -> None:
@@ -78,9 +78,9 @@ def test_given_scores(data: Data) -> None:
     booster.add_valid(valid, "valid")
     own = {name: value for _, name, value, _ in booster.eval_valid()}
 
-    told = hook.feval(" ".join(own), convention="lightgbm")(data.scores, valid)
+    message = hook.feval(" ".join(own), convention="lightgbm")(data.scores, valid)
 
-    assert {name: value for name, value, _ in told} == pytest.approx(own, abs=1e-9)
+    assert {name: value for name, value, _ in message} == pytest.approx(own, abs=1e-9)
 
 
 def test_weights(seed: int) -> None:
@@ -89,29 +89,31 @@ def test_weights(seed: int) -> None:
     data.y[np.cumsum(data.sizes) - 1] = 3
     weight = np.random.Generator(np.random.Philox(seed)).random(len(data.y))
 
-    told = history(data, "ndcg@3 map@10", weight=weight)
+    recorded = history(data, "ndcg@3 map@10", weight=weight)
 
     for measure in ("ndcg@3", "map@10"):  # it keeps weights in single precision
-        assert told[f"ours:{measure}"] == pytest.approx(told[measure], abs=1e-6), (
-            measure
-        )
+        assert recorded[f"ours:{measure}"] == pytest.approx(
+            recorded[measure], abs=1e-6
+        ), measure
 
 
 def test_weights_of_empty_queries() -> None:
     """LightGBM adds 1, unweighted, for a query without a relevant row, and leaves [0, 1]; we do not."""
     data = drawn(1)
 
-    told = history(data, "ndcg@3", weight=np.full(len(data.y), 0.01))
+    recorded = history(data, "ndcg@3", weight=np.full(len(data.y), 0.01))
 
-    assert told["ndcg@3"][0] > 1
-    assert told["ours:ndcg@3"] == pytest.approx(history(data, "ndcg@3")["ours:ndcg@3"])
+    assert recorded["ndcg@3"][0] > 1
+    assert recorded["ours:ndcg@3"] == pytest.approx(
+        history(data, "ndcg@3")["ours:ndcg@3"]
+    )
 
 
 def test_early_stopping() -> None:
     """Training stops at the best round of our measure, alone where metric is "None"."""
     data = drawn(2)
     train, valid = datasets(data)
-    told: dict[str, Any] = {}
+    numbers: dict[str, Any] = {}
     stop = lightgbm.early_stopping(5, verbose=False)
     model = lightgbm.train(
         {"objective": "lambdarank", "metric": "None", **QUIET},
@@ -119,10 +121,10 @@ def test_early_stopping() -> None:
         60,
         valid_sets=[valid.set_label(data.y[::-1].copy())],
         feval=hook.feval("RR LastRel"),
-        callbacks=[stop, lightgbm.record_evaluation(told)],
+        callbacks=[stop, lightgbm.record_evaluation(numbers)],
     )
 
-    values = told["valid_0"]
+    values = numbers["valid_0"]
 
     assert list(values) == ["RR", "LastRel"]
     best = {
@@ -154,14 +156,14 @@ def test_its_ranker(data: Data) -> None:
     )
 
     assert len(inspect.signature(metric).parameters) == 4
-    (told,) = model.evals_result_.values()
-    assert {name: values[-1] for name, values in told.items()} == pytest.approx(
+    (value,) = model.evals_result_.values()
+    assert {name: values[-1] for name, values in value.items()} == pytest.approx(
         expected.mean()
     )
 
 
 def test_mistakes() -> None:
-    """Data without groups, labels LightGBM refuses, measures without a direction: told in words."""
+    """Data without groups, labels LightGBM refuses, measures without a direction: reported in words."""
     data = drawn(3)
     with pytest.raises(UsageError, match="have no groups"):
         hook.eval_metric("AP")(data.y, data.scores, None, None)
@@ -169,11 +171,11 @@ def test_mistakes() -> None:
         hook.feval("ndcg@5", convention="lightgbm", ties="worst")
     with pytest.raises(UsageError, match="has no direction"):
         hook.feval("NumQ")
-    for labels, told in (
+    for labels, text in (
         (data.y + 0.5, r"does not take label 0\.5"),
         (data.y - 1, "label -1"),
     ):
-        with pytest.raises(InputError, match=told):
+        with pytest.raises(InputError, match=text):
             hook.eval_metric("ndcg@5", convention="lightgbm")(
                 labels, data.scores, None, data.sizes
             )

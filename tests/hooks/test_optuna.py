@@ -16,7 +16,7 @@ pytestmark = pytest.mark.hooks
 
 
 class Trial:
-    """What a trial is asked."""
+    """What a trial reports."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -32,7 +32,7 @@ class Trial:
 
 
 def test_a_study() -> None:
-    """A trial that is worse in every query is stopped after some; the best is told whole."""
+    """A trial that is worse in every query is stopped after some; the best is reported whole."""
     optuna = pytest.importorskip("optuna")
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     with warnings.catch_warnings():
@@ -43,14 +43,14 @@ def test_a_study() -> None:
     )
     ease = np.random.Generator(np.random.Philox(1)).random(60) / 2
     queries = [f"q{number}" for number in range(60)]
-    asked: list[int] = []
+    values: list[int] = []
 
     def objective(trial: Any) -> float:
         weight = trial.suggest_categorical("weight", [0.5, 0.1])
-        asked.append(0)
+        values.append(0)
 
         def score(chunk: list[str]) -> dict[str, float]:
-            asked[-1] += len(chunk)
+            values[-1] += len(chunk)
             return {query: weight + ease[int(query[1:])] for query in chunk}
 
         return mean_or_prune(trial, queries, score, chunk=2)
@@ -59,8 +59,8 @@ def test_a_study() -> None:
     study.enqueue_trial({"weight": 0.1})
     study.optimize(objective, n_trials=2)
 
-    assert asked[0] == 60
-    assert asked[1] <= 10
+    assert values[0] == 60
+    assert values[1] <= 10
     best, worse = study.trials
     assert study.best_trial.number == 0
     assert best.value == math.fsum(0.5 + ease) / 60
@@ -91,7 +91,7 @@ def test_steps_are_queries() -> None:
 
 
 def test_mistakes() -> None:
-    """Queries that stand twice or get no value, nothing at a time: told in words."""
+    """Queries that stand twice or get no value, nothing at a time: reported in words."""
     with pytest.raises(InputError, match="more than once"):
         mean_or_prune(Trial(0), ["a", "a"], dict)
     with pytest.raises(InputError, match=r"(?s)query a.*no value"):

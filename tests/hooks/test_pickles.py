@@ -58,10 +58,10 @@ def test_lightgbm() -> None:
         get_label=lambda: data.y, get_group=lambda: data.sizes, get_weight=lambda: None
     )  # as a lightgbm.Dataset
     for way in (there_and_back, copy.deepcopy):
-        one, two = feval("nDCG@5 RR"), eval_metric("ndcg@5", convention="lightgbm")
-        assert way(one)(data.scores, handed) == one(data.scores, handed)
-        given = (data.y, data.scores, None, data.sizes)
-        assert way(two)(*given) == two(*given)
+        first, second = feval("nDCG@5 RR"), eval_metric("ndcg@5", convention="lightgbm")
+        assert way(first)(data.scores, handed) == first(data.scores, handed)
+        inputs = (data.y, data.scores, None, data.sizes)
+        assert way(second)(*inputs) == second(*inputs)
     ranker = lightgbm.LGBMRanker(n_estimators=3, metric="None", verbosity=-1, n_jobs=1)
     ranker.fit(
         data.X,
@@ -129,13 +129,13 @@ def test_catboost(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         "thread_count": 1,
     }
     model = catboost.CatBoostRanker(eval_metric=metric, **how)
-    found = [
+    values = [
         each.fit(data.X, data.y, group_id=data.qid).get_evals_result()["learn"][
             "NDCG:top=5"
         ]
         for each in (model, clone(model), there_and_back(model))
     ]
-    assert found[0] == found[1] == found[2]
+    assert values[0] == values[1] == values[2]
     fitted = there_and_back(model)
     assert (there_and_back(fitted).predict(data.X) == model.predict(data.X)).all()
 
@@ -153,8 +153,10 @@ def test_sklearn() -> None:
     with sklearn.config_context(enable_metadata_routing=True):
         made = scorer("nDCG@5")
         model = LinearRegression().fit(data.X, data.y)
-        given = (model, data.X, data.y)
-        assert there_and_back(made)(*given, qid=data.qid) == made(*given, qid=data.qid)
+        inputs = (model, data.X, data.y)
+        assert there_and_back(made)(*inputs, qid=data.qid) == made(
+            *inputs, qid=data.qid
+        )
         assert repr(there_and_back(made)) == repr(made)
         search = GridSearchCV(
             LinearRegression(),
@@ -165,9 +167,9 @@ def test_sklearn() -> None:
             n_jobs=2,
         )
         for way in (there_and_back, clone, copy.deepcopy):
-            found = way(search).fit(data.X, data.y, groups=data.qid, qid=data.qid)
-            again = there_and_back(found)
-            assert again.score(data.X, data.y, qid=data.qid) == found.score(
+            result = way(search).fit(data.X, data.y, groups=data.qid, qid=data.qid)
+            again = there_and_back(result)
+            assert again.score(data.X, data.y, qid=data.qid) == result.score(
                 data.X, data.y, qid=data.qid
             )
 
@@ -215,10 +217,11 @@ def test_ir_measures() -> None:
 
     pytest.importorskip("ir_measures")
     qrels, run = {"1": {"a": 2, "b": 0}}, {"1": {"b": 2.0, "a": 1.0}}
-    one = measure("nDCG(gain=exp2)@10", ties="expected")
-    again = there_and_back(one)
-    assert (again, repr(again)) == (one, repr(one))
-    expected = provider().calc_aggregate([one], qrels, run)[one]
+    result = measure("nDCG(gain=exp2)@10", ties="expected")
+    again = there_and_back(result)
+    assert (again, repr(again)) == (result, repr(result))
+    expected = provider().calc_aggregate([result], qrels, run)[result]
     assert (
-        there_and_back(provider()).calc_aggregate([again], qrels, run)[one] == expected
+        there_and_back(provider()).calc_aggregate([again], qrels, run)[result]
+        == expected
     )

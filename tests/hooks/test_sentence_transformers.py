@@ -32,7 +32,7 @@ def model() -> Any:
 
     tokenizer = Tokenizer(
         WordLevel(
-            {word: at for at, word in enumerate(WORDS)} | {"?": 25},
+            {word: index for index, word in enumerate(WORDS)} | {"?": 25},
             unk_token="?",  # noqa: S106 - a word
         )
     )
@@ -47,8 +47,12 @@ def model() -> Any:
 def world() -> tuple[dict[str, str], dict[str, str], dict[str, dict[str, int]]]:
     """Draw texts, some of them the same, so that documents tie; one query has nothing relevant."""
     draw = random.Random(2)
-    corpus = {f"d{at:02}": " ".join(draw.choices(WORDS[:6], k=2)) for at in range(60)}
-    queries = {f"q{at}": " ".join(draw.choices(WORDS[:6], k=2)) for at in range(12)}
+    corpus = {
+        f"d{index:02}": " ".join(draw.choices(WORDS[:6], k=2)) for index in range(60)
+    }
+    queries = {
+        f"q{index}": " ".join(draw.choices(WORDS[:6], k=2)) for index in range(12)
+    }
     qrels = {
         query: {doc: draw.randint(0, 3) for doc in draw.sample(sorted(corpus), 9)}
         for query in queries
@@ -108,10 +112,10 @@ def test_graded(model: Any, world: Any, tmp_path: Path) -> None:
     from rankstone.integrations.sentence_transformers import GradedEvaluator, retrieved
 
     queries, corpus, qrels = world
-    asked = "nDCG(gain=exp2)@5 RR@10"
+    text = "nDCG(gain=exp2)@5 RR@10"
     whole = retrieved(model, queries, corpus, depth=len(corpus))
-    expected = rankstone.evaluate(qrels, whole, asked)
-    evaluator = GradedEvaluator(queries, corpus, qrels, asked, name="dev", chunk=7)
+    expected = rankstone.evaluate(qrels, whole, text)
+    evaluator = GradedEvaluator(queries, corpus, qrels, text, name="dev", chunk=7)
 
     means = evaluator(model, str(tmp_path / "eval"), epoch=1, steps=20)
 
@@ -137,15 +141,15 @@ def test_the_library_knows_it(model: Any, world: Any) -> None:
 
     assert isinstance(evaluator, SentenceEvaluator)
     assert evaluator.greater_is_better
-    told = SequentialEvaluator([evaluator])(model)
-    assert told["sequential_score"] == told["RR@10"]
+    message = SequentialEvaluator([evaluator])(model)
+    assert message["sequential_score"] == message["RR@10"]
     assert model.model_card_data.eval_results_dict[evaluator] == {
-        "RR@10": told["RR@10"]
+        "RR@10": message["RR@10"]
     }
 
 
 def test_mistakes(model: Any, world: Any) -> None:
-    """Judged queries without a text, nothing to search, has no direction, NaN: told in words."""
+    """Judged queries without a text, nothing to search, has no direction, NaN: reported in words."""
     from rankstone.integrations.sentence_transformers import GradedEvaluator
 
     queries, corpus, qrels = world
@@ -161,9 +165,9 @@ def test_mistakes(model: Any, world: Any) -> None:
 
         encode = model.encode
 
-        def similarity(self, one: Any, other: Any) -> Any:
+        def similarity(self, result: Any, other: Any) -> Any:
             """Return no numbers."""
-            return model.similarity(one, other) * float("nan")
+            return model.similarity(result, other) * float("nan")
 
     with pytest.raises(InputError, match="a similarity is NaN"):
         GradedEvaluator(queries, corpus, qrels)(Diverged())

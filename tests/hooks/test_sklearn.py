@@ -26,7 +26,7 @@ def routing() -> Iterator[None]:
         yield
 
 
-def given() -> Any:
+def first_column_model() -> Any:
     """Return a model that says what stands in the first of its columns."""
     from sklearn.linear_model import LinearRegression
 
@@ -57,8 +57,10 @@ def test_its_own_numbers(data: Data) -> None:
     made = scorers(list(own), convention="sklearn")
 
     for name, expected in own.items():
-        told = made[name](given(), scores.reshape(-1, 1), labels, qid=qid)
-        assert told == pytest.approx(expected, abs=1e-9), name
+        message = made[name](
+            first_column_model(), scores.reshape(-1, 1), labels, qid=qid
+        )
+        assert message == pytest.approx(expected, abs=1e-9), name
 
 
 def test_cross_validation(data: Data) -> None:
@@ -68,7 +70,7 @@ def test_cross_validation(data: Data) -> None:
 
     from rankstone.integrations.sklearn import scorers
 
-    found = cross_validate(
+    results = cross_validate(
         LinearRegression(),
         data.X,
         data.y,
@@ -84,8 +86,8 @@ def test_cross_validation(data: Data) -> None:
             "nDCG@5 LastRel",
             qid=data.qid[test],
         ).mean()
-        assert found["test_nDCG@5"][fold] == pytest.approx(expected["nDCG@5"])
-        assert found["test_LastRel"][fold] == pytest.approx(-expected["LastRel"])
+        assert results["test_nDCG@5"][fold] == pytest.approx(expected["nDCG@5"])
+        assert results["test_LastRel"][fold] == pytest.approx(-expected["LastRel"])
 
 
 def test_a_classifier_ranks_by_its_chances() -> None:
@@ -97,10 +99,10 @@ def test_a_classifier_ranks_by_its_chances() -> None:
     data = drawn(2, grades=2)
     model = LogisticRegression().fit(data.X, data.y)
 
-    told = scorer("AP")(model, data.X, data.y, qid=data.qid)
+    message = scorer("AP")(model, data.X, data.y, qid=data.qid)
 
     assert (
-        told
+        message
         == functional.evaluate(
             model.decision_function(data.X), data.y, "AP", qid=data.qid
         ).mean()["AP"]
@@ -160,17 +162,17 @@ def test_the_ranker_is_given_groups() -> None:
 
     data = drawn(7)
     weight = np.random.Generator(np.random.Philox(2)).random(len(data.y))
-    asked = lightgbm.LGBMRanker(
+    result = lightgbm.LGBMRanker(
         n_estimators=5, verbosity=-1, n_jobs=1, min_child_samples=3
     )
-    plain = lightgbm.LGBMRanker(**asked.get_params())
+    plain = lightgbm.LGBMRanker(**result.get_params())
     plain.fit(data.X, data.y, group=data.sizes, sample_weight=weight)
     shuffled = np.argsort(
         np.random.Generator(np.random.Philox(3)).random(len(data.sizes))[data.qid],
         kind="stable",
     )
 
-    ours = GroupedRanker(asked).fit(
+    ours = GroupedRanker(result).fit(
         data.X[shuffled],
         data.y[shuffled],
         qid=data.qid[shuffled],
@@ -181,7 +183,7 @@ def test_the_ranker_is_given_groups() -> None:
 
 
 def test_mistakes() -> None:
-    """Queries that are not told, and models that take no groups: told in words."""
+    """Queries that are missing, and models that take no groups: reported in words."""
     from sklearn.linear_model import LinearRegression
 
     from rankstone.integrations.grouped_ranker import GroupedRanker
@@ -189,7 +191,7 @@ def test_mistakes() -> None:
 
     data = drawn(3)
     with pytest.raises(UsageError, match="receives no queries"):
-        scorer("AP")(given(), data.X[:, :1], data.y)
+        scorer("AP")(first_column_model(), data.X[:, :1], data.y)
     with pytest.raises(UsageError, match="no queries are given"):
         GroupedRanker(LinearRegression()).fit(data.X, data.y)
     with pytest.raises(UsageError, match=r"LinearRegression\.fit takes no groups"):
@@ -198,7 +200,7 @@ def test_mistakes() -> None:
         GroupedRanker(LinearRegression()).fit(data.X, data.y, qid=data.qid[1:])
     with pytest.raises(InputError, match="a list of one document"):
         scorer("ndcg_score", convention="sklearn")(
-            given(), data.X[:1, :1], data.y[:1], qid=data.qid[:1]
+            first_column_model(), data.X[:1, :1], data.y[:1], qid=data.qid[:1]
         )
     with (
         sklearn.config_context(enable_metadata_routing=False),

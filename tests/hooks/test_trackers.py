@@ -30,9 +30,11 @@ def section(title: str, names: dict[str, Any]) -> list[str]:
 def names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Run the first block of the page, in a folder of its own."""
     monkeypatch.chdir(tmp_path)
-    given: dict[str, Any] = {}
-    run_python(next(block.code for block in blocks(PAGE) if block.kind == "py"), given)
-    return given
+    options: dict[str, Any] = {}
+    run_python(
+        next(block.code for block in blocks(PAGE) if block.kind == "py"), options
+    )
+    return options
 
 
 def test_mlflow(
@@ -65,7 +67,7 @@ def test_dvc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     shown = list(blocks(PAGE.partition("## DVC\n")[2]))
     script, stage = (
-        next(one.code for one in shown if one.kind == kind) for kind in ("", "yaml")
+        next(item.code for item in shown if item.kind == kind) for kind in ("", "yaml")
     )
     for name, text in {
         "evaluate.py": script,

@@ -27,7 +27,7 @@ def own(
 ) -> tuple[Any, Any]:
     """Train, and return XGBoost's own history, and ours with every digit."""
     rows = matrix(data, weights)
-    told: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     params = {"objective": "rank:pairwise", "eval_metric": measures, **QUIET}
     watch = hook.watch(" ".join(measures), {"ours": rows}, convention="xgboost")
     xgboost.train(
@@ -35,11 +35,11 @@ def own(
         rows,
         rounds,
         evals=[(rows, "theirs")],
-        evals_result=told,
+        evals_result=values,
         callbacks=[watch],
         verbose_eval=False,
     )
-    return told["theirs"], told["ours"]
+    return values["theirs"], values["ours"]
 
 
 def test_its_own_numbers(data: Data) -> None:
@@ -68,27 +68,27 @@ def test_weights(data: Data, seed: int) -> None:
 def test_custom_metric(data: Data) -> None:
     """Several measures, six decimals in the history, names that XGBoost can read back."""
     rows = matrix(data)
-    told: dict[str, Any] = {}
-    asked = "nDCG(gain=exp2, ideal=topk)@5 RR"
-    metric = hook.custom_metric(asked, ties="input")
+    numbers: dict[str, Any] = {}
+    text = "nDCG(gain=exp2, ideal=topk)@5 RR"
+    metric = hook.custom_metric(text, ties="input")
     model = xgboost.train(
         {"objective": "rank:ndcg", "disable_default_eval_metric": 1, **QUIET},
         rows,
         3,
         evals=[(rows, "valid")],
         custom_metric=metric,
-        evals_result=told,
+        evals_result=numbers,
         verbose_eval=False,
     )
     expected = functional.evaluate(
-        model.predict(rows), data.y, asked, sizes=data.sizes, ties="input"
+        model.predict(rows), data.y, text, sizes=data.sizes, ties="input"
     ).mean()
 
-    assert list(told["valid"]) == ["nDCG(gain=exp2,ideal=topk)@5", "RR"]
-    last = [values[-1] for values in told["valid"].values()]
+    assert list(numbers["valid"]) == ["nDCG(gain=exp2,ideal=topk)@5", "RR"]
+    last = [values[-1] for values in numbers["valid"].values()]
     assert last == pytest.approx(list(expected.values()), abs=1e-6)
     assert dict(metric(model.predict(rows), rows)) == pytest.approx(
-        dict(zip(told["valid"], expected.values(), strict=True))
+        dict(zip(numbers["valid"], expected.values(), strict=True))
     )
 
 
@@ -98,18 +98,18 @@ def test_early_stopping() -> None:
     train, valid = matrix(data), matrix(other)
 
     def trained(**stop: Any) -> tuple[Any, list[float]]:
-        told: dict[str, Any] = {}
+        numbers: dict[str, Any] = {}
         model = xgboost.train(
             {"objective": "rank:pairwise", "disable_default_eval_metric": 1, **QUIET},
             train,
             40,
             evals=[(valid, "valid")],
             custom_metric=hook.custom_metric("RR"),
-            evals_result=told,
+            evals_result=numbers,
             verbose_eval=False,
             **stop,
         )
-        return model, told["valid"]["RR"]
+        return model, numbers["valid"]["RR"]
 
     model, values = trained(callbacks=[hook.early_stopping(6, "RR")])
     assert model.best_iteration == int(np.argmax(values))
@@ -130,12 +130,12 @@ def test_its_ranker() -> None:
 
     ranker.fit(data.X, data.y, qid=data.qid)
 
-    told = ranker.evals_result_["valid"]
-    assert ranker.best_iteration == int(np.argmax(told["nDCG@5"]))
+    valid = ranker.evals_result_["valid"]
+    assert ranker.best_iteration == int(np.argmax(valid["nDCG@5"]))
     expected = functional.evaluate(
         ranker.predict(data.X), data.y, "AP nDCG@5", sizes=data.sizes
     ).mean()
-    best = {name: values[ranker.best_iteration] for name, values in told.items()}
+    best = {name: values[ranker.best_iteration] for name, values in valid.items()}
     assert best == pytest.approx(expected, abs=1e-12)
 
 
@@ -155,7 +155,7 @@ def test_sizes_weigh_in_its_callable() -> None:
 
 
 def test_mistakes() -> None:
-    """Data without queries, labels XGBoost refuses: told in words."""
+    """Data without queries, labels XGBoost refuses: reported in words."""
     data = drawn(3)
     without = xgboost.DMatrix(data.X, data.y)
     with pytest.raises(UsageError, match="have no queries"):

@@ -81,7 +81,7 @@ def _broken(pair: Pair, world: World) -> str | None:
         except (
             InputError,
             UsageError,
-        ):  # options or grades that nobody claims anything about
+        ):  # options or grades that no library claims anything about
             return None
         except (
             ArithmeticError,
@@ -136,8 +136,8 @@ def every_list(kind: Measure, grades: tuple[float | None, ...], *, ties: bool) -
     draw = np.random.Generator(np.random.Philox(7))
     judged: list[dict[str, Any]] = []
     rows: list[tuple[str, str, float]] = []
-    for at, chosen in enumerate(itertools.product(grades, repeat=4)):
-        query = f"q{at:04}"
+    for index, chosen in enumerate(itertools.product(grades, repeat=4)):
+        query = f"q{index:04}"
         for doc, grade in enumerate(chosen):
             rows.append((query, f"d{doc}", float(doc == 0) if ties else 4.0 - doc))
             more = {name: float(draw.uniform(0.1, 1)) for name in kind.judgment_columns}
@@ -204,12 +204,12 @@ def _row(row: dict[str, Any]) -> str:
 
 def _cover(pairs: list[Pair], old: dict[Pair, World]) -> dict[Pair, World]:
     """Keep what still breaks, and try every world that is found for the pairs that are left."""
-    found: dict[Pair, World] = {}
+    values: dict[Pair, World] = {}
     for pair in pairs:
         mine = {pair: old[pair]} if pair in old else {}
         tried = {
             id(world): world
-            for (law, _), world in {**mine, **old, **found}.items()
+            for (law, _), world in {**mine, **old, **values}.items()
             if law == pair[0]
         }.values()
         world = next(
@@ -220,8 +220,8 @@ def _cover(pairs: list[Pair], old: dict[Pair, World]) -> dict[Pair, World]:
         if world is None:
             sys.stderr.write(f"no counterexample found: {pair[1]}: {pair[0]}\n")
         else:
-            found[pair] = world
-    return found
+            values[pair] = world
+    return values
 
 
 def _fits(pair: Pair, world: World) -> bool:

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 @cache
 def measure(text: str) -> Measure:
     """Return the measure a text stands for."""
-    found = parse_measure(text)
-    assert isinstance(found, Measure)
-    return found
+    result = parse_measure(text)
+    assert isinstance(result, Measure)
+    return result
 
 
 BINARY = (
@@ -172,7 +172,7 @@ COUNTS = (
     "NumRelRet(rel=2)@3",
     "NumQ",
 )
-#: what nobody judged, or judged bad, counts here
+#: what has no judgment, or a bad one, counts here
 COUNTS_OF_BAD = ("Unjudged", "Unjudged@3", "NumNonrelRet", "NumNonrelRet(rel=2)@2")
 GROUP_MEANS = (
     "AP_avgjg",

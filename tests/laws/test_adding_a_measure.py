@@ -97,11 +97,11 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def python(here: Path, *words: str) -> str:
     """Run Python in the copy, whose package is the one that is imported, and return what it prints."""
     paths = os.pathsep.join([str(here / "src"), str(here)])
-    given = os.environ | {"PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
+    inputs = os.environ | {"PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
     ended = subprocess.run(
         [sys.executable, *words],
         cwd=here,
-        env=given,
+        env=inputs,
         capture_output=True,
         text=True,
         check=False,

@@ -43,17 +43,19 @@ def world(
     """Return judgments with subtopics and costs, and a run with ties and costs of 0, halves and tenths."""
     rng = np.random.default_rng(seed)
     judged, shown = [], []
-    for at in range(queries):
+    for index in range(queries):
         cost = {
             f"d{i}": float(rng.choice([0.0, 0.1, 0.3, 0.5, 1.0, 2.0, 7.0]))
             for i in range(16)
         }
         cost = dict.fromkeys(cost, 1.0) if unit else cost
         for doc in rng.permutation(list(cost))[: rng.integers(1, 14)].tolist():
-            row = f"q{at}", doc, int(rng.integers(0, 4)), cost[doc]
+            row = f"q{index}", doc, int(rng.integers(0, 4)), cost[doc]
             judged.append((*row, f"s{rng.integers(0, 3)}", 0.2 + rng.random()))
         docs = rng.permutation(list(cost))[: rng.integers(10, 17)].tolist()
-        shown += [(f"q{at}", doc, float(rng.integers(0, 9)), cost[doc]) for doc in docs]
+        shown += [
+            (f"q{index}", doc, float(rng.integers(0, 9)), cost[doc]) for doc in docs
+        ]
     names = ["query_id", "doc_id", "relevance", "tokens", "subtopic", "propensity"]
     run = pl.DataFrame(shown, ["query_id", "doc_id", "score", "tokens"], orient="row")
     return pl.DataFrame(judged, names, orient="row"), run
@@ -83,10 +85,10 @@ WHOLE: Final = tuple(whole_lists())
 
 
 def values(judged: Any, run: Any, measure: Any, **options: Any) -> list[float | None]:
-    found = evaluate(
+    scores = evaluate(
         judged, run, measure, negative="zero", duplicate_judgments="max", **options
     )
-    return found.per_query["value"].to_list()
+    return scores.per_query["value"].to_list()
 
 
 def test_most_measures_take_budgets() -> None:
@@ -186,7 +188,7 @@ def test_more_budget_never_hurts(seed: int) -> None:
         if not (measure.ideal_has_costs or measure.query_columns)
     ]
     by_limit = [
-        values(judged, run, [one @ Budget("tokens", limit) for one in plain])
+        values(judged, run, [item @ Budget("tokens", limit) for item in plain])
         for limit in limits
     ]
     for less, more in pairwise(by_limit):
@@ -240,8 +242,8 @@ def test_the_ideal_list_has_a_budget_too() -> None:
         "relevance": [3, 2, 2, 1],
         "tokens": [3, 1, 4, 1],
     }
-    found = evaluate(pl.DataFrame(rows), run, "nDCG@tokens(5)")
-    assert found.per_query["value"].to_list() == [
+    scores = evaluate(pl.DataFrame(rows), run, "nDCG@tokens(5)")
+    assert scores.per_query["value"].to_list() == [
         2 / (3 + 2 / np.log2(3) + 1 / np.log2(4))
     ]
 
@@ -259,8 +261,8 @@ def test_without_costs_the_ideal_list_is_all_and_the_name_says_so() -> None:
         }
     )
     for given_ in (judged, judged.drop("tokens")):
-        found = evaluate(given_, run, "nDCG@tokens(5)")
-        assert found.to_dict() == {
+        scores = evaluate(given_, run, "nDCG@tokens(5)")
+        assert scores.to_dict() == {
             "run": {"nDCG(ideal_depth=all)@tokens(5)": 2 / (3 + 2 / np.log2(3))}
         }
         with pytest.raises(BadParameter, match="needs the costs of judged documents"):
@@ -490,8 +492,8 @@ def test_a_labelled_table_has_costs_too() -> None:
         .to_list()
     )
     assert labelled == evaluate(within, run, measures).per_query["value"].to_list()
-    found = evaluate(table=table, measures="nDCG@tokens(2.5)", ties="docid_desc")
-    assert [str(measure) for measure in found.measures] == [
+    scores = evaluate(table=table, measures="nDCG@tokens(2.5)", ties="docid_desc")
+    assert [str(measure) for measure in scores.measures] == [
         "nDCG(ideal_depth=all)@tokens(2.5)"
     ]
 

@@ -53,11 +53,11 @@ def lists() -> list[tuple[list[int], list[int]]]:
     """Make grades and tie blocks of lists of up to seven documents; half of the lists have ties."""
     draw = np.random.default_rng(20090101)
     made = []
-    for at in range(CASES):
+    for index in range(CASES):
         n = int(draw.integers(1, 8))
         grades = draw.integers(0, draw.integers(1, 5), n).tolist()
         made.append(
-            (grades, np.sort(draw.integers(0, n if at % 2 else 10**6, n)).tolist())
+            (grades, np.sort(draw.integers(0, n if index % 2 else 10**6, n)).tolist())
         )
     return made
 
@@ -101,8 +101,8 @@ class Enumerated:
             place = f(np.arange(1.0, len(self.block) + 1))
             of_block = [place[self.block == block].mean() for block in self.block]
             weight = np.tile(of_block, (len(self.place), 1))
-        one, other = weight[:, self.u], weight[:, self.v]
-        pair = one + other if combine == "add" else one * other
+        first, other = weight[:, self.u], weight[:, self.v]
+        pair = first + other if combine == "add" else first * other
         pair = pair * (self.unequal if ties == "drop" else 1.0)
         whole = pair.sum(axis=1)
         return (
@@ -137,28 +137,30 @@ def test_rc_is_the_best_of_all_ideal_orders(
             f"RC({family}, weight_on={on}, combine={combine}, ties={ties})"
         )
     )
-    found = rankstone.evaluate(
+    per_query = rankstone.evaluate(
         table=table(lists()), measures=text, ties="input"
     ).per_query
-    for at, (value, status) in enumerate(found.select("value", "status").iter_rows()):
-        expected = enumerated()[at].values(FAMILIES[family], on, combine, ties)
+    for index, (value, status) in enumerate(
+        per_query.select("value", "status").iter_rows()
+    ):
+        expected = enumerated()[index].values(FAMILIES[family], on, combine, ties)
         assert (status == "undefined") == (expected is None)
         if expected is not None:
             assert status == "ok"
-            assert close(float(expected.max()), value, 1e-12), lists()[at]
+            assert close(float(expected.max()), value, 1e-12), lists()[index]
 
 
 @pytest.mark.parametrize("ties", ["max", "drop"])
 def test_uniform_weights(ties: str) -> None:
     """So it is when every pair weighs the same."""
     text = "RC" if ties == "max" else "RC(ties=drop)"
-    found = (
+    listed = (
         rankstone.evaluate(table=table(lists()), measures=text, ties="input")
         .per_query["value"]
         .to_list()
     )
-    for at, value in enumerate(found):
-        expected = enumerated()[at].values(np.ones_like, "model", "multiply", ties)
+    for index, value in enumerate(listed):
+        expected = enumerated()[index].values(np.ones_like, "model", "multiply", ties)
         assert (value is None) == (expected is None)
         assert expected is None or close(float(expected.max()), value, 1e-12)
 
@@ -172,9 +174,9 @@ def test_the_rankings_order_is_best_where_it_is_proven(
     """For these weights no exchange ever wins, and no enumerated list contradicts it."""
     places = np.arange(1.0, 100_001.0)
     assert ideal_orders.exchange_never_loses(FAMILIES[family](places), combine).all()
-    for one in enumerated():
-        found = one.values(FAMILIES[family], "ideal", combine, "max")
-        assert found is None or found.max() <= found[0] + 1e-12
+    for item in enumerated():
+        numbers = item.values(FAMILIES[family], "ideal", combine, "max")
+        assert numbers is None or numbers.max() <= numbers[0] + 1e-12
 
 
 @pytest.mark.parametrize(
@@ -186,10 +188,10 @@ def test_the_rankings_order_is_not_best_elsewhere(combine: str, family: str) -> 
     assert not ideal_orders.exchange_never_loses(
         FAMILIES[family](places), combine
     ).all()
-    found = [
-        one.values(FAMILIES[family], "ideal", combine, "max") for one in enumerated()
+    listed = [
+        item.values(FAMILIES[family], "ideal", combine, "max") for item in enumerated()
     ]
-    assert any(of is not None and of.max() > of[0] + 1e-9 for of in found)
+    assert any(of is not None and of.max() > of[0] + 1e-9 for of in listed)
 
 
 @pytest.mark.parametrize("combine", ["add", "multiply"])
@@ -206,8 +208,10 @@ def test_what_is_not_proven_is_a_lower_bound(
     scored = rankstone.evaluate(table=table(lists()), measures=text, ties="input")
     frame = scored.per_query
     bounded = 0
-    for at, (value, status) in enumerate(frame.select("value", "status").iter_rows()):
-        orders = enumerated()[at].values(FAMILIES[family], "ideal", combine, "max")
+    for index, (value, status) in enumerate(
+        frame.select("value", "status").iter_rows()
+    ):
+        orders = enumerated()[index].values(FAMILIES[family], "ideal", combine, "max")
         if orders is not None:
             assert orders[0] - 1e-12 <= value <= orders.max() + 1e-12
             bounded += status == "lower_bound"
@@ -248,10 +252,10 @@ def test_two_grades(binary: list[bool], scores: list[int], rule: str) -> None:
         "relevance": [int(b) for b in binary],
     }
     texts = ["RC", "RC(ties=drop)", "AUC(negatives=judged)"]
-    found = rankstone.evaluate(
+    value = rankstone.evaluate(
         table=pl.DataFrame(rows), measures=texts, ties=rule
     ).to_dict()["run"]
-    rc, dropped, auc = (found[text] for text in texts)
+    rc, dropped, auc = (value[text] for text in texts)
     assert rc is not None
     if auc is None:
         assert dropped is None
@@ -270,12 +274,12 @@ def test_two_grades(binary: list[bool], scores: list[int], rule: str) -> None:
 def test_distinct_grades(grades: list[int], scores: list[int]) -> None:
     """Where all grades differ, RC = (1 + tau_a) / 2, tau_a = (agreeing − disagreeing pairs) / all pairs."""
     rows = pl.DataFrame({"query_id": ["q"] * 9, "score": scores, "relevance": grades})
-    found = rankstone.evaluate(table=rows, measures="RC").to_dict()["run"]["RC"]
+    value = rankstone.evaluate(table=rows, measures="RC").to_dict()["run"]["RC"]
     signs = [
         np.sign(scores[u] - scores[v]) * np.sign(grades[u] - grades[v])
         for u, v in itertools.combinations(range(9), 2)
     ]
-    assert close((1 + sum(signs) / math.comb(9, 2)) / 2, found, 1e-12)
+    assert close((1 + sum(signs) / math.comb(9, 2)) / 2, value, 1e-12)
 
 
 @given(st.data())
@@ -283,10 +287,10 @@ def test_unjudged_documents_take_no_part(data: st.DataObject) -> None:
     """Unjudged documents between the others change nothing, whatever weighs."""
     judged = data.draw(st.lists(st.integers(0, 2), min_size=1, max_size=6))
     places = data.draw(st.lists(st.integers(0, len(judged)), max_size=4))
-    docs = [f"d{at}" for at in range(len(judged))]
+    docs = [f"d{position}" for position in range(len(judged))]
     shown = list(docs)
-    for at, place in enumerate(places):
-        shown.insert(place, f"unjudged {at}")
+    for index, place in enumerate(places):
+        shown.insert(place, f"unjudged {index}")
     qrels = {"q": dict(zip(docs, judged, strict=True))}
     texts = ["RC", "RC(weight=hyperbolic)", "RC(weight=hyperbolic, weight_on=ideal)"]
     with_them, without = (

@@ -50,10 +50,10 @@ def traced(
     )
 
 
-def own_points(found: Curves) -> dict[str, list[tuple[float, float]]]:
+def own_points(curves: Curves) -> dict[str, list[tuple[float, float]]]:
     """Return ``{query: points}`` of the only curve."""
     points: dict[str, list[tuple[float, float]]] = {}
-    for query, x, y in found.per_query.select("query_id", "x", "y").iter_rows():
+    for query, x, y in curves.per_query.select("query_id", "x", "y").iter_rows():
         points.setdefault(query, []).append((x, y))
     return points
 
@@ -61,12 +61,12 @@ def own_points(found: Curves) -> dict[str, list[tuple[float, float]]]:
 def ranked(world: World, rel: str = ">0") -> dict[str, tuple[list[bool], int]]:
     """Return, for each query with a relevant document, who is relevant in its list, and R, by the oracle."""
     spec = read_measure(f'AP(rel="{rel}")')
-    found = {}
+    values = {}
     for query, possible in world.possible().items():
         (facts,) = possible
         if total := relevant_total(facts, spec):
-            found[str(query)] = [_is(slot, spec) for slot in facts.slots], total
-    return found
+            values[str(query)] = [_is(slot, spec) for slot in facts.slots], total
+    return values
 
 
 def _is(slot: Any, spec: Any) -> bool:
@@ -114,7 +114,7 @@ def test_precision_at_recall_is_the_oracles(
 ) -> None:
     """Every height is the largest precision at that recall or beyond, in exact fractions."""
     world = world.under(**chosen)
-    found = (
+    result = (
         own_points(traced(world, PR(levels=levels, interp=interp)))
         if interp != "none"
         else None
@@ -128,17 +128,17 @@ def test_precision_at_recall_is_the_oracles(
             for level in LEVELS[levels]
         ]
         assert table[query] == pytest.approx(wanted, abs=WITHIN)
-        assert found is None or [y for _, y in found[query]] == table[query]
+        assert result is None or [y for _, y in result[query]] == table[query]
 
 
-def heights(found: Curves) -> dict[str, list[float]]:
+def heights(curves: Curves) -> dict[str, list[float]]:
     """Return ``{query: heights over the grid}`` of queries that have a curve."""
-    (curve,), (run,) = found.curves, found.runs.values()
+    (curve,), (run,) = curves.curves, curves.runs.values()
     traced_ = run.traced[curve]
     names = run.queries.cast(pl.String).to_list()
     return {
-        names[at]: traced_.value[at].tolist()
-        for at in np.flatnonzero(traced_.has_value)
+        names[position]: traced_.value[position].tolist()
+        for position in np.flatnonzero(traced_.has_value)
     }
 
 
@@ -151,9 +151,9 @@ def test_interpolated_precision_never_rises(
 ) -> None:
     """Neither a query's curve nor the mean rises with recall, and all stay between 0 and 1."""
     for interp in ("exact", "trec9", "trec10"):
-        found = traced(world.under(**chosen), PR(interp=interp))
-        rows = [*heights(found).values(), found.mean()["mean"].drop_nulls().to_list()]
-        assert all(one >= other for row in rows for one, other in pairwise(row))
+        trace = traced(world.under(**chosen), PR(interp=interp))
+        rows = [*heights(trace).values(), trace.mean()["mean"].drop_nulls().to_list()]
+        assert all(first >= other for row in rows for first, other in pairwise(row))
         assert all(0 <= y <= 1 for row in rows for y in row)
 
 
@@ -163,18 +163,18 @@ def test_interpolated_precision_never_rises(
 def test_steps_enclose_average_precision(world: World, chosen: dict[str, Any]) -> None:
     """The area under the steps of interp=none is AP, and its corners are the oracle's."""
     world = world.under(**chosen)
-    found = own_points(traced(world, "PR(interp=none)"))
+    result = own_points(traced(world, "PR(interp=none)"))
     values = dict(
         world.evaluate(["AP"]).per_query.select("query_id", "value").iter_rows()
     )
     for query, (hits, total) in ranked(world).items():
         every = oracle.recall_precision(hits, total)
-        assert set(found[query]) <= {(float(r), float(p)) for r, p in every} | {
+        assert set(result[query]) <= {(float(r), float(p)) for r, p in every} | {
             (0.0, 0.0)
         }
         exact = [
             (Fraction(r).limit_denominator(99), Fraction(p).limit_denominator(99))
-            for r, p in found[query]
+            for r, p in result[query]
         ]
         assert oracle.step_area(exact) == oracle.step_area(every)
         assert float(oracle.step_area(every)) == pytest.approx(
@@ -197,7 +197,7 @@ def _missing_without_relevant(world: World) -> bool:
     """Tell whether a query is missing and has no relevant document: its status can say only one of these."""
     possible = world.possible()
     return any(
-        not facts.found and not any(g > 0 for g in facts.ideal)
+        not facts.retrieved and not any(g > 0 for g in facts.ideal)
         for p in possible.values()
         for facts in p
     )
@@ -211,9 +211,9 @@ def test_the_micro_curve_pools_every_rank(world: World, chosen: dict[str, Any]) 
     every = traced(world, "PR").micro().select("k", "x", "y").rows()
     assert len(every) == max((len(hits) for hits, _ in lists.values()), default=0)
     for k, x, y in every:
-        found = sum(sum(hits[:k]) for hits, _ in lists.values())
-        assert x == found / sum(total for _, total in lists.values())
-        assert y == found / (k * len(lists))
+        result = sum(sum(hits[:k]) for hits, _ in lists.values())
+        assert x == result / sum(total for _, total in lists.values())
+        assert y == result / (k * len(lists))
 
 
 # -- ROC -----------------------------------------------------------------------------------------------
@@ -234,8 +234,8 @@ def test_the_area_under_roc_is_auc(
         "unreturned": unreturned,
         "tied": tied,
     }
-    found = traced(world, ROC(**given_))
-    points = own_points(found)
+    trace = traced(world, ROC(**given_))
+    points = own_points(trace)
     scores = world.evaluate([str(ROC(**given_).summary())])
     for query, value in scores.per_query.select("query_id", "value").iter_rows():
         assert (value is None) == (query not in points)
@@ -249,12 +249,12 @@ def test_the_area_under_roc_is_auc(
         assert corners[0] == (Fraction(0), Fraction(0))
         assert corners[-1] == (Fraction(1), Fraction(1))
         assert all(
-            one <= other
+            item <= other
             for a, b in pairwise(corners)
-            for one, other in zip(a, b, strict=True)
+            for item, other in zip(a, b, strict=True)
         )
         grid = [Fraction(level) for level in LEVELS[101]]
-        row = heights(found)[query]
+        row = heights(trace)[query]
         assert row == pytest.approx(
             [float(oracle.height(corners, x)) for x in grid], abs=WITHIN
         )
@@ -263,15 +263,15 @@ def test_the_area_under_roc_is_auc(
 # -- a measure over its cutoff ---------------------------------------------------------------------------
 def over_k(family: tuple[str, ...], **options_: Any) -> dict[str, AtK]:
     """Return the measures of a family that have a curve over k, known under some options."""
-    found = {}
+    values = {}
     for text in family:
         try:
             curve = AtK(measure=measure(text), cutoffs=CUTOFFS)
         except UsageError:
             continue
         if not refused(str(curve.measure), options_):
-            found[str(curve)] = curve
-    return found
+            values[str(curve)] = curve
+    return values
 
 
 @pytest.mark.parametrize("family", list(FAMILIES))
@@ -287,19 +287,19 @@ def test_a_measure_over_k_is_the_measure_at_k(
     curves = over_k(FAMILIES[family], **chosen)
     if not curves:
         return
-    found = traced(world, *curves.values())
+    trace = traced(world, *curves.values())
     means = {
-        (c, x): m for c, x, m in found.mean().select("curve", "x", "mean").iter_rows()
+        (c, x): m for c, x, m in trace.mean().select("curve", "x", "mean").iter_rows()
     }
     points = {
         (c, q, x): y
-        for c, q, x, y in found.per_query.select(
+        for c, q, x, y in trace.per_query.select(
             "curve", "query_id", "x", "y"
         ).iter_rows()
     }
     for k in CUTOFFS:
-        at = {name: replace(curve.measure, k=k) for name, curve in curves.items()}
-        scores = world.evaluate([str(one) for one in at.values()])
+        position = {name: replace(curve.measure, k=k) for name, curve in curves.items()}
+        scores = world.evaluate([str(item) for item in position.values()])
         expected = dict(scores.mean().select("measure", "value").iter_rows())
         values = {
             (m, q): v
@@ -307,18 +307,18 @@ def test_a_measure_over_k_is_the_measure_at_k(
                 "measure", "query_id", "value"
             ).iter_rows()
         }
-        for name, one in at.items():
-            assert means[name, k] == expected[str(one)], f"{one}: mean"
-            for query in {q for m, q in values if m == str(one)}:
-                assert points.get((name, query, k)) == values[str(one), query], (
-                    f"{one}: {query}"
+        for name, value in position.items():
+            assert means[name, k] == expected[str(value)], f"{value}: mean"
+            for query in {q for m, q in values if m == str(value)}:
+                assert points.get((name, query, k)) == values[str(value), query], (
+                    f"{value}: {query}"
                 )
 
 
 @pytest.mark.parametrize("ties", ["docid_desc", "expected"])
 @pytest.mark.parametrize("family", list(FAMILIES))
 @given(world=worlds(negative=False), chosen=options("unjudged", "empty", "missing"))
-def test_what_is_said_to_grow_with_k_grows(
+def test_what_is_declared_to_grow_with_k_grows(
     family: str, ties: str, world: World, chosen: dict[str, Any]
 ) -> None:
     """No query's value falls with k where the measure says that none does."""
@@ -329,12 +329,12 @@ def test_what_is_said_to_grow_with_k_grows(
     ]
     if not curves:
         return
-    found = traced(
+    per_query = traced(
         world.under(ties=ties, candidates=CANDIDATES, **chosen), *curves
     ).per_query
-    for _, points in found.group_by("curve", "query_id", maintain_order=True):
+    for _, points in per_query.group_by("curve", "query_id", maintain_order=True):
         assert all(
-            one <= other + 1e-15 for one, other in pairwise(points["y"].to_list())
+            first <= other + 1e-15 for first, other in pairwise(points["y"].to_list())
         )
 
 
@@ -366,11 +366,11 @@ def test_best_and_worst_enclose_every_order(world: World, data: st.DataObject) -
     ties = data.draw(
         st.sampled_from(["docid_desc", "docid_asc", "input", "reverse_input"])
     )
-    low, one, high = (
+    low, first, high = (
         heights(traced(world.under(ties=rule), PR(interp=interp)))
         for rule in ("worst", ties, "best")
     )
-    for query, row in one.items():
+    for query, row in first.items():
         for worst, y, best in zip(low[query], row, high[query], strict=True):
             assert worst - WITHIN <= y <= best + WITHIN
 

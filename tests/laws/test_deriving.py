@@ -1,4 +1,4 @@
-"""Values of lists explain themselves: what is told was summed, and ends in the value, bit for bit."""
+"""Values of lists explain themselves: what is reported was summed, and ends in the value, bit for bit."""
 
 from __future__ import annotations
 
@@ -38,31 +38,33 @@ SEED = int(os.environ.get("RANKSTONE_SEED", "0"))
 
 def test_every_measure_explains_itself() -> None:
     """Each registered measure is a curve, or stands in the tables that explanations are tried on."""
-    told = {parse_measure(text).name for text in (*OF_JUDGMENTS, *OF_TWO, *OF_LISTS)}
+    names = {parse_measure(text).name for text in (*OF_JUDGMENTS, *OF_TWO, *OF_LISTS)}
     curves = {name for name, kind in MEASURES.items() if issubclass(kind, Curve)}
-    assert told | curves == set(MEASURES)
+    assert names | curves == set(MEASURES)
     assert len(curves) > 1
 
 
-def check(found: Derivation) -> None:
-    """Check that running totals end in the sums told, and these, or what became of them, in the numerator."""
-    assert found.tables or found.status in ("only_a", "only_b"), found.measure
-    for table in found.tables:
+def check(derivation: Derivation) -> None:
+    """Check that running totals end in the sums shown, and these, or what became of them, in the numerator."""
+    assert derivation.tables or derivation.status in ("only_a", "only_b"), (
+        derivation.measure
+    )
+    for table in derivation.tables:
         if "running" in table.frame.columns:
             assert table.total == (
                 table.frame["running"][-1] if table.frame.height else 0.0
             )
         elif "contribution" in table.frame.columns:
             assert table.total == math.fsum(table.frame["contribution"])
-    if found.value is not None:
-        assert found.denominator
-        assert found.numerator == end(found)
+    if derivation.value is not None:
+        assert derivation.denominator
+        assert derivation.numerator == end(derivation)
 
 
-def end(found: Derivation) -> Any:
+def end(derivation: Derivation) -> Any:
     """Return what the tables and their steps come to."""
-    measure: Any = parse_measure(found.measure)
-    last = found.tables[-1]
+    measure: Any = parse_measure(derivation.measure)
+    last = derivation.tables[-1]
     columns: Any = last.frame
     steps: dict[str, Any] = {"total": last.total, **last.steps}
     if (
@@ -72,11 +74,11 @@ def end(found: Derivation) -> Any:
         return mine["received"] / mine.get("members", 1.0)
     if "chance" in columns:
         assert (columns["chance"] == columns["placed"] / columns["possible"]).all()
-        assert found.denominator == columns["chance"].to_numpy().mean()
+        assert derivation.denominator == columns["chance"].to_numpy().mean()
         return float(columns["chance"].to_numpy().std())
     made: dict[str, Callable[[], Any]] = {
         "way": lambda: sum(
-            table.steps["way"] for table in found.tables if "way" in table.steps
+            table.steps["way"] for table in derivation.tables if "way" in table.steps
         ),
         "bound": lambda: functools.reduce(lambda most, least: most - least, bounds),
         "beyond_lists": lambda: steps["seen"] + steps["beyond_lists"],
@@ -87,7 +89,9 @@ def end(found: Derivation) -> Any:
         "closeness": lambda: steps["closeness"],
         "total": lambda: steps["total"],
     }
-    bounds = [table.steps["bound"] for table in found.tables if "bound" in table.steps]
+    bounds = [
+        table.steps["bound"] for table in derivation.tables if "bound" in table.steps
+    ]
     return next(make() for name, make in made.items() if name in steps)
 
 
@@ -103,10 +107,10 @@ def couples() -> Similarity:
             rng.choice([0.0, 0.3, 0.6], CASES), others * CASES, strict=False
         )
     ]
-    first = {f"q{at}": scores(one) for at, (one, _) in enumerate(drawn)} | {
+    first = {f"q{index}": scores(single) for index, (single, _) in enumerate(drawn)} | {
         "mine": {"d1": 1.0}
     }
-    second = {f"q{at}": scores(two) for at, (_, two) in enumerate(drawn)} | {
+    second = {f"q{index}": scores(two) for index, (_, two) in enumerate(drawn)} | {
         "theirs": {"d1": 1.0}
     }
     return rankstone.diff(first, second, list(OF_TWO))
@@ -124,14 +128,14 @@ def test_two_rankings(text: str) -> None:
     assert {status for *_, status in rows} >= {"ok", "only_a", "only_b"}
     low, high = parse_measure(text).span
     for query, value, status in rows:
-        found = alike.explain(text, query)
-        assert (found.value, found.status) == (value, status)
-        check(found)
+        explanation = alike.explain(text, query)
+        assert (explanation.value, explanation.status) == (value, status)
+        check(explanation)
         if value is not None:
-            assert found.numerator is not None
-            assert found.denominator
+            assert explanation.numerator is not None
+            assert explanation.denominator
             assert value == float(
-                np.clip(found.numerator / found.denominator, low, high)
+                np.clip(explanation.numerator / explanation.denominator, low, high)
             )
 
 
@@ -158,27 +162,35 @@ def test_whole_lists(text: str) -> None:
             continue
         per_user = drawn.per_query.filter(measure=text)
         for row in per_user.head(2).iter_rows(named=True):
-            found = drawn.explain(text, row["query_id"])
+            explanation = drawn.explain(text, row["query_id"])
             assert [
-                getattr(found, name)
+                getattr(explanation, name)
                 for name in ("value", "numerator", "denominator", "status")
             ] == [row[name] for name in ("value", "numerator", "denominator", "status")]
-            check(found)
+            check(explanation)
             seen += 1
         if not per_user.height:
-            found = drawn.explain(text)
+            explanation = drawn.explain(text)
             assert (
-                found.value
+                explanation.value
                 == dict(drawn.mean().select("measure", "value").iter_rows())[text]
             )
-            check(found)
-            assert found.value is None or linked(text, found) == found.value
+            check(explanation)
+            assert (
+                explanation.value is None
+                or linked(text, explanation) == explanation.value
+            )
             seen += 1
     assert seen
 
 
 @pytest.mark.parametrize(
-    "convention", [str(one) for one in conventions() if one.everything(of_lists=True)]
+    "convention",
+    [
+        str(convention)
+        for convention in conventions()
+        if convention.everything(of_lists=True)
+    ],
 )
 def test_what_libraries_measure_of_whole_lists(convention: str) -> None:
     """Every library's measure explains itself under its own name, replayed bugs included."""
@@ -188,11 +200,11 @@ def test_what_libraries_measure_of_whole_lists(convention: str) -> None:
         for user, value, numerator in users or [
             (None, result.mean()["value"][0], None)
         ]:
-            found = result.explain(text, user)
-            assert found.measure == str(result.measures[0])
-            assert found.value == value
-            assert found.tables
-            assert not users or found.numerator == numerator
+            explanation = result.explain(text, user)
+            assert explanation.measure == str(result.measures[0])
+            assert explanation.value == value
+            assert explanation.tables
+            assert not users or explanation.numerator == numerator
             seen += 1
     assert seen
 
@@ -203,7 +215,7 @@ def answered(convention: str) -> Iterator[tuple[str, BeyondScores]]:
     Some libraries refuse many (ids that are no whole numbers, users without lists), so more are drawn.
     """
     for text in library(convention).everything(of_lists=True):
-        found = 0
+        count = 0
         for seed in range(20 * WORLDS):
             try:
                 result = world(np.random.default_rng(SEED + seed)).beyond(
@@ -212,15 +224,15 @@ def answered(convention: str) -> Iterator[tuple[str, BeyondScores]]:
             except rankstone.RankstoneError:
                 continue
             yield text, result
-            found += 1
-            if found == WORLDS:
+            count += 1
+            if count == WORLDS:
                 break
 
 
-def linked(text: str, found: Derivation) -> float:
-    """Return what a measure of the whole run makes of the quotient told."""
-    assert found.numerator is not None
-    assert found.denominator
+def linked(text: str, derivation: Derivation) -> float:
+    """Return what a measure of the whole run makes of the quotient shown."""
+    assert derivation.numerator is not None
+    assert derivation.denominator
     measure: Any = parse_measure(text)
-    value: float = measure.link(found.numerator / found.denominator)
+    value: float = measure.link(derivation.numerator / derivation.denominator)
     return value

@@ -33,8 +33,8 @@ def judged(draw: st.DrawFn, most: int = 5) -> Judged:
     docs = draw(st.integers(1, most))
     names = st.sets(st.sampled_from("abcdef"), min_size=1, max_size=4)
     about = {
-        f"d{at}": {name: draw(st.integers(0, 2)) for name in sorted(draw(names))}
-        for at in range(docs)
+        f"d{index}": {name: draw(st.integers(0, 2)) for name in sorted(draw(names))}
+        for index in range(docs)
     }
     about["d0"][min(about["d0"])] = 1
     return about
@@ -48,10 +48,10 @@ def ask(
 ) -> dict[str, float | None]:
     """Return ``{measure: value}`` for one query."""
     weights = None if intents is None else {"q": intents}
-    found = rankstone.evaluate(
+    evaluation = rankstone.evaluate(
         {"q": about}, {"q": list(ranked)}, list(texts), intents=weights
     )
-    return found.to_dict()["run"]
+    return evaluation.to_dict()["run"]
 
 
 # -- weights -------------------------------------------------------------------------------------------
@@ -82,12 +82,12 @@ def test_weighted_intents(world: World, chosen: dict[str, Any]) -> None:
         for query, lists in world.possible(named=True).items()
     }
     for text in GROUPED:
-        expected, found = scores(possible, text, world.options), values(scored, text)
-        assert set(expected) == set(found)
-        for query, one in expected.items():
-            value = found[query]
-            assert (value is None) == (one.value is None)
-            assert value is None or close(value, one.value, WITHIN), (text, query)
+        expected, numbers = scores(possible, text, world.options), values(scored, text)
+        assert set(expected) == set(numbers)
+        for query, rows in expected.items():
+            value = numbers[query]
+            assert (value is None) == (rows.value is None)
+            assert value is None or close(value, rows.value, WITHIN), (text, query)
 
 
 def _weighted(facts: Any) -> Any:
@@ -102,14 +102,14 @@ def test_weights_are_shares(about: Judged, scale: float, data: st.DataObject) ->
     names = sorted({name for subtopics in about.values() for name in subtopics})
     weights = {name: data.draw(st.sampled_from([0.5, 1.0, 2.0])) for name in names}
     ranked = data.draw(st.permutations(sorted(about)))
-    one = ask(about, ranked, GROUPED, weights)
+    result = ask(about, ranked, GROUPED, weights)
     other = ask(
         about,
         ranked,
         GROUPED,
         {name: weight * scale for name, weight in weights.items()},
     )
-    assert all(close(one[text], other[text], 1e-9) for text in GROUPED)
+    assert all(close(result[text], other[text], 1e-9) for text in GROUPED)
 
 
 # -- copies --------------------------------------------------------------------------------------------
@@ -149,7 +149,7 @@ def test_duplicates(
 
 # -- subtopics -----------------------------------------------------------------------------------------
 @given(about=judged(), data=st.data())
-def test_a_subtopic_nobody_serves_changes_nothing(
+def test_a_subtopic_without_documents_changes_nothing(
     about: Judged, data: st.DataObject
 ) -> None:
     """Judgments that are all 0 for a subtopic leave every number as it is, to the bit."""
@@ -168,8 +168,8 @@ def test_the_names_of_subtopics_mean_nothing(
     renamed = {
         doc: {names[s]: grade for s, grade in about[doc].items()} for doc in about
     }
-    one, other = ask(about, ranked, GROUPED), ask(renamed, ranked, GROUPED)
-    assert all(close(one[text], other[text], WITHIN) for text in GROUPED)
+    first, other = ask(about, ranked, GROUPED), ask(renamed, ranked, GROUPED)
+    assert all(close(first[text], other[text], WITHIN) for text in GROUPED)
 
 
 @given(
@@ -181,7 +181,7 @@ def test_one_subtopic_is_the_plain_measure(
     grades: list[int], k: int, data: st.DataObject
 ) -> None:
     """With a single subtopic an intent-aware measure is the measure, and α = 0 makes α-nDCG binary nDCG."""
-    docs = [f"d{at}" for at in range(len(grades))]
+    docs = [f"d{index}" for index in range(len(grades))]
     shown = data.draw(st.permutations(docs))[:5]
     about = {doc: {"only": grade} for doc, grade in zip(docs, grades, strict=True)}
     plain = dict(zip(docs, grades, strict=True))
@@ -262,9 +262,9 @@ def test_how_far_lists_beat_the_greedy_order(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(diversity, "subtopics", lambda doc, _: about[doc])
         order = [
-            one[0]
-            for one in diversity.greedy(facts, read_measure(name))
-            if one is not None
+            item[0]
+            for item in diversity.greedy(facts, read_measure(name))
+            if item is not None
         ]
     assert ask(about, [str(doc) for doc in order], [name])[name] == pytest.approx(
         1.0, abs=WITHIN
@@ -294,12 +294,12 @@ def test_a_greedy_order_is_made_once_for_all_runs(
     """The ideal depends on the judgments alone; ten runs cost one."""
     calls: list[int] = []
 
-    def counted(*given: Any) -> Any:
+    def counted(*value: Any) -> Any:
         calls.append(1)
-        return greedy(*given)
+        return greedy(*value)
 
     monkeypatch.setattr("rankstone.measures.subtopic_diversity.greedy", counted)
     about = {"d0": {"a": 1}, "d1": {"b": 1}}
-    runs = {f"run{at}": {"q": ["d0", "d1"]} for at in range(10)}
+    runs = {f"run{index}": {"q": ["d0", "d1"]} for index in range(10)}
     rankstone.evaluate({"q": about}, runs, "alpha_nDCG@5")
     assert len(calls) == 1

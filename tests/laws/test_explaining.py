@@ -37,19 +37,19 @@ def unfolded(
     measure: Measure, world: World, **options: Any
 ) -> tuple[Any, list[Explanation]]:
     """Return a world's scores, and the explanation of each."""
-    given: dict[str, Any] = {**world.options, **world.tables(measure), **options}
-    scores = evaluate(world.judgments, world.run, measure, **given).per_query
-    ready = Explainer(world.judgments, measure, **given)
+    inputs: dict[str, Any] = {**world.options, **world.tables(measure), **options}
+    scores = evaluate(world.judgments, world.run, measure, **inputs).per_query
+    ready = Explainer(world.judgments, measure, **inputs)
     return scores, [
         ready.explain(world.run, query, changes=False) for query in scores["query_id"]
     ]
 
 
-def same(one: float | None, other: float | None) -> bool:
+def same(item: float | None, other: float | None) -> bool:
     """Tell whether two numbers are the same to the last bit, or neither is one."""
-    if one is None or other is None:
-        return one is None and other is None
-    return one == other or (math.isnan(one) and math.isnan(other))
+    if item is None or other is None:
+        return item is None and other is None
+    return item == other or (math.isnan(item) and math.isnan(other))
 
 
 @pytest.mark.parametrize("ties", [False, True])
@@ -60,16 +60,16 @@ def test_an_explanation_is_the_score(text: str, ties: bool) -> None:  # noqa: FB
     assert isinstance(measure, Measure)
     world = small_world(measure, CASES, seed=SEED + 7, ties=ties)
     scores, explained = unfolded(measure, world)
-    for row, found in zip(scores.iter_rows(named=True), explained, strict=True):
-        assert found.query_id == row["query_id"]
-        assert found.status == row["status"]
-        assert same(found.value, row["value"])
-        assert same(found.numerator, row["numerator"])
-        assert same(found.denominator, row["denominator"])
-        last = found.rows[-1].running if found.rows else 0.0
-        for pseudo in (found.missed, found.unjudged):
+    for row, item in zip(scores.iter_rows(named=True), explained, strict=True):
+        assert item.query_id == row["query_id"]
+        assert item.status == row["status"]
+        assert same(item.value, row["value"])
+        assert same(item.numerator, row["numerator"])
+        assert same(item.denominator, row["denominator"])
+        last = item.rows[-1].running if item.rows else 0.0
+        for pseudo in (item.missed, item.unjudged):
             last = last if pseudo is None else last + pseudo
-        assert same(last, found.numerator)
+        assert same(last, item.numerator)
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -85,9 +85,9 @@ def test_a_difference_is_the_sum_of_its_shares(text: str) -> None:
     )
     _, first = unfolded(measure, world)
     _, second = unfolded(measure, turned)
-    for one, two in zip(first, second, strict=True):
-        both = one.versus(two)
-        assert both.difference == (one.value or 0.0) - (two.value or 0.0)
+    for item, result in zip(first, second, strict=True):
+        both = item.versus(result)
+        assert both.difference == (item.value or 0.0) - (result.value or 0.0)
         assert math.isclose(
             math.fsum(share.difference for share in both.shares),
             both.difference,
@@ -101,9 +101,9 @@ GRADES = {"1": {"a": 1, "b": 0}, "2": {"a": 1, "c": 1, "d": 1}, "3": {"b": 0, "e
 COPIES = {"1": "aabx", "2": "xcacac", "3": "be"}
 #: replays and what counts copies, each way of computing once; pools of subtopics and spans have other judgments
 READINGS = {
-    (entry.ours, str(sorted(entry.options.items()))): (one, entry)
-    for one in conventions()
-    for entry in one.entries
+    (entry.ours, str(sorted(entry.options.items()))): (convention, entry)
+    for convention in conventions()
+    for entry in convention.entries
     if entry.ours.startswith("replay:") or entry.options.get("duplicates") == "keep"
     if not entry.of_lists and not entry.of_texts and "pyndeval." not in entry.ours
 }
@@ -125,12 +125,12 @@ def lists(*, copies: bool) -> pl.DataFrame:
 
 
 @each(
-    ("one", "entry"),
+    ("convention", "entry"),
     list(READINGS.values()),
     ids=lambda v: getattr(v, "spelling", str(v)),
 )
 def test_an_explanation_is_the_score_of_a_library(
-    one: Convention, entry: Entry
+    convention: Convention, entry: Entry
 ) -> None:
     """Under every convention, on lists with copies if it takes them, the table has the numbers of the score."""
     text = re.sub(
@@ -138,11 +138,11 @@ def test_an_explanation_is_the_score_of_a_library(
     )
     text = text.replace("<gains>", "0,1,3")
     text = re.sub(r"<\w+>", "0.5", re.sub(r"\.<\w+>", ".5", text))
-    given: dict[str, Any] = {"convention": str(one), "candidates": 30}
+    options: dict[str, Any] = {"convention": str(convention), "candidates": 30}
     run = lists(copies=entry.options.get("duplicates", "error") != "error")
-    scores = evaluate(GRADES, run, text, **given).per_query
+    scores = evaluate(GRADES, run, text, **options).per_query
     for row in scores.iter_rows(named=True):
-        explained = explain(GRADES, run, text, row["query_id"], **given)
+        explained = explain(GRADES, run, text, row["query_id"], **options)
         assert isinstance(explained, Explanation)
         assert same(explained.value, row["value"])
         assert same(explained.numerator, row["numerator"])

@@ -46,14 +46,14 @@ def table_of(
     world: World, measures: Sequence[str]
 ) -> dict[tuple[str, str], float | None]:
     """Return ``{(measure, query): value}``."""
-    scored = world.evaluate(known(world, measures)).per_query
+    scored = world.evaluate(with_value(world, measures)).per_query
     return {
         (m, q): v
         for m, q, v in scored.select("measure", "query_id", "value").iter_rows()
     }
 
 
-def known(world: World, measures: Sequence[str]) -> list[str]:
+def with_value(world: World, measures: Sequence[str]) -> list[str]:
     """Return the measures whose value is known under the world's options."""
     return [text for text in measures if not refused(text, world.options)]
 
@@ -67,7 +67,7 @@ def bits(
     world: World, measures: Sequence[str]
 ) -> dict[tuple[str, str], tuple[str, ...]]:
     """Return every number to the last bit."""
-    scored = world.evaluate(known(world, measures)).per_query
+    scored = world.evaluate(with_value(world, measures)).per_query
     columns = ["measure", "query_id", "value", "numerator", "denominator", "status"]
     return {
         (m, q): (*(repr(x) if x is None else x.hex() for x in numbers), status)
@@ -128,7 +128,7 @@ def test_values_stay_in_their_span(
 
 @given(world=worlds(complete=True, ties=False))
 def test_the_ideal_order_is_best(world: World) -> None:
-    """Nobody does better than all judged documents, best grade first, and there 1 is reached."""
+    """No list does better than all judged documents, best grade first, and there 1 is reached."""
     best: list[Row] = [(query, doc, grade) for query, doc, grade in world.qrels]
     perfect = table_of(World(world.qrels, tuple(best)), IDEAL_IS_BEST)
     for key, value in table_of(world, IDEAL_IS_BEST).items():
@@ -153,15 +153,20 @@ def test_promoting_a_better_document_never_lowers(
     grades = judge(world.qrels, {})
     run = sorted(world.run, key=lambda row: (str(row[0]), -row[2]))
     worse = [
-        at
-        for at in range(len(run) - 1)
-        if run[at][0] == run[at + 1][0]
-        and _worth(grades, run[at], chosen) < _worth(grades, run[at + 1], chosen)
+        index
+        for index in range(len(run) - 1)
+        if run[index][0] == run[index + 1][0]
+        and _worth(grades, run[index], chosen) < _worth(grades, run[index + 1], chosen)
     ]
     assume(worse)
-    at = data.draw(st.sampled_from(worse))
-    (query, upper, high), (_, lower, low) = run[at], run[at + 1]
-    better = [*run[:at], (query, lower, high), (query, upper, low), *run[at + 2 :]]
+    drawn = data.draw(st.sampled_from(worse))
+    (query, upper, high), (_, lower, low) = run[drawn], run[drawn + 1]
+    better = [
+        *run[:drawn],
+        (query, lower, high),
+        (query, upper, low),
+        *run[drawn + 2 :],
+    ]
     texts = [
         t
         for t in ALL
@@ -191,9 +196,9 @@ def test_a_worthless_tail_changes_nothing(world: World, data: st.DataObject) -> 
     qrels = list(world.qrels)
     numbers = isinstance(world.qrels[0][1], int)
     for query in dict.fromkeys(query for query, _, _ in world.run):
-        for at in range(data.draw(st.integers(0, 3))):
-            doc: Id = 1000 + at if numbers else f"tail {at}"
-            tail.append((query, doc, -1000.0 - at))
+        for index in range(data.draw(st.integers(0, 3))):
+            doc: Id = 1000 + index if numbers else f"tail {index}"
+            tail.append((query, doc, -1000.0 - index))
             if data.draw(st.booleans()) and any(
                 query == judged for judged, _, _ in world.qrels
             ):
@@ -326,12 +331,10 @@ def test_batch_borders_in_text_change_nothing(
         patch.setattr("rankstone.io.input_table.ROWS", 3)
         for name in ("_LOOK", "_PART", "_ROWS"):
             patch.setattr(f"rankstone.hits.query_lists.{name}", 3)
-        found = rankstone.evaluate(
+        rest = rankstone.evaluate(
             qrels, run, plain, candidates=CANDIDATES, **chosen
         ).per_query.drop("run")
-    assert found.sort("measure", "query_id").equals(
-        expected.sort("measure", "query_id")
-    )
+    assert rest.sort("measure", "query_id").equals(expected.sort("measure", "query_id"))
 
 
 # -- ties ----------------------------------------------------------------------------------------------
@@ -349,14 +352,14 @@ def test_best_expected_worst(world: World, chosen: dict[str, Any]) -> None:
     )
     anyone = table_of(world.under(ties="docid_desc", **chosen), texts)
     for key, middle in expected.items():
-        high, low, some = best[key], worst[key], anyone[key]
+        high, low, part = best[key], worst[key], anyone[key]
         if is_lower_better(key[0]):
             high, low = low, high
-        if middle is None or high is None or low is None or some is None:
-            assert middle is high is low is some is None
+        if middle is None or high is None or low is None or part is None:
+            assert middle is high is low is part is None
             continue
         assert low - WITHIN <= middle <= high + WITHIN, key
-        assert low - WITHIN <= some <= high + WITHIN, key
+        assert low - WITHIN <= part <= high + WITHIN, key
 
 
 @given(
@@ -386,9 +389,7 @@ def test_open_ties_move_no_bit_where_nothing_ties(
         qrels=(*world.qrels, (beside, doc, 1.0)),
         run=(*world.run, (beside, doc, 1.0), (beside, other, 1.0)),
     )
-    assert {
-        key: told for key, told in bits(tied, texts).items() if key in plain
-    } == plain
+    assert {key: bit for key, bit in bits(tied, texts).items() if key in plain} == plain
 
 
 # -- sums and means ------------------------------------------------------------------------------------
@@ -413,7 +414,7 @@ def test_a_value_is_numerator_over_denominator(
         if chosen["ties"] != "expected" or measure(t).claims.closed_under_ties
     ]
     world = world.under(**chosen)
-    scored = world.evaluate(known(world, texts))
+    scored = world.evaluate(with_value(world, texts))
     for value, above, below, status in scored.per_query.select(
         "value", "numerator", "denominator", "status"
     ).iter_rows():
@@ -431,20 +432,20 @@ def test_a_value_is_numerator_over_denominator(
         of_measure = scored.per_query.filter(
             pl.col("measure") == row["measure"], pl.col("value").is_not_null()
         )
-        found = of_measure["value"].to_list()
-        assert row["n"] == len(found)
-        if not found:
+        listed = of_measure["value"].to_list()
+        assert row["n"] == len(listed)
+        if not listed:
             assert row["value"] is None
         elif row["measure"].startswith("GAUC"):
             weight = of_measure["weight"].to_list()
-            pairs = zip(found, weight, strict=True)
+            pairs = zip(listed, weight, strict=True)
             whole = math.fsum(weight)
             assert row["value"] == (
                 math.fsum(v * w for v, w in pairs) / whole if whole else None
             )
         else:
-            count = 1 if row["measure"].startswith("Num") else len(found)
-            assert row["value"] == math.fsum(found) / count
+            count = 1 if row["measure"].startswith("Num") else len(listed)
+            assert row["value"] == math.fsum(listed) / count
 
 
 @pytest.mark.parametrize("how", ["mean", "sum", "median", "gmean"])
@@ -470,10 +471,10 @@ def test_aggregations(how: str, world: World, empty: str) -> None:
 @given(world=worlds(), k=st.integers(1, 5))
 def test_pooled_recall_is_all_hits_over_all_relevant(world: World, k: int) -> None:
     """R(agg=pooled)@k is Σ hits / Σ R, queries without a list included."""
-    found = values(world.evaluate([f"NumRelRet@{k}"]), f"NumRelRet@{k}")
+    numbers = values(world.evaluate([f"NumRelRet@{k}"]), f"NumRelRet@{k}")
     relevant = values(world.evaluate(["NumRel"]), "NumRel")
     assume(sum(relevant.values()))  # type: ignore[arg-type]  # counts are never undefined
-    pairs = [(found[query] or 0.0, relevant[query] or 0.0) for query in relevant]
+    pairs = [(numbers[query] or 0.0, relevant[query] or 0.0) for query in relevant]
     text = f"R(agg=pooled)@{k}"
     total = world.evaluate([text]).to_dict()["run"][text]
     assert total is not None
@@ -484,14 +485,14 @@ def test_pooled_recall_is_all_hits_over_all_relevant(world: World, k: int) -> No
 @given(ranks=st.lists(st.integers(1, 30), min_size=1, max_size=5))
 def test_one_relevant_document(ranks: list[int]) -> None:
     """With one relevant document at rank r: AP = RR = 1/r, nDCG = 1/log2(1 + r), R@k = Success@k."""
-    qrels = {f"q{at}": {"it": 1} for at in range(len(ranks))}
+    qrels = {f"q{position}": {"it": 1} for position in range(len(ranks))}
     run = {
-        f"q{at}": [*(f"d{i}" for i in range(1, rank)), "it", "d99"]
-        for at, rank in enumerate(ranks)
+        f"q{position}": [*(f"d{i}" for i in range(1, rank)), "it", "d99"]
+        for position, rank in enumerate(ranks)
     }
     scored = rankstone.evaluate(qrels, run, ["AP", "RR", "nDCG", "R@5", "Success@5"])
-    for at, rank in enumerate(ranks):
-        query = f"q{at}"
+    for index, rank in enumerate(ranks):
+        query = f"q{index}"
         assert values(scored, "AP")[query] == values(scored, "RR")[query] == 1 / rank
         assert values(scored, "nDCG")[query] == 1 / math.log2(1 + rank)
         assert (
@@ -524,9 +525,9 @@ def test_binary_grades_make_gains_alike(world: World) -> None:
             shape.format(f"gain={gain}") for gain in ("exp2", "binary", "exp2_offset")
         ]
         plain = shape.replace("({})", "").replace("{}, ", "")
-        found = table_of(world, [plain, *texts])
-        for (text, query), value in found.items():
-            assert value == found[plain, query], text
+        table = table_of(world, [plain, *texts])
+        for (text, query), value in table.items():
+            assert value == table[plain, query], text
 
 
 @given(world=worlds(complete=True, grades=(1.0,)), k=st.integers(1, 5))
@@ -558,11 +559,11 @@ def test_micro_is_macro_recall_when_r_is_equal(world: World, k: int) -> None:
 def test_deeper_cutoffs_never_lower(shape: str, world: World, ties: str) -> None:
     """RR@k, R@k, Success@k, DCG@k and AP@k (over R) do not fall when k grows."""
     texts = [shape.format(k) for k in range(1, 8)]
-    found = table_of(world.under(ties=ties), texts)
+    table = table_of(world.under(ties=ties), texts)
     for shallow, deep in pairwise(texts):
-        for (text, query), value in found.items():
+        for (text, query), value in table.items():
             if text == shallow:
-                there = found[deep, query]
+                there = table[deep, query]
                 assert value is not None
                 assert there is not None
                 assert there >= value - WITHIN
@@ -618,10 +619,10 @@ def test_random_order_has_its_closed_forms(n: int) -> None:
 def test_one_answer_anywhere_in_the_first_k(k: int) -> None:
     """One relevant document, equally likely at each of k ranks, has E[RR] = H_k / k."""
     qrels, run = {"q": {"d0": 1}}, {"q": {f"d{i}": 0.0 for i in range(k)}}
-    found = rankstone.evaluate(qrels, run, ["RR"], ties="expected").to_dict()["run"][
+    value = rankstone.evaluate(qrels, run, ["RR"], ties="expected").to_dict()["run"][
         "RR"
     ]
-    assert close(sum(1 / i for i in range(1, k + 1)) / k, found, WITHIN)
+    assert close(sum(1 / i for i in range(1, k + 1)) / k, value, WITHIN)
 
 
 @given(
@@ -645,8 +646,8 @@ def test_queries_come_in_any_order(order: list[str], scattered: bool) -> None:  
     if scattered:
         rows = rows[::2] + rows[1::2]
     run = pl.DataFrame(rows, ["query_id", "doc_id", "score"], orient="row")
-    found = values(rankstone.evaluate(qrels, run, ["RR"]), "RR")
-    assert found == dict.fromkeys(judged, 1 / 2)
+    numbers = values(rankstone.evaluate(qrels, run, ["RR"]), "RR")
+    assert numbers == dict.fromkeys(judged, 1 / 2)
 
 
 # -- what the random worlds found once -----------------------------------------------------------------
@@ -669,44 +670,44 @@ def test_scores_beyond_float32_are_scores() -> None:
     """A score that float32 cannot hold orders its list without a warning, in either precision."""
     run = {"q": {"a": 1e39, "b": 0.0}}
     for dtype in ("float64", "float32"):
-        found = rankstone.evaluate(
+        record = rankstone.evaluate(
             {"q": {"a": 1}}, run, "RR", score_dtype=dtype
         ).to_dict()
-        assert found == {"run": {"RR": 1 / 1}}
+        assert record == {"run": {"RR": 1 / 1}}
 
 
 def test_removed_documents_leave_the_list_as_long_as_it_is() -> None:
     """condensed_keep_rank keeps ranks, so pad=shrink and pad=min_grade see the list's old length."""
     qrels, run = {"q": {"a": 1}}, {"q": ["u", "v", "a"]}
-    found = rankstone.evaluate(
+    value = rankstone.evaluate(
         qrels,
         run,
         ["nDCG(pad=shrink)@5", "DCG(pad=min_grade)@3"],
         unjudged="condensed_keep_rank",
     ).to_dict()["run"]
-    assert found["nDCG(pad=shrink)@5"] == (1 / math.log2(3 + 1)) / (
+    assert value["nDCG(pad=shrink)@5"] == (1 / math.log2(3 + 1)) / (
         1 / math.log2(1 + 1)
     )
-    assert found["DCG(pad=min_grade)@3"] == 1 / math.log2(3 + 1)
+    assert value["DCG(pad=min_grade)@3"] == 1 / math.log2(3 + 1)
 
 
 def test_a_list_that_exclude_empties() -> None:
     """A query whose whole list is excluded was answered, retrieves nothing and scores 0."""
-    found = rankstone.evaluate(
+    record = rankstone.evaluate(
         {"q": {"a": 1}}, {"q": {"a": 1.0}}, ["RR", "NumRet"], exclude={"q": ["a"]}
     ).to_dict()
-    assert found == {"run": {"RR": 0.0, "NumRet": 0.0}}
+    assert record == {"run": {"RR": 0.0, "NumRet": 0.0}}
 
 
 def test_the_passed_list_is_ideal_with_its_unjudged_documents() -> None:
     """ideal=list sorts everything passed: an unjudged document (gain 0) stands above a negative one."""
-    found = rankstone.evaluate(
+    value = rankstone.evaluate(
         {"q": {"a": 2, "b": -1}},
         {"q": ["a", "u", "b"]},
         ["nDCG(ideal=list)"],
         negative="keep",
     ).to_dict()["run"]
-    assert found["nDCG(ideal=list)"] == 1.0
+    assert value["nDCG(ideal=list)"] == 1.0
 
 
 def test_a_worthless_copy_is_not_best() -> None:
@@ -714,10 +715,10 @@ def test_a_worthless_copy_is_not_best() -> None:
     rows = pl.DataFrame(
         {"query_id": ["q"] * 3, "doc_id": ["a", "a", "b"], "score": [2.0, 1.0, 1.0]}
     )
-    found = rankstone.evaluate(
+    value = rankstone.evaluate(
         {"q": {"a": 2, "b": 1}}, rows, ["AP"], ties="best", duplicates="first_keep_rank"
     ).to_dict()["run"]
-    assert found["AP"] == (1 / 1 + 2 / 2) / 2
+    assert value["AP"] == (1 / 1 + 2 / 2) / 2
 
 
 def test_best_is_best_when_the_cut_list_is_the_ideal() -> None:
@@ -742,17 +743,17 @@ def test_long_tie_blocks_stay_exact(size: int, seed: int) -> None:
     total = int(chosen.integers(1, 20))
     qrels = {"q": {f"d{i}": 1 for i in range(total)}}
     run = {"q": {f"d{i}": 1.0 for i in range(size)}}
-    found = rankstone.evaluate(
+    value = rankstone.evaluate(
         qrels, run, ["RR", "Success@10"], ties="expected"
     ).to_dict()["run"]
     first = math.fsum(
         math.comb(size - r, total - 1) / math.comb(size, total) / r
         for r in range(1, size - total + 2)
     )
-    assert close(first, found["RR"], WITHIN)
+    assert close(first, value["RR"], WITHIN)
     assert close(
         1 - math.comb(size - total, 10) / math.comb(size, 10),
-        found["Success@10"],
+        value["Success@10"],
         WITHIN,
     )
 

@@ -52,15 +52,15 @@ for text in TEXTS:
 
 @pytest.fixture(autouse=True)
 def many_ranges(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Split small work, too; return the numbers of ranges that were asked for."""
-    asked = []
+    """Split small work, too; return the numbers of ranges that were requested."""
+    words = []
 
     def split(_budget: MemoryBudget, _judgments: QuerySurvey, gathered: int = 0) -> int:
-        asked.append(7 if gathered else 4)
-        return asked[-1]
+        words.append(7 if gathered else 4)
+        return words[-1]
 
     monkeypatch.setattr(MemoryBudget, "ranges", split)
-    return asked
+    return words
 
 
 def rows(scores: Any) -> list[tuple[Any, ...]]:
@@ -77,15 +77,16 @@ def check(qrels: Any, run: Any, measures: Any, **options: Any) -> None:
     for without in ((), ("missing",), ("no_relevant",), ("undefined",)):
         assert split.mean(without).equals(whole.mean(without))
     assert rows(split.collect()) == rows(whole)
-    told, known = split.report(), whole.report()
-    for report in (told, known):
+    message, page = split.report(), whole.report()
+    for report in (message, page):
         for audit in report["audit"][
             "runs"
         ].values():  # sums of shares are rounded where they are made
             audit["unjudged"] = {
-                at: round(share, 12) for at, share in audit["unjudged"].items()
+                position: round(share, 12)
+                for position, share in audit["unjudged"].items()
             }
-    assert told == known
+    assert message == page
 
 
 @pytest.mark.parametrize("ties", [False, True])
@@ -99,8 +100,8 @@ def test_every_measure(wanted: tuple[Any, ...], scattered: bool, ties: bool) -> 
     run = world.run.sample(fraction=1, shuffle=True, seed=2) if scattered else world.run
     first = parse_measure(KINDS[wanted][0])
     assert isinstance(first, Measure)
-    given: dict[str, Any] = {**world.options, **world.tables(first)}
-    check(world.judgments, run, KINDS[wanted], **given)
+    options: dict[str, Any] = {**world.options, **world.tables(first)}
+    check(world.judgments, run, KINDS[wanted], **options)
 
 
 OPTIONS: list[dict[str, Any]] = [
@@ -127,7 +128,7 @@ def test_options(options: dict[str, Any], scattered: bool) -> None:  # noqa: FBT
         names = (
             pl.concat([qrels["query_id"], run["query_id"]]).unique().sort().to_list()
         )
-        number = {name: at - 5 for at, name in enumerate(names)}
+        number = {name: index - 5 for index, name in enumerate(names)}
         qrels, run = (
             frame.with_columns(
                 pl.col("query_id").replace_strict(number, return_dtype=pl.Int32)
@@ -147,12 +148,12 @@ def test_options(options: dict[str, Any], scattered: bool) -> None:  # noqa: FBT
 def test_ranges_hold_every_id_once(count: int, seed: int) -> None:
     """Ranges follow one another from the first to the last id, and rows without one are in the first."""
     ids = pl.Series("query_id", range(40)).sample(25, with_replacement=True, seed=seed)
-    for some in (ids, ids.cast(pl.String)):
-        frame = pl.DataFrame({"query_id": [*some.to_list(), None]})
-        found = [frame.filter(part.keep()) for part in ranges([some], count)]
-        assert pl.concat(found).sort("query_id").equals(frame.sort("query_id"))
-        assert found[0]["query_id"].null_count() == 1
-        assert len(found) <= count
+    for subset in (ids, ids.cast(pl.String)):
+        frame = pl.DataFrame({"query_id": [*subset.to_list(), None]})
+        values = [frame.filter(part.keep()) for part in ranges([subset], count)]
+        assert pl.concat(values).sort("query_id").equals(frame.sort("query_id"))
+        assert values[0]["query_id"].null_count() == 1
+        assert len(values) <= count
 
 
 def test_sources_of_all_kinds(tmp_path: Path, many_ranges: list[int]) -> None:
@@ -166,11 +167,13 @@ def test_sources_of_all_kinds(tmp_path: Path, many_ranges: list[int]) -> None:
     lines = run.select(pl.format("{} Q0 {} 1 {} tag", "query_id", "doc_id", "score"))
     text.write_text("# a comment\n" + "\n".join(lines.to_series()) + "\n")
     (tmp_path / "parts").mkdir()
-    for at, part in enumerate(run.iter_slices(100)):
-        part.write_parquet(tmp_path / "parts" / f"{at:03}.parquet", row_group_size=37)
+    for index, part in enumerate(run.iter_slices(100)):
+        part.write_parquet(
+            tmp_path / "parts" / f"{index:03}.parquet", row_group_size=37
+        )
     lists = {
-        query: some["doc_id"].unique(maintain_order=True).to_list()
-        for (query,), some in run.group_by("query_id")
+        query: subset["doc_id"].unique(maintain_order=True).to_list()
+        for (query,), subset in run.group_by("query_id")
     }
     lists["q0"] = []
     excluded = run.gather_every(5).select("query_id", "doc_id")
@@ -198,20 +201,22 @@ def test_sources_of_all_kinds(tmp_path: Path, many_ranges: list[int]) -> None:
 def broken(**columns: list[Any]) -> pl.DataFrame:
     """Return a run of two hundred queries of three documents each, with other columns."""
     ids = {
-        "query_id": [f"q{at // 3:03}" for at in range(600)],
-        "doc_id": [f"d{at % 3}" for at in range(600)],
+        "query_id": [f"q{index // 3:03}" for index in range(600)],
+        "doc_id": [f"d{index % 3}" for index in range(600)],
     }
-    return pl.DataFrame({**ids, "score": [float(at) for at in range(600)], **columns})
+    return pl.DataFrame(
+        {**ids, "score": [float(index) for index in range(600)], **columns}
+    )
 
 
 QRELS = broken().select("query_id", "doc_id", relevance=pl.lit(1))
 NAN = [
-    *(float(at) for at in range(500)),
+    *(float(index) for index in range(500)),
     float("nan"),
-    *(float(at) for at in range(501, 600)),
+    *(float(index) for index in range(501, 600)),
 ]
-NULL = [None if at == 400 else f"q{at // 3:03}" for at in range(600)]
-TWICE = ["d0" if at == 451 else f"d{at % 3}" for at in range(600)]
+NULL = [None if index == 400 else f"q{index // 3:03}" for index in range(600)]
+TWICE = ["d0" if index == 451 else f"d{index % 3}" for index in range(600)]
 
 
 @pytest.mark.parametrize(
@@ -222,11 +227,15 @@ TWICE = ["d0" if at == 451 else f"d{at % 3}" for at in range(600)]
         (broken(doc_id=TWICE), DuplicateRows, "row 452"),
         (broken().with_columns(pl.col("query_id") + "x"), NotComparable, "q"),
         (broken().clear(), EmptyInput, "run"),
-        (broken(query_id=[at // 3 for at in range(600)]), MixedIds, "whole number"),
+        (
+            broken(query_id=[index // 3 for index in range(600)]),
+            MixedIds,
+            "whole number",
+        ),
     ],
     ids=["nan", "null", "duplicate", "strangers", "empty", "kinds"],
 )
-def test_mistakes_are_told_as_ever(
+def test_mistakes_are_reported_as_ever(
     run: pl.DataFrame, error: type[RankstoneError], place: str
 ) -> None:
     """The row is the one of the whole run, not that of its range."""
@@ -272,7 +281,7 @@ def test_what_looks_at_other_queries_is_refused() -> None:
         evaluate_out_of_core(QRELS, broken(), "AP", memory="1MB")
 
 
-def test_files_are_gone_when_nobody_needs_them(
+def test_files_are_gone_when_no_longer_needed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Scores of queries are on disk as long as the result lives; what is written from them stays."""

@@ -35,8 +35,8 @@ def with_odd_queries(text: str) -> tuple[Measure, World, dict[str, Any]]:
             relevance=pl.when(is_odd).then(grade).otherwise("relevance")
         )
     run = world.run.filter(pl.col("query_id") != "q6")
-    given = {**world.options, **world.tables(measure)}
-    return measure, World(judged, run, {}, world.documents), given
+    options = {**world.options, **world.tables(measure)}
+    return measure, World(judged, run, {}, world.documents), options
 
 
 def counted(scores: rankstone.Scores, name: str) -> dict[str, int]:
@@ -52,10 +52,10 @@ def counted(scores: rankstone.Scores, name: str) -> dict[str, int]:
 @each(("text", "empty"), product(TEXTS, EMPTY))
 def test_every_measure(text: str, empty: str) -> None:
     """Whatever the measure and ``empty``, the audit counts who is outside the mean, says why, and shows it."""
-    measure, world, given = with_odd_queries(text)
-    given["empty"] = given.get("empty", empty)
+    measure, world, inputs = with_odd_queries(text)
+    inputs["empty"] = inputs.get("empty", empty)
 
-    scores = rankstone.evaluate(world.judgments, world.run, measure, **given)
+    scores = rankstone.evaluate(world.judgments, world.run, measure, **inputs)
 
     audit = scores.audit.runs["run"]
     for name, reasons in (("undefined", audit.undefined), ("dropped", audit.dropped)):
@@ -80,10 +80,10 @@ def test_every_measure_that_can_be_undefined_is_tested() -> None:
     """The worlds above leave each measure that says so on its card without a value somewhere."""
     silent = set()
     for text in TEXTS:
-        measure, world, given = with_odd_queries(text)
+        measure, world, inputs = with_odd_queries(text)
         if measure.zero_norm not in (Status.undefined, Status.dropped):
             continue
-        scores = rankstone.evaluate(world.judgments, world.run, measure, **given)
+        scores = rankstone.evaluate(world.judgments, world.run, measure, **inputs)
         audit = scores.audit.runs["run"]
         if not (audit.undefined or audit.dropped):
             silent.add(text)
@@ -106,16 +106,16 @@ def test_a_user_of_one_class(tmp_path: Path) -> None:
     """A user with one class is counted in the table, with -v and in JSON; from a table and from judgments."""
     file = tmp_path / "users.csv"
     file.write_text(LABELLED)
-    said = "1 query not in the mean of AUC(negatives=candidates), GAUC(negatives=candidates): "
-    said += "no relevant document, or no negative"
+    message = "1 query not in the mean of AUC(negatives=candidates), GAUC(negatives=candidates): "
+    message += "no relevant document, or no negative"
     text = "AUC(negatives=candidates) GAUC(negatives=candidates)"
     arguments = ["eval", "--labeled", str(file), "-m", text]
 
     for further in ([], ["-v"], ["--format", "md"]):
         shown = command(*arguments, *further).stdout.replace("\\", "")
-        assert said in " ".join(shown.split())
-    told = json.loads(command(*arguments, "--format", "json").stdout)
-    assert told["audit"]["runs"]["users"]["undefined"] == {
+        assert message in " ".join(shown.split())
+    parsed = json.loads(command(*arguments, "--format", "json").stdout)
+    assert parsed["audit"]["runs"]["users"]["undefined"] == {
         name: {"no relevant document, or no negative": 1}
         for name in ("AUC(negatives=candidates)", "GAUC(negatives=candidates)")
     }
@@ -132,8 +132,8 @@ def test_a_comparison_speaks_of_the_measures_that_were_requested() -> None:
     qrels = {"1": {"x": 1}, "2": {"x": 1}}
 
     assert "Judged" not in rankstone.compare(qrels, runs, "AP").text().split("audit")[1]
-    asked = rankstone.compare(qrels, runs, "AP Judged@10").text()
-    assert "not in the mean of Judged@10: empty list" in " ".join(asked.split())
+    text = rankstone.compare(qrels, runs, "AP Judged@10").text()
+    assert "not in the mean of Judged@10: empty list" in " ".join(text.split())
 
 
 def test_conventions_say_it_too() -> None:

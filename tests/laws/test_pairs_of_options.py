@@ -114,10 +114,10 @@ def has_open_copies(world: World) -> bool:
 Pair = tuple[tuple[str, Any], tuple[str, Any]]
 
 PAIRS: Final[list[Pair]] = [
-    ((first, one), (second, other))
+    ((first, single), (second, other))
     for first, second in combinations(OPTIONS, 2)
-    for one, other in product(OPTIONS[first], OPTIONS[second])
-    if possible({first: one, second: other})
+    for single, other in product(OPTIONS[first], OPTIONS[second])
+    if possible({first: single, second: other})
 ]
 
 
@@ -181,8 +181,8 @@ def test_every_two_options(chosen: dict[str, Any], data: st.DataObject) -> None:
         again = [(query, doc, data.draw(grades)) for query, doc, _ in data.draw(judged)]
         qrels = data.draw(st.permutations([*qrels, *again]))
     pairs = sorted({(query, doc) for query, doc, _ in (*qrels, *run)}, key=str)
-    some = st.lists(st.sampled_from(pairs), min_size=1, max_size=4, unique=True)
-    exclude = tuple(data.draw(some)) if "exclude_from" in chosen else ()
+    lists = st.lists(st.sampled_from(pairs), min_size=1, max_size=4, unique=True)
+    exclude = tuple(data.draw(lists)) if "exclude_from" in chosen else ()
     answered = {query for query, _, _ in run}
     hollow = tuple(
         dict.fromkeys(query for query, _, _ in qrels if query not in answered)
@@ -208,7 +208,7 @@ def test_every_two_options(chosen: dict[str, Any], data: st.DataObject) -> None:
         pytest.param(
             World(
                 (("q", "a", -1.0), ("q", "b", 2.0), ("q", "c", 1.0)),
-                tuple(("q", doc, -at) for at, doc in enumerate("abxc")),
+                tuple(("q", doc, -index) for index, doc in enumerate("abxc")),
             ).under(negative="keep"),
             "nDCG(ideal=topk)@2",
             id="the ideal list of the first ranks has none of the next",

@@ -30,7 +30,7 @@ def worlds(draw: st.DrawFn) -> tuple[Rows, dict[str, list[str]]]:
     """Draw comparisons that no group contradicts, and ranked lists."""
     rows: Rows = []
     for query, group in itertools.product(("q1", "q2"), ("u", "v")):
-        level = {doc: at for at, doc in enumerate(draw(st.permutations(DOCS)))}
+        level = {doc: index for index, doc in enumerate(draw(st.permutations(DOCS)))}
         bad = draw(st.integers(0, 3))
         for part in range(draw(st.integers(1, 3))):
             shown = draw(st.lists(st.sampled_from(DOCS), max_size=4, unique=True))
@@ -52,19 +52,21 @@ def engine(
     """Return ``{query: {measure: value}}``."""
     names = ["query_id", "subtopic", "subgroup", "doc_id", "relevance"]
     frame = pl.DataFrame(rows, names, orient="row")
-    told = {
+    values = {
         text: text.replace("Prefs", "Prefs(within=subgroup)", 1).replace(")(", ", ", 1)
         for text in texts
     }
-    told = {text: _ordered(words) for text, words in told.items()}
-    scored = rankstone.evaluate(frame, lists, list(told.values()), **options).per_query
-    back = {words: text for text, words in told.items()}
-    found: dict[str, dict[str, float]] = defaultdict(dict)
+    values = {text: _ordered(words) for text, words in values.items()}
+    scored = rankstone.evaluate(
+        frame, lists, list(values.values()), **options
+    ).per_query
+    back = {words: text for text, words in values.items()}
+    result: dict[str, dict[str, float]] = defaultdict(dict)
     for query, measure, value in scored.select(
         "query_id", "measure", "value"
     ).iter_rows():
-        found[query][back[measure]] = value
-    return found
+        result[query][back[measure]] = value
+    return result
 
 
 def _ordered(text: str) -> str:
@@ -73,12 +75,12 @@ def _ordered(text: str) -> str:
 
 def by_hand(rows: Rows, lists: dict[str, list[str]], query: str, text: str) -> float:
     """Return one value from sets of (better, worse) pairs."""
-    given = dict(
+    values = dict(
         part.split("=")
         for part in text.partition("(")[2].rstrip(")").split(", ")
         if part
     )
-    place = {doc: at for at, doc in enumerate(lists[query])}
+    place = {doc: index for index, doc in enumerate(lists[query])}
     groups = {
         group: prefers(rows, query, group)
         for group in {row[1] for row in rows if row[0] == query}
@@ -92,26 +94,26 @@ def by_hand(rows: Rows, lists: dict[str, list[str]], query: str, text: str) -> f
         better, worse = pair
         return better in place and place[better] < place.get(worse, 99)
 
-    when = given.get("when", "any")
+    when = values.get("when", "any")
     if text.startswith("NumPrefs"):
-        when = "both" if given.get("what") == "both" else "any"
+        when = "both" if values.get("what") == "both" else "any"
         pairs = [
-            pair for known in groups.values() for pair in known if counts(pair, when)
+            pair for value in groups.values() for pair in value if counts(pair, when)
         ]
-        return float(len(pairs) if "what" not in given else sum(map(won, pairs)))
-    said = {
-        group: [pair for pair in known if counts(pair, when)]
-        for group, known in groups.items()
+        return float(len(pairs) if "what" not in values else sum(map(won, pairs)))
+    texts = {
+        group: [pair for pair in value if counts(pair, when)]
+        for group, value in groups.items()
     }
-    if given.get("over") == "groups":
+    if values.get("over") == "groups":
         shares = [
-            limited(rows, query, group, pairs, given, place, won)
-            for group, pairs in said.items()
+            limited(rows, query, group, pairs, values, place, won)
+            for group, pairs in texts.items()
         ]
         return sum(shares) / len(shares) if shares else 0.0
-    if given.get("over") == "pairs":
+    if values.get("over") == "pairs":
         about: dict[frozenset[str], list[bool]] = defaultdict(list)
-        for pairs in said.values():
+        for pairs in texts.values():
             for pair in pairs:
                 about[frozenset(pair)].append(won(pair))
         return (
@@ -119,7 +121,7 @@ def by_hand(rows: Rows, lists: dict[str, list[str]], query: str, text: str) -> f
             if about
             else 0.0
         )
-    everything = [pair for pairs in said.values() for pair in pairs]
+    everything = [pair for pairs in texts.values() for pair in pairs]
     return sum(map(won, everything)) / len(everything) if everything else 0.0
 
 
@@ -129,18 +131,18 @@ def prefers(rows: Rows, query: str, group: str) -> set[tuple[str, str]]:
     for row in rows:
         if row[:2] == (query, group):
             parts[row[2]].append(row[3:])
-    known = {
-        (one, other)
+    pairs = {
+        (first, other)
         for docs in parts.values()
-        for (one, high), (other, low) in itertools.product(docs, docs)
+        for (first, high), (other, low) in itertools.product(docs, docs)
         if high > low
     }
     while (
-        more := {(a, d) for (a, b), (c, d) in itertools.product(known, known) if b == c}
-        - known
+        more := {(a, d) for (a, b), (c, d) in itertools.product(pairs, pairs) if b == c}
+        - pairs
     ):
-        known |= more
-    return known
+        pairs |= more
+    return pairs
 
 
 def limited(
@@ -148,18 +150,18 @@ def limited(
     query: str,
     group: str,
     pairs: list[tuple[str, str]],
-    given: dict[str, str],
+    options: dict[str, str],
     place: dict[str, int],
     won: Any,
 ) -> float:
     """Return a group's share, perhaps with as many documents of grade 0 as relevant ones."""
     extra, wins = 0, 0
-    if given.get("nonrel") == "R":
+    if options.get("nonrel") == "R":
         grades: dict[str, float] = {}
         for row in rows:
             if row[:2] == (query, group):
                 grades[row[3]] = max(row[4], grades.get(row[3], 0.0))
-        seen = [doc for doc in grades if doc in place or given.get("when") != "both"]
+        seen = [doc for doc in grades if doc in place or options.get("when") != "both"]
         good = [doc for doc in seen if grades[doc] > 0]
         bad = sorted(
             (doc for doc in seen if grades[doc] == 0),
@@ -176,11 +178,11 @@ def limited(
 def test_every_pair_by_hand(world: tuple[Rows, dict[str, list[str]]]) -> None:
     """All readings of all measures, subgroups and what follows from them included."""
     rows, lists = world
-    found = engine(rows, lists, MEASURES)
+    values = engine(rows, lists, MEASURES)
     for query in {row[0] for row in rows}:
         for text in MEASURES:
             expected = by_hand(rows, lists, query, text)
-            assert close(expected, found[query][text], 1e-12), (query, text)
+            assert close(expected, values[query][text], 1e-12), (query, text)
 
 
 @given(world=worlds(), k=st.integers(1, 4))

@@ -48,8 +48,8 @@ def tied_world(
     query, doc = (part.ravel() for part in np.mgrid[:queries, :depth])
     pairs = pl.DataFrame(
         {
-            "query_id": [f"q{at:03}" for at in query],
-            "doc_id": [f"d{at * 7919 % 100003}" for at in doc],
+            "query_id": [f"q{position:03}" for position in query],
+            "doc_id": [f"d{position * 7919 % 100003}" for position in doc],
             "score": rng.integers(0, 5, query.size) / 3,
             "relevance": rng.choice([0.0, 0.1, 0.3, 0.7, 1.0, 1.9, 3.3], query.size),
         }
@@ -83,7 +83,7 @@ def written(frame: pl.DataFrame, form: str, folder: Path, seed: int) -> str:
         path.write_text(json.dumps(nested))
     elif form.startswith("txt"):
         text = "".join(
-            f"{q} Q0 {d} {at} {s!r} t\n" for at, (q, d, s) in enumerate(rows)
+            f"{q} Q0 {d} {index} {s!r} t\n" for index, (q, d, s) in enumerate(rows)
         )
         path.write_bytes(
             gzip.compress(text.encode()) if form.endswith("gz") else text.encode()
@@ -105,12 +105,12 @@ def written(frame: pl.DataFrame, form: str, folder: Path, seed: int) -> str:
 
 def bits(per_query: pl.DataFrame) -> list[tuple[Any, ...]]:
     """Return every number as it is, to the last bit."""
-    told = per_query.select(
+    ordered = per_query.select(
         "query_id", "measure", "value", "numerator", "denominator"
     ).sort("query_id", "measure")
     return [
         tuple(cell.hex() if isinstance(cell, float) else cell for cell in row)
-        for row in told.rows()
+        for row in ordered.rows()
     ]
 
 
@@ -153,7 +153,7 @@ def test_threads(threads: int, tmp_path: Path) -> None:
         "import sys, rankstone; from tests.laws.test_same_bits import bits;"
         "print(bits(rankstone.evaluate(sys.argv[1], sys.argv[2], sys.argv[3], ties='expected').per_query))"
     )
-    found = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-c", code, tmp_path / "qrels.parquet", path, MEASURES],
         env={**os.environ, "POLARS_MAX_THREADS": str(threads)},
         capture_output=True,
@@ -161,7 +161,7 @@ def test_threads(threads: int, tmp_path: Path) -> None:
         check=True,
     )
     expected = bits(rankstone.evaluate(qrels, run, MEASURES, ties="expected").per_query)
-    assert found.stdout.strip() == str(expected)
+    assert output.stdout.strip() == str(expected)
 
 
 def test_labelled_tables_agree_with_themselves() -> None:
@@ -173,10 +173,10 @@ def test_labelled_tables_agree_with_themselves() -> None:
     for seed in range(5):
         mixed = table.sample(fraction=1, shuffle=True, seed=seed)
         for frame in (mixed, mixed.drop("doc_id")):
-            found = bits(
+            result = bits(
                 rankstone.evaluate(
                     table=frame, measures=measures, ties="expected"
                 ).per_query
             )
-            expected = expected or found
-            assert found == expected
+            expected = expected or result
+            assert result == expected

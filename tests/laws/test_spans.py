@@ -33,22 +33,22 @@ Span = tuple[str, int, int]
 
 def characters(*spans: Span) -> set[tuple[str, int]]:
     """Return the characters of spans."""
-    return {(doc, at) for doc, start, end in spans for at in range(start, end)}
+    return {(doc, index) for doc, start, end in spans for index in range(start, end)}
 
 
 def kept(chunks: list[Span], limit: int, crossing: str) -> list[Span]:
     """Return the chunks within a budget of characters."""
-    found: list[Span] = []
+    spans: list[Span] = []
     for chunk in chunks:
-        if sum(end - start for _, start, end in [*found, chunk]) <= limit:
-            found.append(chunk)
+        if sum(end - start for _, start, end in [*spans, chunk]) <= limit:
+            spans.append(chunk)
         elif crossing == "include":
-            if sum(end - start for _, start, end in found) < limit:
-                found.append(chunk)
+            if sum(end - start for _, start, end in spans) < limit:
+                spans.append(chunk)
             break
         elif crossing == "drop":
             break
-    return found
+    return spans
 
 
 def brute(
@@ -77,7 +77,7 @@ def brute(
     elif "@" in text:
         chunks = chunks[: int(text.rpartition("@")[2])]
     read = characters(*chunks)
-    found = len(read & right)
+    count = len(read & right)
     if "per=nugget" in text:
         nuggets = {
             about: characters(*(s for s, a in relevant if a == about))
@@ -98,7 +98,7 @@ def brute(
             else len(right - read)
         )
         below = lengths + left
-    return float(Fraction(found, below)) if below else 0.0
+    return float(Fraction(count, below)) if below else 0.0
 
 
 def world(
@@ -128,12 +128,12 @@ def world(
                 }
             )
         order = draw.permutation(len(corpus))[: draw.integers(0, 9)]
-        for place, at in enumerate(order.tolist()):
-            doc, start, end = corpus[at]
+        for place, position in enumerate(order.tolist()):
+            doc, start, end = corpus[position]
             run.append(
                 {
                     "query_id": query,
-                    "doc_id": f"c{at}",
+                    "doc_id": f"c{position}",
                     "document": doc,
                     "start": start,
                     "end": end,
@@ -141,8 +141,8 @@ def world(
                 }
             )
     chunks = [
-        {"doc_id": f"c{at}", "document": doc, "start": start, "end": end}
-        for at, (doc, start, end) in enumerate(corpus)
+        {"doc_id": f"c{index}", "document": doc, "start": start, "end": end}
+        for index, (doc, start, end) in enumerate(corpus)
     ]
     return gold, run, chunks
 
@@ -204,7 +204,9 @@ def test_characters(seed: int) -> None:
     )
     assert again.per_query.drop("run").equals(
         scored.per_query.filter(
-            pl.col("measure").is_in([str(rankstone.parse_measure(one)) for one in own])
+            pl.col("measure").is_in(
+                [str(rankstone.parse_measure(item)) for item in own]
+            )
         ).drop("run")
     )
     named = rankstone.evaluate(
@@ -332,22 +334,22 @@ def test_refused(
 
 def test_chunks_that_touch_relevant_text_are_relevant() -> None:
     """Measures that need no number of relevant documents count chunks that touch a relevant span."""
-    found = rankstone.evaluate(SPANS, RUN, "P@3 RR Success@1 SpanP@2").to_dict()["run"]
-    assert found == pytest.approx(
+    value = rankstone.evaluate(SPANS, RUN, "P@3 RR Success@1 SpanP@2").to_dict()["run"]
+    assert value == pytest.approx(
         {"P@3": 2 / 3, "RR": 1, "Success@1": 1, "SpanP@2": 100 / 120}
     )
 
 
 def test_explanation_names_chunks_and_what_is_left() -> None:
     """The table shows new text, and the judged spans that no chunk touches."""
-    found = rankstone.explain(SPANS, RUN, "SpanR@2", "q")
-    assert isinstance(found, rankstone.Explanation)
-    assert [(row.doc_id, row.contribution) for row in found.rows[:2]] == [
+    explanation = rankstone.explain(SPANS, RUN, "SpanR@2", "q")
+    assert isinstance(explanation, rankstone.Explanation)
+    assert [(row.doc_id, row.contribution) for row in explanation.rows[:2]] == [
         ("guide[0:60]", 60),
         ("guide[40:120]", 40),
     ]
-    assert found.value == pytest.approx(100 / 150)
-    assert [one.doc_id for one in found.not_retrieved] == ["guide[200:250]"]
+    assert explanation.value == pytest.approx(100 / 150)
+    assert [item.doc_id for item in explanation.not_retrieved] == ["guide[200:250]"]
 
 
 def test_queries_without_relevant_text() -> None:
@@ -364,20 +366,22 @@ def test_queries_without_relevant_text() -> None:
 
 def test_check_reads_spans() -> None:
     """Rows of one document with different offsets are no duplicates."""
-    found = [
+    sentences = [
         finding.what
         for file in rankstone.check(SPANS, RUN).files
         for finding in file.findings
     ]
-    assert not [what for what in found if "duplicate" in what]
+    assert not [what for what in sentences if "duplicate" in what]
 
 
 def test_worst_queries_are_explained_as_they_are_scored() -> None:
     """A run that is opened once for several queries keeps its ids, and costs and abstention go with spans."""
-    [found] = rankstone.explanation.explain_queries(SPANS, RUN, "SpanR@2", worst=1)
-    assert isinstance(found, rankstone.Explanation)
-    assert found.value == pytest.approx(100 / 150)
-    assert found.rows[0].doc_id == "guide[0:60]"
+    [explanations] = rankstone.explanation.explain_queries(
+        SPANS, RUN, "SpanR@2", worst=1
+    )
+    assert isinstance(explanations, rankstone.Explanation)
+    assert explanations.value == pytest.approx(100 / 150)
+    assert explanations.rows[0].doc_id == "guide[0:60]"
     measures = "SpanR@2 FalseRetrieval Cost(column=score)"
     scores = rankstone.evaluate(SPANS, RUN, measures, empty="unanswerable")
     assert scores.per_query.filter(measure="Cost(column=score)")["value"].to_list() == [

@@ -37,11 +37,13 @@ def world(seed: int, queries: int = 6) -> tuple[pl.DataFrame, pl.DataFrame]:
         "d#0",
     ]
     judged, shown = [], []
-    for at in range(queries):
-        known = rng.permutation(chunks)[: rng.integers(1, 12)].tolist()
-        judged += [(f"q{at}", chunk, int(rng.integers(0, 4))) for chunk in known]
+    for index in range(queries):
+        listed = rng.permutation(chunks)[: rng.integers(1, 12)].tolist()
+        judged += [(f"q{index}", chunk, int(rng.integers(0, 4))) for chunk in listed]
         picked = rng.permutation(chunks)[: rng.integers(1, 25)].tolist()
-        shown += [(f"q{at}", chunk, float(rng.integers(0, 9)) / 4) for chunk in picked]
+        shown += [
+            (f"q{index}", chunk, float(rng.integers(0, 9)) / 4) for chunk in picked
+        ]
     names = ["query_id", "doc_id"]
     return (
         pl.DataFrame(judged, [*names, "relevance"], orient="row"),
@@ -60,10 +62,10 @@ def by_hand(judged: pl.DataFrame, run: pl.DataFrame, score: str) -> tuple[Any, A
         unit = document(chunk)
         grades[query][unit] = max(grade, grades[query].get(unit, 0))
     scores: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for query, chunk, one in run.rows():
-        scores[query][document(chunk)].append(one)
+    for query, chunk, first in run.rows():
+        scores[query][document(chunk)].append(first)
     rolled = {
-        q: {doc: SCORES[score](found) for doc, found in docs.items()}
+        q: {doc: SCORES[score](value) for doc, value in docs.items()}
         for q, docs in scores.items()
     }
     return dict(grades), rolled
@@ -83,9 +85,9 @@ def values(
 def test_chunks_roll_up(seed: int, score: str, unit: str) -> None:
     judged, run = world(seed)
     options: Any = {"unit": unit, "unit_score": score}
-    found = values(judged, run, **options)
-    assert found == values(*by_hand(judged, run, score))
-    assert all(value is None or value <= 1 + 1e-12 for value in found)
+    numbers = values(judged, run, **options)
+    assert numbers == values(*by_hand(judged, run, score))
+    assert all(value is None or value <= 1 + 1e-12 for value in numbers)
     mixed = (
         run.with_row_index().sample(fraction=1.0, shuffle=True, seed=seed).drop("index")
     )
@@ -95,7 +97,7 @@ def test_chunks_roll_up(seed: int, score: str, unit: str) -> None:
         "mean",
         "top2",
     ):  # scores are multiples of a quarter, whose sums are exact
-        assert values(judged, mixed, **options) == found
+        assert values(judged, mixed, **options) == numbers
 
 
 @given(SEEDS)
@@ -183,10 +185,10 @@ def test_budgets_count_every_chunk_above_a_document(seed: int, limit: float) -> 
             inside |= {name} if spent <= limit else set()
         good = {doc for doc, grade in relevant.items() if grade > 0}
         expected.append(len(good & inside) / len(good) if good else 0.0)
-    found = values(judged, run, f"R@tokens({limit})", unit="document")
-    assert found == pytest.approx(expected, abs=1e-12)
+    numbers = values(judged, run, f"R@tokens({limit})", unit="document")
+    assert numbers == pytest.approx(expected, abs=1e-12)
     mixed = run.sample(fraction=1.0, shuffle=True, seed=seed)
-    assert values(judged, mixed, f"R@tokens({limit})", unit="document") == found
+    assert values(judged, mixed, f"R@tokens({limit})", unit="document") == numbers
 
 
 def test_scores_of_chunks_are_needed_to_add_them() -> None:
@@ -240,11 +242,13 @@ def test_copies_earn_nothing(name: str) -> None:
         values({"q": judged}, {"q": docs})
     kept = values({"q": judged}, {"q": docs}, duplicates="first_keep_rank")
     assert all(value is not None and 0 <= value <= 1 + 1e-12 for value in kept)
-    renamed = [f"{doc}{docs[:at].count(doc) or ''}" for at, doc in enumerate(docs)]
-    texts = {one: {"text": f"  The Text of\n{one[0].upper()} "} for one in renamed} | {
-        doc: {"text": f"the text of {doc}"} for doc in {*docs, *judged}
-    }
-    classes = {one: one[0] for one in renamed}
+    renamed = [
+        f"{doc}{docs[:index].count(doc) or ''}" for index, doc in enumerate(docs)
+    ]
+    texts = {
+        item: {"text": f"  The Text of\n{item[0].upper()} "} for item in renamed
+    } | {doc: {"text": f"the text of {doc}"} for doc in {*docs, *judged}}
+    classes = {item: item[0] for item in renamed}
     by_text, by_class = (
         values({"q": judged}, {"q": renamed}, same_as=table)
         for table in (texts, classes)
@@ -256,8 +260,8 @@ def test_judgments_of_copies_are_one() -> None:
     """A class has the best grade of its copies and is relevant once, whichever copy is retrieved."""
     judged = {"q": {"a": 1, "a2": 3, "b": 1}}
     same = {"a": "A", "a2": "A"}
-    found = evaluate(judged, {"q": ["a2", "b"]}, "R nDCG", same_as=same)
-    assert found.to_dict() == {"run": {"R": 1.0, "nDCG": 1.0}}
+    scores = evaluate(judged, {"q": ["a2", "b"]}, "R nDCG", same_as=same)
+    assert scores.to_dict() == {"run": {"R": 1.0, "nDCG": 1.0}}
     assert values(judged, {"q": ["a", "a2", "b"]}, "RR R AP", same_as=same) == [
         1,
         1,
@@ -317,24 +321,24 @@ def test_copies_and_columns_of_documents_as_a_dict_of_columns() -> None:
 def test_an_explanation_where_scores_of_chunks_are_added_up() -> None:
     """Changes are those of units at other ranks, whose scores are already added up."""
     run = {"q": {"a#1": 3.0, "b#1": 2.0, "b#2": 2.0}}
-    found = rankstone.explain(
+    explanation = rankstone.explain(
         {"q": {"a": 1, "b": 1}}, run, "RR", "q", unit="document", unit_score="sum"
     )
-    assert isinstance(found, rankstone.Explanation)
-    assert found.value == 1
+    assert isinstance(explanation, rankstone.Explanation)
+    assert explanation.value == 1
 
 
 def test_chunks_and_copies_together() -> None:
     """Chunks of a and of its copy c are one unit, at the first of them; d keeps the rank behind the copy."""
     run = {"q": ["c#1", "a#1", "a#2", "d#1"]}
-    found = values(
+    numbers = values(
         {"q": {"a": 1, "d": 1}},
         run,
         "R AP",
         unit="document",
         same_as={"c": "A", "a": "A"},
     )
-    assert found == [1, (1 + 2 / 3) / 2]
+    assert numbers == [1, (1 + 2 / 3) / 2]
 
 
 def test_tables_of_copies_that_are_refused() -> None:

@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 BINARY = (0.0, 0.0, 1.0)
 
 
-def both(world: World, one: str, other: str) -> list[tuple[float | None, float | None]]:
+def both(
+    world: World, name: str, other: str
+) -> list[tuple[float | None, float | None]]:
     """Return the values two measures have for each query."""
-    scored = world.evaluate([one, other])
-    left, right = values(scored, one), values(scored, other)
+    scored = world.evaluate([name, other])
+    left, right = values(scored, name), values(scored, other)
     return [(left[query], right[query]) for query in left]
 
 
@@ -44,13 +46,13 @@ ONE_NUMBER = [
 ]
 
 
-@pytest.mark.parametrize(("one", "other"), ONE_NUMBER)
+@pytest.mark.parametrize(("name", "other"), ONE_NUMBER)
 @given(world=worlds(grades=WHOLE, negative=False), chosen=options("ties", "unjudged"))
 def test_one_number_under_two_names(
-    one: str, other: str, world: World, chosen: dict[str, Any]
+    name: str, other: str, world: World, chosen: dict[str, Any]
 ) -> None:
     """β = 0 makes Q AP; a walk of k ranks is P@k, one that ends at the first find RR, and so on."""
-    for left, right in both(world.under(**chosen), one, other):
+    for left, right in both(world.under(**chosen), name, other):
         assert close(left, right, 1e-12)
 
 
@@ -133,9 +135,9 @@ def test_totals_are_averages_times_depth(world: World, ties: str) -> None:
 def by_rank(gains: Sequence[float], model: str, depth: int) -> float:
     """Return EU by visiting every rank."""
     gained = np.concatenate((gains, np.zeros(depth - len(gains))))
-    rank, found = np.arange(1, depth + 1), np.cumsum(gained)
+    rank, result = np.arange(1, depth + 1), np.cumsum(gained)
     if model == "INST":
-        onward = ((rank + 2 - found - 1) / (rank + 2 - found)) ** 2
+        onward = ((rank + 2 - result - 1) / (rank + 2 - result)) ** 2
     else:
         onward = ((rank + 1) / (rank + 2)) ** 2 * (
             1 - gained if model == "NERR11" else 1
@@ -157,14 +159,14 @@ def test_closed_forms_of_long_walks(model: str, ranks: set[int], depth: int) -> 
     } or {"x": 1}
     run = {"q": [f"d{rank}" for rank in range(1, 3001)]}
     text = f"{model}(max_grade=4, n_max={depth})"
-    found = rankstone.evaluate({"q": judged}, run, text).to_dict()["run"]
+    value = rankstone.evaluate({"q": judged}, run, text).to_dict()["run"]
     expected = by_rank([grade / 4 for grade in grades], model, depth)
-    assert close(expected, found[str(rankstone.parse_measure(text))], 1e-12)
+    assert close(expected, value[str(rankstone.parse_measure(text))], 1e-12)
 
 
 def test_memory_of_residuals_is_flat() -> None:
     """Every rank of every query is visited a slice of queries at a time: many queries are no harder."""
-    names = [f"q{at}" for at in range(600)]
+    names = [f"q{index}" for index in range(600)]
     qrels = pl.DataFrame(
         {"query_id": names, "doc_id": ["a"] * 600, "relevance": [1.0] * 600}
     )
@@ -191,6 +193,6 @@ def test_residuals_of_a_judged_list_come_from_behind_it(world: World) -> None:
         ),
     )
     text = "CWL(max_grade=3, model=NERR8, output=ResEU)@1"
-    found = values(complete.evaluate([text]), text)
-    for query in {str(query) for query, _, _ in world.run} & set(found):
-        assert found[query] == 0.0
+    numbers = values(complete.evaluate([text]), text)
+    for query in {str(query) for query, _, _ in world.run} & set(numbers):
+        assert numbers[query] == 0.0

@@ -175,8 +175,8 @@ def test_the_scale_of_scores_changes_no_verdict(
     assert small["verdict"].to_list() == large["verdict"].to_list()
     assert small["p_adjusted"].to_list() == large["p_adjusted"].to_list()
     for name in ("low", "high"):
-        for one, other in zip(small[name], large[name], strict=True):
-            assert one is None or 10 * one == pytest.approx(other, abs=1e-8)
+        for item, other in zip(small[name], large[name], strict=True):
+            assert item is None or 10 * item == pytest.approx(other, abs=1e-8)
 
 
 def test_one_verdict_for_the_same_queries() -> None:

@@ -28,7 +28,7 @@ class Traits:
     strangers
         Users with a list and without a past.
     cold
-        Items shown that nobody met.
+        Items shown that no user met.
     outside
         Items shown that are not in the table of items.
     repeated
@@ -84,8 +84,8 @@ def _case(rng: np.random.Generator, traits: Traits) -> dict[str, Any]:
         ]
         run[user] = _scored(rng, traits, shown)
     first = next(iter(run.values()))[0][0]
-    some = set(rng.permutation(names)[: int(rng.integers(2, _ITEMS + 1))]) | {first}
-    table = [item for item in names if item in some or not traits.outside]
+    subset = set(rng.permutation(names)[: int(rng.integers(2, _ITEMS + 1))]) | {first}
+    table = [item for item in names if item in subset or not traits.outside]
     judged = {
         user: _judged(rng, names)
         for user in [*users, "u8"]
@@ -122,8 +122,8 @@ def _history(
         pairs += [[user, str(item)] for item in met]
     if traits.repeated:
         pairs += [
-            pairs[int(at)]
-            for at in rng.integers(0, len(pairs), int(rng.integers(0, 4)))
+            pairs[int(position)]
+            for position in rng.integers(0, len(pairs), int(rng.integers(0, 4)))
         ]
     rng.shuffle(pairs)
     return pairs
@@ -138,8 +138,8 @@ def _scored(
 
 
 def _judged(rng: np.random.Generator, names: list[str]) -> dict[str, float]:
-    some = rng.permutation(names)[: int(rng.integers(1, 8))]
-    return {str(item): float(rng.choice([0, 1, 1, 2])) for item in some}
+    part = rng.permutation(names)[: int(rng.integers(1, 8))]
+    return {str(item): float(rng.choice([0, 1, 1, 2])) for item in part}
 
 
 def _about(rng: np.random.Generator, traits: Traits) -> dict[str, Any]:

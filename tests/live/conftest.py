@@ -29,14 +29,14 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         for outcome in ("passed", "failed")
         for test in terminalreporter.getreports(outcome)
     ]
-    told = [
+    values = [
         value
         for test in ended
         for name, value in test.user_properties
         if name == "live"
     ]
     rows = sorted(
-        (report.Row(**row) for row in told),  # type: ignore[arg-type]
+        (report.Row(**row) for row in values),  # type: ignore[arg-type]
         key=lambda row: (row.library, row.runner),
     )
     if not rows:

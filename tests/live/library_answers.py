@@ -27,19 +27,19 @@ Answers = dict[str, Any]
 
 
 def theirs(
-    python: Path, runner: Path, asked: Sequence[dict[str, Any]]
+    python: Path, runner: Path, values: Sequence[dict[str, Any]]
 ) -> tuple[list[Answers], str]:
     """Return what the library says to every case, and its version.
 
     A case that ends the library's process is answered by ``{"lost": …}`` for every measure; the cases behind
-    it are asked in a process of their own.
+    it are queried in a process of their own.
     """
-    found: list[Answers] = []
+    rows: list[Answers] = []
     lost = 0
     while True:
         done = subprocess.run(
             [str(python), str(Path(__file__).with_name("running.py")), str(runner)],
-            input="\n".join(map(json.dumps, asked[len(found) :])),
+            input="\n".join(map(json.dumps, values[len(rows) :])),
             capture_output=True,
             text=True,
             check=False,
@@ -51,16 +51,16 @@ def theirs(
         answers = [json.loads(line) for line in done.stdout.splitlines()]
         if done.returncode == 0:
             *rest, installed = answers
-            return [*found, *rest], installed
-        found += answers
+            return [*rows, *rest], installed
+        rows += answers
         lost += 1
-        assert len(found) < len(asked), done.stderr[-2000:]
-        assert lost <= max(1, len(asked) * MOST_LOST), (
+        assert len(rows) < len(values), done.stderr[-2000:]
+        assert lost <= max(1, len(values) * MOST_LOST), (
             f"{lost} cases lost: {done.stderr[-2000:]}"
         )
         why = f"the library's process ends: {_ending(done.returncode)}"
-        found.append(
-            {measure: {"lost": why} for measure in asked[len(found)]["measures"]}
+        rows.append(
+            {measure: {"lost": why} for measure in values[len(rows)]["measures"]}
         )
 
 
@@ -85,18 +85,18 @@ def tables(case: dict[str, Any]) -> tuple[dict[str, dict[str, float]], pl.DataFr
 def ours(runner: Any, case: dict[str, Any]) -> Answers:
     """Return our numbers under the library's convention, and options that the runner has to say beside it.
 
-    All measures are asked at once.  Where that raises, those with the same options are, and each alone
+    All measures are computed at once.  Where that raises, those with the same options are, and each alone
     where that raises, too: what one measure refuses takes nothing from the others.
     """
     qrels, run = tables(case)
-    told: dict[str, Any] = {
+    texts: dict[str, Any] = {
         "convention": runner.LIBRARY,
         **getattr(runner, "OPTIONS", {}),
     }
 
-    def asked(measures: Sequence[str], *apart: Callable[[str], object]) -> Answers:
+    def answers_to(measures: Sequence[str], *apart: Callable[[str], object]) -> Answers:
         try:
-            return rankstone.evaluate(qrels, {"run": run}, measures, **told).to_dict()[
+            return rankstone.evaluate(qrels, {"run": run}, measures, **texts).to_dict()[
                 "run"
             ]
         except rankstone.RankstoneError as error:
@@ -108,7 +108,7 @@ def ours(runner: Any, case: dict[str, Any]) -> Answers:
         return {
             name: value
             for part in parts.values()
-            for name, value in asked(part, *apart[1:]).items()
+            for name, value in answers_to(part, *apart[1:]).items()
         }
 
     def options(measure: str) -> object:
@@ -117,14 +117,14 @@ def ours(runner: Any, case: dict[str, Any]) -> Answers:
         except rankstone.RankstoneError:
             return measure
 
-    return asked(case["measures"], options, str)
+    return answers_to(case["measures"], options, str)
 
 
-def same(one: Any, other: Any, within: float) -> bool:
+def same(result: Any, other: Any, within: float) -> bool:
     """Tell whether two answers agree: numbers, no value (NaN), or a refusal on both sides."""
-    if isinstance(one, dict) or isinstance(other, dict):
-        return isinstance(one, dict) and isinstance(other, dict)
-    nothing = [value is None or math.isnan(value) for value in (one, other)]
+    if isinstance(result, dict) or isinstance(other, dict):
+        return isinstance(result, dict) and isinstance(other, dict)
+    nothing = [value is None or math.isnan(value) for value in (result, other)]
     if any(nothing):
         return all(nothing)
-    return bool(abs(one - other) <= within * max(1.0, abs(other)))
+    return bool(abs(result - other) <= within * max(1.0, abs(other)))

@@ -49,18 +49,18 @@ LIBRARIES=…` repeats a row, *runner* being what to write there."""
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One library, asked.
+    """One library, compared.
 
     Attributes
     ----------
     runner, library
-        Who asked, and whose convention was compared.
+        Who was compared, and whose convention.
     installed
         The package that answered, and its version.
     measures
-        Spellings asked, ``ndcg@<k>`` counted once.
+        Spellings compared, ``ndcg@<k>`` counted once.
     cases
-        Random cases that every measure was asked of.
+        Random cases on which every measure was compared.
     numbers
         Answers compared: cases times measures.
     reasons
@@ -95,9 +95,9 @@ class Row:
 
 def kept() -> list[Row]:
     """Return the rows of earlier runs, by library."""
-    told = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else []
+    parsed = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else []
     return sorted(
-        (Row(**row) for row in told), key=lambda row: (row.library, row.runner)
+        (Row(**row) for row in parsed), key=lambda row: (row.library, row.runner)
     )
 
 
@@ -130,7 +130,7 @@ def _padded(column: str, text: str, width: int) -> str:
 
 
 def _often(row: Row) -> list[tuple[str, int]]:
-    return sorted(row.reasons.items(), key=lambda told: -told[1])
+    return sorted(row.reasons.items(), key=lambda message: -message[1])
 
 
 def markdown(rows: Sequence[Row]) -> str:

@@ -30,7 +30,7 @@ DIGITS: Final = 4
 
 def test_numbers_are_traced_to_their_library() -> None:
     """Every number is found in the list, and nine of ten in the first group."""
-    found, first, lost = 0, 0, []
+    count, first, lost = 0, 0, []
     for name in LIBRARIES:
         runner, python = load(str(RUNNERS[name])), interpreter(name)
         if python is None:
@@ -40,54 +40,54 @@ def test_numbers_are_traced_to_their_library() -> None:
         for case, measure, number in _numbers(name, runner, python):
             groups = _identified(runner, case, measure, number)
             places = [
-                at
-                for at, group in enumerate(groups)
+                index
+                for index, group in enumerate(groups)
                 if runner.LIBRARY in group.libraries
             ]
-            found += bool(places)
+            count += bool(places)
             first += places[:1] == [0]
             if places[:1] != [0]:
                 lost.append(
-                    f"{name} {measure} {_printed(number)}: group {[at + 1 for at in places]}"
+                    f"{name} {measure} {_printed(number)}: group {[position + 1 for position in places]}"
                 )
     total = len(lost) + first
     if not total and os.environ.get("RANKSTONE_LIVE"):
         pytest.skip("none of these libraries scores a collection of queries")
-    told = (
-        f"seed {SEED}: {total} numbers, {found} found, {first} in the first group\n"
+    message = (
+        f"seed {SEED}: {total} numbers, {count} found, {first} in the first group\n"
         + "\n".join(lost)
     )
-    print(told)  # noqa: T201 - what is told of the comparison
+    print(message)  # noqa: T201 - the outcome of the comparison
     assert total, "no library gave a number"
-    assert found == total, told
-    assert first >= 0.9 * total, told
+    assert count == total, message
+    assert first >= 0.9 * total, message
 
 
 def _numbers(
     name: str, runner: Any, python: Any
 ) -> list[tuple[dict[str, Any], str, float]]:
     """Ask a library for numbers of collections, a measure of each."""
-    said: dict[str, Any] = {
+    texts: dict[str, Any] = {
         k: tuple(v) if isinstance(v, list) else v for k, v in runner.TRAITS.items()
     }
     # a library has no number of grades that it refuses
-    traits = Traits(**{**said, "queries": QUERIES, "strange": False})
+    traits = Traits(**{**texts, "queries": QUERIES, "strange": False})
     if not runner.MEASURES:
         traits = replace(traits, grades=(0, 1))
     rng = np.random.default_rng(SEED)
-    # a number of somebody's own table of gains is nobody's but theirs
+    # a number of somebody's own table of gains belongs to no library
     measures = [
-        one for one in runner.MEASURES or runner.BINARY if "label_gain" not in one
+        item for item in runner.MEASURES or runner.BINARY if "label_gain" not in item
     ]
-    asked = [
+    requested = [
         {**case, "measures": [str(rng.choice(measures)).replace("<k>", str(case["k"]))]}
         for case in getattr(runner, "cases", cases)(SEED, 8 * PAIRS, traits)
         if len(case["qrels"]) >= QUERIES // 4
     ]
-    answers, _ = theirs(python, RUNNERS[name], asked)
-    given = [
+    answers, _ = theirs(python, RUNNERS[name], requested)
+    rows = [
         (case, measure, number)
-        for case, numbers in zip(asked, answers, strict=True)
+        for case, numbers in zip(requested, answers, strict=True)
         for measure, number in numbers.items()
         if isinstance(number, (int, float))
         and 0 < number < 1
@@ -95,7 +95,7 @@ def _numbers(
         if _printed(number - _own_rounding(runner))
         == _printed(number + _own_rounding(runner))
     ]
-    return given[:PAIRS]
+    return rows[:PAIRS]
 
 
 def _own_rounding(runner: Any) -> float:
@@ -129,8 +129,8 @@ def _called(library: str, measure: str) -> str | None:
         if not part.startswith("rel")
     ]
     cutoff = re.search(r"@\d+", ours)
-    said = f"({', '.join(numbers)})" if numbers else ""
-    plain = f"{kind(ours)}{said}{cutoff[0] if cutoff else ''}"
+    text = f"({', '.join(numbers)})" if numbers else ""
+    plain = f"{kind(ours)}{text}{cutoff[0] if cutoff else ''}"
     for word in (plain, measure):
         try:
             ReportedMeasure.of(word)

@@ -31,7 +31,7 @@ def test_numbers_of_lists_with_copies(name: str) -> None:
     cases: list[dict[str, Any]] = []
     for case in COPIES.CASES:
         qrels, run = COPIES.tables(case)
-        listed = {"q": [[doc, -at] for at, doc in enumerate(run["q"])]}
+        listed = {"q": [[doc, -position] for position, doc in enumerate(run["q"])]}
         cases.append(
             {
                 "qrels": qrels,
@@ -41,8 +41,8 @@ def test_numbers_of_lists_with_copies(name: str) -> None:
         )
     answers, _ = theirs(python, RUNNERS[name], cases)
     printed = COPIES.numbers(TOOLS[name])
-    for at, (case, numbers) in enumerate(zip(cases, answers, strict=True)):
+    for index, (case, numbers) in enumerate(zip(cases, answers, strict=True)):
         mine = ours(runner, case)
         for metric, number in numbers.items():
-            assert same(mine[metric], number, 1e-9), (name, metric, at)
-            assert printed[metric][at] == pytest.approx(number, abs=1e-9)
+            assert same(mine[metric], number, 1e-9), (name, metric, index)
+            assert printed[metric][index] == pytest.approx(number, abs=1e-9)

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.live
 
 CASES: Final = int(os.environ.get("RANKSTONE_CASES", "500"))
 SEED: Final = int(os.environ["RANKSTONE_SEED"])
-#: the libraries asked: RANKSTONE_LIVE, or all there are
+#: the libraries compared: RANKSTONE_LIVE, or all there are
 LIBRARIES: Final = os.environ.get("RANKSTONE_LIVE", "").split() or list(RUNNERS)
 #: what printing and single precision leave of a number
 WITHIN: Final = 2e-6
@@ -40,14 +40,14 @@ def test_convention_is_what_the_library_says(name: str, record_property: Any) ->
         pytest.skip(
             f"{name} has no environment: python tests/live/environments.py {name}"
         )
-    asked = _drawn(runner)
-    answers, installed = theirs(python, RUNNERS[name], asked)
+    measures = _drawn(runner)
+    answers, installed = theirs(python, RUNNERS[name], measures)
     reasons: Counter[str] = Counter()
     lines, silent = (
         [],
-        {spelling for case in asked for spelling in case["spelled"].values()},
+        {spelling for case in measures for spelling in case["spelled"].values()},
     )
-    for case, numbers in zip(asked, answers, strict=True):
+    for case, numbers in zip(measures, answers, strict=True):
         mine = ours(runner, case)
         for measure, spelling in case["spelled"].items():
             if _is_number(numbers[measure]):
@@ -69,10 +69,10 @@ def test_convention_is_what_the_library_says(name: str, record_property: Any) ->
         library=runner.LIBRARY,
         installed=installed,
         measures=len(
-            {spelling for case in asked for spelling in case["spelled"].values()}
+            {spelling for case in measures for spelling in case["spelled"].values()}
         ),
         cases=CASES,
-        numbers=sum(len(case["measures"]) for case in asked),
+        numbers=sum(len(case["measures"]) for case in measures),
         reasons=dict(reasons),
         others=len(lines),
         seed=SEED,
@@ -87,11 +87,11 @@ def test_convention_is_what_the_library_says(name: str, record_property: Any) ->
 
 def _reason(runner: Any, case: dict[str, Any], measure: str, mine: Any) -> str | None:
     """Say why a library's number is known to be another here; ``None`` where nothing is known."""
-    told = [told for judged in case["qrels"].values() for told in judged.values()]
+    values = [value for judged in case["qrels"].values() for value in judged.values()]
     grades = [
         grade
-        for one in told
-        for grade in (one.values() if isinstance(one, dict) else [one])
+        for item in values
+        for grade in (item.values() if isinstance(item, dict) else [item])
     ]
     if (
         getattr(runner, "WHOLE", False)
@@ -127,10 +127,10 @@ def _is_number(answer: Any) -> bool:
 
 def _drawn(runner: Any) -> list[dict[str, Any]]:
     """Draw the cases, and those of binary judgments, and say which measures each is for."""
-    said: dict[str, Any] = {
+    texts: dict[str, Any] = {
         k: tuple(v) if isinstance(v, list) else v for k, v in runner.TRAITS.items()
     }
-    traits = Traits(**said)
+    traits = Traits(**texts)
     draw = getattr(
         runner, "cases", cases
     )  # a runner may draw what no other library is handed
@@ -138,10 +138,10 @@ def _drawn(runner: Any) -> list[dict[str, Any]]:
     if getattr(runner, "BINARY", ()):
         binary = replace(traits, grades=(0, 1), strange=False)
         drawn += [(case, runner.BINARY) for case in draw(SEED + 1, CASES, binary)]
-    found = []
+    rows = []
     for case, measures in drawn:
         spelled = {
             measure.replace("<k>", str(case["k"])): measure for measure in measures
         }
-        found.append({**case, "measures": list(spelled), "spelled": spelled})
-    return found
+        rows.append({**case, "measures": list(spelled), "spelled": spelled})
+    return rows

@@ -37,7 +37,7 @@ RUNNERS: Final = {
 }
 CASES: Final = int(os.environ.get("RANKSTONE_CASES", "500"))
 SEED: Final = int(os.environ["RANKSTONE_SEED"])
-#: the libraries asked: those of RANKSTONE_LIVE that measure whole lists, or all that do
+#: the libraries compared: those of RANKSTONE_LIVE that measure whole lists, or all that do
 LIBRARIES: Final = [
     name
     for name in os.environ.get("RANKSTONE_LIVE", "").split() or RUNNERS
@@ -55,11 +55,11 @@ def test_convention_is_what_the_library_says(name: str, record_property: Any) ->
         pytest.skip(
             f"{name} has no environment: python tests/live/environments.py {name}"
         )
-    asked = _drawn(runner)
-    answers, installed = theirs(python, RUNNERS[name], asked)
+    measures = _drawn(runner)
+    answers, installed = theirs(python, RUNNERS[name], measures)
     reasons: Counter[str] = Counter()
     lines, silent = [], set(runner.MEASURES)
-    for case, numbers in zip(asked, answers, strict=True):
+    for case, numbers in zip(measures, answers, strict=True):
         mine = _ours(runner.LIBRARY, case)
         for measure, spelling in case["spelled"].items():
             if isinstance(numbers[measure], float) and not math.isnan(numbers[measure]):
@@ -73,8 +73,8 @@ def test_convention_is_what_the_library_says(name: str, record_property: Any) ->
                 runner.differs(case, measure) if hasattr(runner, "differs") else None
             )
             if reason is None:
-                told = f"ours {mine[measure]}, theirs {numbers[measure]}"
-                lines.append(f"{measure}: {told}: {json.dumps(case)}")
+                text = f"ours {mine[measure]}, theirs {numbers[measure]}"
+                lines.append(f"{measure}: {text}: {json.dumps(case)}")
             else:
                 reasons[reason] += 1
     row = Row(
@@ -83,7 +83,7 @@ def test_convention_is_what_the_library_says(name: str, record_property: Any) ->
         installed=installed,
         measures=len(runner.MEASURES),
         cases=CASES,
-        numbers=sum(len(case["measures"]) for case in asked),
+        numbers=sum(len(case["measures"]) for case in measures),
         reasons=dict(reasons),
         others=len(lines),
         seed=SEED,
@@ -101,14 +101,14 @@ def _drawn(runner: Any) -> list[dict[str, Any]]:
     draw = getattr(
         runner, "cases", cases
     )  # a runner may draw what no other library is handed
-    found = []
+    rows = []
     for case in draw(SEED, CASES, Traits(**runner.TRAITS)):
         spelled = {
             measure.replace("<k>", str(case["k"])): measure
             for measure in runner.MEASURES
         }
-        found.append({**case, "measures": list(spelled), "spelled": spelled})
-    return found
+        rows.append({**case, "measures": list(spelled), "spelled": spelled})
+    return rows
 
 
 def _ours(library: str, case: dict[str, Any]) -> dict[str, Any]:
@@ -133,18 +133,20 @@ def _ours(library: str, case: dict[str, Any]) -> dict[str, Any]:
     }
     run = pl.DataFrame(shown, schema=columns, orient="row")
 
-    def asked(measures: Sequence[str]) -> dict[str, Any]:
-        found = rankstone.beyond({"run": run}, measures, **tables, convention=library)
-        return dict(found.to_dict()["run"])
+    def qualities_of(measures: Sequence[str]) -> dict[str, Any]:
+        qualities = rankstone.beyond(
+            {"run": run}, measures, **tables, convention=library
+        )
+        return dict(qualities.to_dict()["run"])
 
     try:
-        return asked(case["measures"])
+        return qualities_of(case["measures"])
     except rankstone.RankstoneError:
-        return {measure: _alone(asked, measure) for measure in case["measures"]}
+        return {measure: _alone(qualities_of, measure) for measure in case["measures"]}
 
 
-def _alone(asked: Any, measure: str) -> Any:
+def _alone(request: Any, measure: str) -> Any:
     try:
-        return asked([measure])[measure]
+        return request([measure])[measure]
     except rankstone.RankstoneError as error:
         return {"error": re.sub(r"\s+", " ", str(error))}

@@ -144,11 +144,19 @@ def test_a_case_that_ends_the_process_costs_no_other(
     """The cases before and behind it have their numbers."""
     monkeypatch.setenv("RANKSTONE_PATIENCE", "1")
     (tmp_path / "breaking.py").write_text(RUNNER)
-    asked = [{"at": at, "measures": ["a", "b"]} for at in ("well", how, "well")]
-    found, installed = theirs(Path(sys.executable), tmp_path / "breaking.py", asked)
+    requested = [
+        {"at": position, "measures": ["a", "b"]} for position in ("well", how, "well")
+    ]
+    result, installed = theirs(
+        Path(sys.executable), tmp_path / "breaking.py", requested
+    )
     why = {"dies": "SIGABRT", "ends": "exit status 3", "hangs": "exit status 1"}[how]
     lost = {"lost": f"the library's process ends: {why}"}
-    assert found == [{"a": 1.0, "b": 1.0}, {"a": lost, "b": lost}, {"a": 1.0, "b": 1.0}]
+    assert result == [
+        {"a": 1.0, "b": 1.0},
+        {"a": lost, "b": lost},
+        {"a": 1.0, "b": 1.0},
+    ]
     assert installed == f"pytest {pytest.__version__}"
 
 
@@ -164,11 +172,11 @@ def test_a_runner_that_breaks_on_everything_is_an_error(tmp_path: Path) -> None:
 
 
 def test_a_measure_that_raises_costs_no_other(tmp_path: Path) -> None:
-    """Measures are asked alone where asking them together raises."""
+    """Measures are computed alone where computing them together raises."""
     (tmp_path / "breaking.py").write_text(RUNNER)
     runner = running.load(str(tmp_path / "breaking.py"))
-    found = running.answers(runner, {"at": "raises"}, ["a", "odd", "b"])
-    assert found == {"a": 1.0, "odd": {"error": "ValueError: odd"}, "b": 1.0}
+    scores = running.answers(runner, {"at": "raises"}, ["a", "odd", "b"])
+    assert scores == {"a": 1.0, "odd": {"error": "ValueError: odd"}, "b": 1.0}
 
 
 CALLING = """
@@ -186,9 +194,9 @@ def score(case, measures):
 def test_libraries_answer_offline(tmp_path: Path, host: str) -> None:
     """A runner may call this machine, and no other, by name or by address."""
     (tmp_path / "calling.py").write_text(CALLING)
-    asked = [{"host": host, "measures": ["a"]}]
-    found, _ = theirs(Path(sys.executable), tmp_path / "calling.py", asked)
-    assert found == [
+    words = [{"host": host, "measures": ["a"]}]
+    result, _ = theirs(Path(sys.executable), tmp_path / "calling.py", words)
+    assert result == [
         {
             "a": {
                 "error": f"PermissionError: no connection to {host}: libraries answer offline"

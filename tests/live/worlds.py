@@ -28,7 +28,7 @@ class Traits:
     unretrieved
         Judged documents that are not retrieved.
     missing, extra
-        Judged queries without a list; lists nobody judged.
+        Judged queries without a list; lists without judgments.
     empty
         Queries without a relevant document.
     duplicates
@@ -121,14 +121,14 @@ def _case(rng: np.random.Generator, traits: Traits) -> dict[str, Any]:
     run: dict[str, list[list[Any]]] = {}
     if traits.strange and rng.random() < 0.1:
         traits = replace(traits, grades=_STRANGE)
-    for at in range(int(rng.integers(1, traits.queries + 1))):
-        query = f"q{at}"
+    for index in range(int(rng.integers(1, traits.queries + 1))):
+        query = f"q{index}"
         judged, listed = _query(rng, traits)
         gone, bare = rng.random(), rng.random()
-        if not (traits.missing and gone < 0.15 and at):
-            run[query] = [] if traits.hollow and bare < 0.08 and at else listed
-        if not (traits.extra and gone > 0.85 and at):
-            qrels[query] = {} if traits.unsaid and bare > 0.95 and at else judged
+        if not (traits.missing and gone < 0.15 and index):
+            run[query] = [] if traits.hollow and bare < 0.08 and index else listed
+        if not (traits.extra and gone > 0.85 and index):
+            qrels[query] = {} if traits.unsaid and bare > 0.95 and index else judged
     if traits.close and rng.random() < 0.1:
         for listed in run.values():
             listed[:] = [[doc, 1.0 + score * _CLOSE] for doc, score in listed]
@@ -155,13 +155,13 @@ def _query(
         else (30, int(rng.integers(2, 13)))
     )
     docs = [f"d{number}" for number in rng.permutation(many)[:size]]
-    some = int(rng.integers(1, len(docs) + 1))
+    subset = int(rng.integers(1, len(docs) + 1))
     worthless = traits.empty and rng.random() < 0.2
     grades = [g for g in traits.grades if g <= 0] if worthless else list(traits.grades)
-    judged = {doc: float(rng.choice(grades or [0])) for doc in docs[:some]}
+    judged = {doc: float(rng.choice(grades or [0])) for doc in docs[:subset]}
     if not traits.empty and max(judged.values()) <= 0:
         judged[docs[0]] = float(max(traits.grades))
-    pool = list(docs) if traits.unjudged else docs[:some]
+    pool = list(docs) if traits.unjudged else docs[:subset]
     if traits.unretrieved:
         pool = [doc for doc in pool if long or rng.random() < 0.8] or pool[:1]
     rng.shuffle(pool)
@@ -211,14 +211,14 @@ def _renamed(rng: np.random.Generator, case: dict[str, Any]) -> dict[str, Any]:
 def _names(rng: np.random.Generator, old: list[str]) -> dict[str, str]:
     """Return a new name for every id, no two alike."""
     new: dict[str, str] = {}
-    for one in old:
+    for item in old:
         made = "".join(
-            _PARTS[int(at)]
-            for at in rng.integers(0, len(_PARTS), int(rng.integers(1, 5)))
+            _PARTS[int(position)]
+            for position in rng.integers(0, len(_PARTS), int(rng.integers(1, 5)))
         )
-        new[one] = f"{made}{one[1:]}" if made in new.values() else made
+        new[item] = f"{made}{item[1:]}" if made in new.values() else made
     return (
         new
         if len(set(new.values())) == len(new)
-        else {one: f"{name}|{one}" for one, name in new.items()}
+        else {key: f"{name}|{key}" for key, name in new.items()}
     )

@@ -69,16 +69,18 @@ def test_a_sample_of_queries_serves_large_data() -> None:
 def test_sparse_and_scattered_rows() -> None:
     """Layout and the order of rows leave the result alone."""
     X, y, qid = world(6)
-    at = np.random.default_rng(1).permutation(len(y))
+    order = np.random.default_rng(1).permutation(len(y))
     model = CoordinateAscent("AP", restarts=0).fit(X, y, qid)
     sparse = CoordinateAscent("AP", restarts=0).fit(csr_array(X), y, qid)
     assert sparse.value_ == pytest.approx(model.value_, abs=0.02)
-    mixed = CoordinateAscent("AP", restarts=0, start=model).fit(X[at], y[at], qid[at])
+    mixed = CoordinateAscent("AP", restarts=0, start=model).fit(
+        X[order], y[order], qid[order]
+    )
     assert mixed.value_ >= model.value_ - 1e-12
 
 
 def test_the_seed_decides() -> None:
-    """The same seed gives the same weights, and the count of lines is told."""
+    """The same seed gives the same weights, and the count of lines is reported."""
     X, y, qid = world(7)
     lines = list[int]()
     models = [
@@ -94,7 +96,7 @@ def test_the_seed_decides() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parameters", "error", "told"),
+    ("parameters", "error", "message"),
     [
         ({"measure": "AP(agg=gmean)"}, BadParameter, "no mean"),
         ({"start": "svn"}, UsageError, "start="),
@@ -105,11 +107,11 @@ def test_the_seed_decides() -> None:
     ],
 )
 def test_mistakes(
-    parameters: dict[str, Any], error: type[Exception], told: str
+    parameters: dict[str, Any], error: type[Exception], message: str
 ) -> None:
-    """What cannot be climbed is refused, and why is said."""
+    """What cannot be climbed is refused, and why is stated."""
     X, y, qid = world(8)
-    with pytest.raises(error, match=told):
+    with pytest.raises(error, match=message):
         CoordinateAscent(**parameters).fit(X, y, qid)
 
 

@@ -69,7 +69,10 @@ def letor(path: Path, seed: int, queries: int = 12) -> Path:
     X, y, qid = world(seed, queries=queries)
     lines = [
         f"{label:g} qid:{q} "
-        + " ".join(f"{at}:{value!r}" for at, value in enumerate(row.tolist(), start=1))
+        + " ".join(
+            f"{position}:{value!r}"
+            for position, value in enumerate(row.tolist(), start=1)
+        )
         for row, label, q in zip(X, y, qid, strict=True)
     ]
     path.write_text("\n".join(lines) + "\n")
@@ -84,12 +87,12 @@ def train(tmp_path: Path) -> Path:
 def test_train_and_score(train: Path, tmp_path: Path) -> None:
     """The model is Python's, its scores come a line each, as a run or a table."""
     model = tmp_path / "m.json"
-    told = ask("train", train, "-o", model, "--c", 3, "--double").output
+    output = ask("train", train, "-o", model, "--c", 3, "--double").output
     data = read(train, dtype="float64")
     expected = RankSVM(3.0).fit(data.X, data.y, data.qid).predict(data.X)
 
-    assert told.startswith(f"RankSVM: {len(data)} rows, 12 queries, 4 features\n")
-    assert "C=3" in told
+    assert output.startswith(f"RankSVM: {len(data)} rows, 12 queries, 4 features\n")
+    assert "C=3" in output
     lines = ask("score", model, train, "--double").output.split()
     assert [float(line) for line in lines] == pytest.approx(
         expected.tolist(), rel=1e-12
@@ -109,7 +112,7 @@ def test_ascent_from_a_model(train: Path, tmp_path: Path) -> None:
     """Coordinate ascent begins at a model, and is no worse on the training rows."""
     model, better = tmp_path / "m.json", tmp_path / "b.json"
     ask("train", train, "-o", model)
-    told = ask(
+    output = ask(
         "train",
         train,
         "-o",
@@ -124,15 +127,15 @@ def test_ascent_from_a_model(train: Path, tmp_path: Path) -> None:
         "RR",
     ).output
 
-    assert "RR on the training rows" in told
-    start, found = load(model), load(better)
+    assert "RR on the training rows" in output
+    start, result = load(model), load(better)
     data = read(train)
     from rankstone.ltr.estimator_inputs import queries_of
     from rankstone.ltr.predictions import mean_of
 
     values = [
         mean_of(m.scores(data), data.y, queries_of(data.qid, len(data)), "RR")
-        for m in (start, found)
+        for m in (start, result)
     ]
     assert values[1] >= values[0]
 
@@ -152,7 +155,7 @@ def test_tune(train: Path, tmp_path: Path) -> None:
     lines = shown.output.splitlines()
     assert [line.split()[0] for line in lines[:3]] == ["candidate", "C=0.1", "C=10"]
     assert "is what to expect of the choice" in shown.output
-    told = json.loads(
+    parsed = json.loads(
         ask(
             "tune",
             train,
@@ -165,9 +168,9 @@ def test_tune(train: Path, tmp_path: Path) -> None:
             "json",
         ).stdout
     )
-    assert told["honest"] is None
-    found = json.loads((tmp_path / "m.json").read_text())["trained"]["C"]
-    assert f"C={found:g}" == told["best"]
+    assert parsed["honest"] is None
+    value = json.loads((tmp_path / "m.json").read_text())["trained"]["C"]
+    assert f"C={value:g}" == parsed["best"]
     valid = letor(tmp_path / "valid.txt", 2)
     args = ("--per-query", tmp_path / "pq.csv", "--format", "csv")
     shown = ask("tune", train, "--valid", valid, "--choose", "1se", *args)
@@ -204,7 +207,7 @@ def test_eval(train: Path, tmp_path: Path) -> None:
     assert pair.stdout.startswith("m · zero, 12 queries")
     assert "inconclusive" in pair.stdout
     assert "<html" in (tmp_path / "r.html").read_text()
-    told = json.loads(
+    parsed = json.loads(
         ask(
             "eval",
             train,
@@ -216,11 +219,11 @@ def test_eval(train: Path, tmp_path: Path) -> None:
             "json",
         ).stdout
     )
-    assert told
+    assert parsed
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "told"),
+    ("arguments", "code", "message"),
     [
         (("trian",), 2, "did you mean train?"),
         (
@@ -250,7 +253,7 @@ def test_eval(train: Path, tmp_path: Path) -> None:
     ],
 )
 def test_mistakes(
-    train: Path, tmp_path: Path, arguments: tuple[str, ...], code: int, told: str
+    train: Path, tmp_path: Path, arguments: tuple[str, ...], code: int, message: str
 ) -> None:
     """A mistake is a sentence and an exit code; nothing is written."""
     (tmp_path / "broken.txt").write_text("1 qid:1 1:2\n0 qid:1 x\n")
@@ -259,11 +262,11 @@ def test_mistakes(
     names = {name: tmp_path / f"{name}.txt" for name in ("broken", "flat", "zero")}
     files = {"train": train, "out": tmp_path / "out.json", **names}
     before = train.read_text()
-    given = ["ltr", *(word.format(**files) for word in arguments)]
-    told_to = io.StringIO()
-    with contextlib.redirect_stderr(told_to), contextlib.redirect_stdout(io.StringIO()):
-        assert exit_code(given) == code
-    assert told in told_to.getvalue()
+    inputs = ["ltr", *(word.format(**files) for word in arguments)]
+    stderr = io.StringIO()
+    with contextlib.redirect_stderr(stderr), contextlib.redirect_stdout(io.StringIO()):
+        assert exit_code(inputs) == code
+    assert message in stderr.getvalue()
     assert not files["out"].exists()
     assert train.read_text() == before
 

@@ -26,16 +26,16 @@ def test_whole_queries(model: Any) -> None:
     """With routing and GroupKFold each fold's score is that of a model trained on the other queries."""
     X, y, qid = world(1, queries=20)
     with sklearn.config_context(enable_metadata_routing=True):
-        given = {"qid": qid, "groups": qid}
-        found = cross_val_score(
-            model, X, y, cv=GroupKFold(3), params=given, error_score="raise"
+        options = {"qid": qid, "groups": qid}
+        values = cross_val_score(
+            model, X, y, cv=GroupKFold(3), params=options, error_score="raise"
         )
 
     expected = []
     for train, test in GroupKFold(3).split(X, y, qid):
         fitted = clone(model).fit(X[train], y[train], qid[train])
         expected.append(fitted.score(X[test], y[test], qid[test]))
-    assert found.tolist() == expected
+    assert values.tolist() == expected
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -57,11 +57,11 @@ def test_a_cut_query_is_refused(model: Any) -> None:
 def test_without_queries(how: dict[str, bool]) -> None:
     """Neither nothing nor groups alone tell a ranker its queries: the refusal shows what does."""
     X, y, qid = world(1, queries=20)
-    given = {"groups": qid, "cv": GroupKFold(3)} if how else {"cv": 3}
+    options = {"groups": qid, "cv": GroupKFold(3)} if how else {"cv": 3}
     with pytest.raises(
         UsageError, match=r"qid is missing[\s\S]*enable_metadata_routing=True"
     ):
-        cross_val_score(RankSVM(), X, y, error_score="raise", **given)
+        cross_val_score(RankSVM(), X, y, error_score="raise", **options)
 
 
 def test_the_advice_runs() -> None:
@@ -77,12 +77,12 @@ def test_the_advice_runs() -> None:
     with sklearn.config_context():
         setting, scoring = advice.split("; ")
         eval(setting, names)  # noqa: S307 - our own
-        found = eval(scoring, names)  # noqa: S307 - our own
-    assert np.isfinite(found).all()
+        value = eval(scoring, names)  # noqa: S307 - our own
+    assert np.isfinite(value).all()
 
 
 def test_in_a_search_and_a_pipeline() -> None:
-    """A search over C, behind a scaler, needs the queries and a scorer that is told them."""
+    """A search over C, behind a scaler, needs the queries and a scorer that gets them."""
     X, y, qid = world(2, queries=20)
     with sklearn.config_context(enable_metadata_routing=True):
         search = GridSearchCV(

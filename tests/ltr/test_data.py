@@ -45,26 +45,26 @@ def letor(tmp_path: Path) -> Path:
 
 def test_letor(letor: Path) -> None:
     """Comments, blank lines, features in any order; documents by their comments; what is left out is 0."""
-    found = read(letor, dtype="float64")
+    rows = read(letor, dtype="float64")
 
-    assert found.X.tolist() == [[0.5, 3.25, 0], [1, -1e-3, 0], [0, 0, 4]]
-    assert found.y.tolist() == [2, 0, 1]
-    assert found.qid.to_list() == ["7", "7", "b"]
-    assert found.docs is not None
-    assert found.docs.to_list() == ["GX001", "GX002", "GX003"]
-    assert found.features == ("1", "2", "3")
+    assert rows.X.tolist() == [[0.5, 3.25, 0], [1, -1e-3, 0], [0, 0, 4]]
+    assert rows.y.tolist() == [2, 0, 1]
+    assert rows.qid.to_list() == ["7", "7", "b"]
+    assert rows.docs is not None
+    assert rows.docs.to_list() == ["GX001", "GX002", "GX003"]
+    assert rows.features == ("1", "2", "3")
 
 
 def test_packed_and_several(letor: Path, tmp_path: Path) -> None:
     """Packed files are unpacked; several are one behind the other, features by number."""
     packed = tmp_path / "more.txt.gz"
     packed.write_bytes(gzip.compress(b"1 qid:9 0:2 5:1\n"))
-    found = read([letor, packed], dtype="float64")
+    rows = read([letor, packed], dtype="float64")
 
-    assert found.features == ("0", "1", "2", "3", "4", "5")
-    assert found.X[-1].tolist() == [2, 0, 0, 0, 0, 1]
-    assert found.docs is None
-    assert found.X.dtype == np.float64
+    assert rows.features == ("0", "1", "2", "3", "4", "5")
+    assert rows.X[-1].tolist() == [2, 0, 0, 0, 0, 1]
+    assert rows.docs is None
+    assert rows.X.dtype == np.float64
 
 
 @given(st.integers(0, 10**6), st.sampled_from([0.05, 0.6]))
@@ -86,17 +86,17 @@ def test_what_scikit_learn_reads(
     features, labels, qid = load_svmlight_file(
         str(path), query_id=True, zero_based=False
     )
-    found = read(path, dtype="float64")
-    dense = found.X.toarray() if hasattr(found.X, "toarray") else found.X
+    rows = read(path, dtype="float64")
+    dense = rows.X.toarray() if hasattr(rows.X, "toarray") else rows.X
 
-    assert hasattr(found.X, "tocsr") == (share < 0.1)
+    assert hasattr(rows.X, "tocsr") == (share < 0.1)
     assert (dense == features.toarray()).all()
-    assert (found.y == labels).all()
-    assert found.qid.cast(pl.Int64).to_list() == qid.tolist()
+    assert (rows.y == labels).all()
+    assert rows.qid.cast(pl.Int64).to_list() == qid.tolist()
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("x qid:1 1:2", "the label is not a number"),
         ("1 qid:1 1:2 2", "'2' is not a feature"),
@@ -114,11 +114,11 @@ def test_what_scikit_learn_reads(
         ("1 qid:1 1:\x1b[31m", r"\\x1b"),
     ],
 )
-def test_a_broken_line(tmp_path: Path, line: str, told: str) -> None:
+def test_a_broken_line(tmp_path: Path, line: str, message: str) -> None:
     """File, line and text are named."""
     path = tmp_path / "train.txt"
     path.write_text(f"0 qid:1 1:1\n# a comment\n{line}\n")
-    with pytest.raises(BadLine, match=told) as error:
+    with pytest.raises(BadLine, match=message) as error:
         read(path)
     assert str(error.value).startswith(f"{path}:3: ")
 
@@ -144,26 +144,26 @@ def test_group_sizes(tmp_path: Path) -> None:
 
 def test_groups_of_several_files(tmp_path: Path) -> None:
     """Groups of one file are no queries of another; a group of size 0 is one without rows."""
-    one, other, third = (tmp_path / name for name in ("one", "other", "third"))
-    for path in (one, other):
+    first, other, third = (tmp_path / name for name in ("one", "other", "third"))
+    for path in (first, other):
         path.write_text("1 1:2\n0 1:3\n2 1:4\n")
     (tmp_path / "one.query").write_text("2\n0\n1\n")
     (tmp_path / "other.query").write_text("0\n1\n2\n")
     third.write_text("1 qid:0 1:2\n")
 
-    data = read([one, other])
+    data = read([first, other])
 
     assert data.qid.to_list() == [0, 0, 2, 4, 5, 5]
     assert data.without_rows == [1, 3]
     assert "1 group of one.query without rows" in " ".join(data.notes)
     assert not read(third).without_rows
     with pytest.raises(InputError, match="some files have group sizes, others a qid"):
-        read([one, third])
+        read([first, third])
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
 def test_tables(tmp_path: Path, suffix: str) -> None:
-    """A number column is a feature, words are told; names are ours, usual ones, or mapped."""
+    """A number column is a feature, words are refused; names are ours, usual ones, or mapped."""
     frame = pl.DataFrame(
         {
             "qid": [1, 1, 2],
@@ -180,13 +180,13 @@ def test_tables(tmp_path: Path, suffix: str) -> None:
         "jsonl": frame.write_ndjson,
     }
     write[suffix](path)
-    found = read(path, columns={"y": "relevance"})
+    rows = read(path, columns={"y": "relevance"})
 
-    assert found.features == ("bm25",)
-    assert found.X.tolist() == [[1.5], [2], [3]]
-    assert found.y.tolist() == [0, 1, 2]
-    assert found.docs is not None
-    assert found.notes == ("columns that are not features: title",)
+    assert rows.features == ("bm25",)
+    assert rows.X.tolist() == [[1.5], [2], [3]]
+    assert rows.y.tolist() == [0, 1, 2]
+    assert rows.docs is not None
+    assert rows.notes == ("columns that are not features: title",)
     assert read(path, columns={"y": "relevance"}, features=["bm25"]).notes == ()
     with pytest.raises(MissingColumn, match="did you mean bm25"):
         read(path, columns={"y": "relevance"}, features=["bm26"])
@@ -196,7 +196,7 @@ def test_tables(tmp_path: Path, suffix: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "error", "told"),
+    ("text", "error", "message"),
     [
         ("query_id,relevance,f\n1,1,\n", BadValue, "t.csv:2: f is None"),
         ("query_id,relevance,f\n1,1,2\n1,x,3\n", BadValue, "t.csv:3: relevance is x"),
@@ -206,13 +206,13 @@ def test_tables(tmp_path: Path, suffix: str) -> None:
     ],
 )
 def test_broken_tables(
-    tmp_path: Path, text: str, error: type[Exception], told: str
+    tmp_path: Path, text: str, error: type[Exception], message: str
 ) -> None:
     """A cell that is no number is named by its line."""
     path = tmp_path / "t.csv"
     path.write_text(text)
     features: Any = ["f"] if ",f" in text else None
-    with pytest.raises(error, match=told):
+    with pytest.raises(error, match=message):
         read(path, features=features)
 
 
@@ -237,9 +237,9 @@ def test_mistakes(letor: Path, tmp_path: Path) -> None:
 
 def test_columns_are_found_by_name(letor: Path, tmp_path: Path) -> None:
     """A model's features are taken by name; in text what never occurs is 0, in tables it is missing."""
-    found = read(letor, dtype="float64")
+    rows = read(letor, dtype="float64")
     with pytest.warns(UserWarning, match=r"count as 0: 8|are not used: 2"):
-        assert found.aligned(("3", "1", "8")).tolist() == [
+        assert rows.aligned(("3", "1", "8")).tolist() == [
             [0, 0.5, 0],
             [0, 1, 0],
             [4, 0, 0],
@@ -266,8 +266,8 @@ def test_real_files(
     name: str, shape: tuple[int, int], queries: int, first: str | None
 ) -> None:
     """Real collections are read whole."""
-    found = read(data(*name.split("/")))
+    rows = read(data(*name.split("/")))
 
-    assert found.X.shape == shape
-    assert found.qid.n_unique() == queries
-    assert (None if found.docs is None else found.docs[0]) == first
+    assert rows.X.shape == shape
+    assert rows.qid.n_unique() == queries
+    assert (None if rows.docs is None else rows.docs[0]) == first

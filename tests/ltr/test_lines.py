@@ -50,8 +50,8 @@ def test_lists_are_measured_as_on_the_road(
         .to_list()
     )
 
-    found = values_of(scores, y, queries_of(qid, len(y)), parse_measure(text))  # type: ignore[arg-type]
-    assert found.tolist() == pytest.approx(
+    result = values_of(scores, y, queries_of(qid, len(y)), parse_measure(text))  # type: ignore[arg-type]
+    assert result.tolist() == pytest.approx(
         [np.nan if v is None else v for v in expected], nan_ok=True, rel=1e-12
     )
 
@@ -71,16 +71,16 @@ def test_the_best_step_is_the_best_there_is(seed: int, text: str) -> None:
         checked_measure(text, climbed=True),
     )
     line = LineSearch.of(lists, measure, 1, 10**6)
-    found = line.best(scores, direction, 3)
+    values = line.best(scores, direction, 3)
     taken = np.concatenate((np.linspace(-9, 9, 361) + 1e-3, [-1e3, 1e3]))
     reached = max(
         np.nansum(lists.values(scores + step * direction, measure)) for step in taken
     )
 
-    if not len(found.step):  # nothing ever changes places
+    if not len(values.step):  # nothing ever changes places
         assert reached == pytest.approx(np.nansum(lists.values(scores, measure)))
         return
-    kept = np.nansum(lists.values(scores + found.step[0] * direction, measure))
+    kept = np.nansum(lists.values(scores + values.step[0] * direction, measure))
     assert kept >= reached - 1e-9
 
 
@@ -122,11 +122,11 @@ def test_take() -> None:
     _, y, qid = world(3)
     queries = queries_of(qid, len(y))
     lists = LabelledLists.of(y, queries.offsets)
-    some: Any = np.array([2, 0, 2])
-    rows = np.concatenate([np.arange(*queries.offsets[q : q + 2]) for q in some])
+    values: Any = np.array([2, 0, 2])
+    rows = np.concatenate([np.arange(*queries.offsets[q : q + 2]) for q in values])
     scores = np.random.default_rng(1).normal(size=len(y))
     measure = checked_measure("nDCG")
 
-    assert lists.take(some).values(scores[rows], measure) == pytest.approx(
-        lists.values(scores, measure)[some]
+    assert lists.take(values).values(scores[rows], measure) == pytest.approx(
+        lists.values(scores, measure)[values]
     )

@@ -29,7 +29,10 @@ def letor(tmp_path: Path) -> Path:
     X, y, qid = world(3)
     lines = [
         f"{label:g} qid:{q} "
-        + " ".join(f"{at}:{value!r}" for at, value in enumerate(row.tolist(), start=1))
+        + " ".join(
+            f"{position}:{value!r}"
+            for position, value in enumerate(row.tolist(), start=1)
+        )
         for row, label, q in zip(X, y, qid, strict=True)
     ]
     (tmp_path / "train.txt").write_text("\n".join(lines))
@@ -71,7 +74,7 @@ def test_a_crash_leaves_nothing(
 
 
 @pytest.mark.parametrize(
-    ("content", "error", "told"),
+    ("content", "error", "message"),
     [
         (b"\x00\x01", UnknownFormat, "not a model"),
         (b"{", InputError, "not JSON"),
@@ -89,11 +92,11 @@ def test_a_crash_leaves_nothing(
     ],
 )
 def test_no_model(
-    tmp_path: Path, content: bytes, error: type[Exception], told: str
+    tmp_path: Path, content: bytes, error: type[Exception], message: str
 ) -> None:
     """A file that holds no model is refused."""
     (tmp_path / "m.json").write_bytes(content)
-    with pytest.raises(error, match=told):
+    with pytest.raises(error, match=message):
         load(tmp_path / "m.json")
 
 
@@ -141,23 +144,25 @@ def test_saved_scores(letor: Path, tmp_path: Path) -> None:
 
 
 def test_select_measures_all() -> None:
-    """Weights and models give the values they give alone; the winner is the best mean, noise is told."""
+    """Weights and models give the values they give alone; the winner is the best mean, noise is reported."""
     X, _, qid = world(1, queries=40)
     y = np.digitize(X[:, 0] - X[:, 0].mean(), [-1.0, 0.0, 1.0])
     svm = RankSVM(5.0).fit(X, y, qid)
-    given = {"svm": svm, "second": [0, 1.0, 0, 0], "worst": -svm.coef_}
+    options = {"svm": svm, "second": [0, 1.0, 0, 0], "worst": -svm.coef_}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = select(given, X, y, qid, "nDCG@5")
+        selected = select(options, X, y, qid, "nDCG@5")
 
-    assert found.means[0] == pytest.approx(svm.score(X, y, qid, "nDCG@5"))
-    assert found.best == "svm"
-    assert "worst" not in found.equals
-    assert found.honest is None
-    behind = found.values[:, 0] - found.values[:, 2]
-    assert found.errors[2] == pytest.approx(behind.std(ddof=1) / np.sqrt(len(behind)))
-    assert found.per_query.height == 3 * len(found.queries)
-    assert "svm" in repr(found)
+    assert selected.means[0] == pytest.approx(svm.score(X, y, qid, "nDCG@5"))
+    assert selected.best == "svm"
+    assert "worst" not in selected.equals
+    assert selected.honest is None
+    behind = selected.values[:, 0] - selected.values[:, 2]
+    assert selected.errors[2] == pytest.approx(
+        behind.std(ddof=1) / np.sqrt(len(behind))
+    )
+    assert selected.per_query.height == 3 * len(selected.queries)
+    assert "svm" in repr(selected)
 
 
 def test_noise_is_warned_of() -> None:
@@ -169,9 +174,9 @@ def test_noise_is_warned_of() -> None:
         np.repeat(np.arange(12), 5),
     )
     with pytest.warns(UserWarning, match="do not distinguish it from"):
-        found = select(np.eye(2), X, y, qid)
-    assert found.one_se == "w0"
-    assert found.report()["noise"] == found.noise
+        selected = select(np.eye(2), X, y, qid)
+    assert selected.one_se == "w0"
+    assert selected.report()["noise"] == selected.noise
 
 
 def test_cross_validation_is_by_query() -> None:
@@ -180,21 +185,21 @@ def test_cross_validation_is_by_query() -> None:
     prices = {"C=0.01": RankSVM(0.01), "C=1": RankSVM(1.0), "C=100": RankSVM(100.0)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = select(prices, X, y, qid, "nDCG@5", cv=4)
+        selected = select(prices, X, y, qid, "nDCG@5", cv=4)
         quick = select(prices, X, y, qid, "nDCG@5", cv=4, nested=False)
-    assert found.folds is not None
+    assert selected.folds is not None
     assert quick.honest is None
-    fold = found.folds == 2
-    inside = np.isin(qid, np.asarray(found.queries)[fold])
+    fold = selected.folds == 2
+    inside = np.isin(qid, np.asarray(selected.queries)[fold])
     alone = RankSVM(1.0).fit(X[~inside], y[~inside], qid[~inside])
-    assert found.values[fold, 1].mean() == pytest.approx(
+    assert selected.values[fold, 1].mean() == pytest.approx(
         alone.score(X[inside], y[inside], qid[inside], "nDCG@5"), abs=1e-3
     )
-    assert found.honest is not None
+    assert selected.honest is not None
     assert (
-        found.values.min(axis=1).mean()
-        <= found.honest
-        <= found.values.max(axis=1).mean()
+        selected.values.min(axis=1).mean()
+        <= selected.honest
+        <= selected.values.max(axis=1).mean()
     )
 
 
@@ -203,15 +208,16 @@ def test_weights_are_judged_without_their_fold() -> None:
     X, y, qid = world(4, queries=20)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = select(np.eye(4), X, y, qid, "RR", cv=5)
-    assert found.folds is not None
+        selected = select(np.eye(4), X, y, qid, "RR", cv=5)
+    assert selected.folds is not None
     earned = [
-        found.values[
-            found.folds == f, found.values[found.folds != f].mean(axis=0).argmax()
+        selected.values[
+            selected.folds == f,
+            selected.values[selected.folds != f].mean(axis=0).argmax(),
         ]
         for f in range(5)
     ]
-    assert found.honest == pytest.approx(np.concatenate(earned).mean())
+    assert selected.honest == pytest.approx(np.concatenate(earned).mean())
 
 
 def test_lower_may_be_better() -> None:
@@ -219,12 +225,14 @@ def test_lower_may_be_better() -> None:
     X, y, qid = world(5, queries=20)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = select({"a": np.eye(4)[0], "b": np.eye(4)[1]}, X, y, qid, "LastRel")
-    assert found.means[found.candidates.index(found.best)] == found.means.min()
+        selected = select({"a": np.eye(4)[0], "b": np.eye(4)[1]}, X, y, qid, "LastRel")
+    assert (
+        selected.means[selected.candidates.index(selected.best)] == selected.means.min()
+    )
     model = CoordinateAscent(
         "LastRel", start=[1.0, 0, 0, 0], restarts=0, max_iter=3
     ).fit(X, y, qid)
-    assert model.value_ <= found.means[0] + 1e-12
+    assert model.value_ <= selected.means[0] + 1e-12
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ FRAMES: dict[str, Any] = {
     "pandas": lambda X, names: pd.DataFrame(X, columns=names),
     "polars": lambda X, names: pl.DataFrame(X, schema=names),
     "arrow": lambda X, names: pa.table(
-        {name: X[:, at] for at, name in enumerate(names)}
+        {name: X[:, index] for index, name in enumerate(names)}
     ),
 }
 MODELS = [RankSVM(10.0), CoordinateAscent("nDCG@3", start=None, restarts=1)]
@@ -37,7 +37,7 @@ MODELS = [RankSVM(10.0), CoordinateAscent("nDCG@3", start=None, restarts=1)]
 def turned(X: np.ndarray) -> tuple[np.ndarray, list[str]]:
     """Return columns and names in another order."""
     order = [2, 0, 3, 1]
-    return X[:, order], [NAMES[at] for at in order]
+    return X[:, order], [NAMES[position] for position in order]
 
 
 @pytest.mark.parametrize("kind", FRAMES)
@@ -124,8 +124,8 @@ def test_candidates_go_by_name() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # equal ones do not differ, as it says
         plain = select({"svm": svm.coef_, "model": svm.coef_}, X, y, qid, "nDCG@3")
-        found = select({"svm": svm, "model": model}, other, y, qid, "nDCG@3")
-    assert found.per_query.equals(plain.per_query)
+        selected = select({"svm": svm, "model": model}, other, y, qid, "nDCG@3")
+    assert selected.per_query.equals(plain.per_query)
     with pytest.raises(MissingColumn, match="candidate model: the columns"):
         select(
             {"svm": svm.coef_, "model": model}, frame.rename(columns={"d": "e"}), y, qid
@@ -133,7 +133,7 @@ def test_candidates_go_by_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("frame", "told"),
+    ("frame", "message"),
     [
         (pd.DataFrame(np.ones((2, 2)), columns=["a", "a"]), "two columns are named a"),
         (
@@ -142,9 +142,9 @@ def test_candidates_go_by_name() -> None:
         ),
     ],
 )
-def test_names_that_say_nothing(frame: pd.DataFrame, told: str) -> None:
+def test_names_that_say_nothing(frame: pd.DataFrame, message: str) -> None:
     """The same name twice, or names of some columns only, are refused before anything is learnt."""
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         RankSVM().fit(frame, [0, 1], [1, 1])
 
 
@@ -153,7 +153,10 @@ def written(path: Path, numbers: list[int], seed: int = 1) -> Path:
     X, y, qid = world(seed)
     rows = (
         f"{label:g} qid:{q} "
-        + " ".join(f"{at}:{v!r}" for at, v in zip(numbers, row.tolist(), strict=False))
+        + " ".join(
+            f"{position}:{v!r}"
+            for position, v in zip(numbers, row.tolist(), strict=False)
+        )
         for row, label, q in zip(X, y, qid, strict=True)
     )
     path.write_text("\n".join(rows))
@@ -170,8 +173,8 @@ def test_letor_features_that_are_not_there(tmp_path: Path) -> None:
     with pytest.warns(
         UserWarning, match=r"lacking\.txt: features of the model never occur here .* 3$"
     ):
-        found = model.scores(lacking)
-    assert found == pytest.approx(lacking.X[:, [0, 1, 3]] @ model.weights[[0, 1, 3]])
+        scores = model.scores(lacking)
+    assert scores == pytest.approx(lacking.X[:, [0, 1, 3]] @ model.weights[[0, 1, 3]])
     further = read(written(tmp_path / "further.txt", [1, 2, 3, 4, 5][1:], 1))
     with (
         pytest.warns(UserWarning, match="count as 0: 1"),
@@ -197,10 +200,10 @@ def test_the_command_notes_them(tmp_path: Path) -> None:
         == 0
     )
     for command in (["score", model, str(test)], ["eval", str(test), model]):
-        told = shell.invoke(cli, ["ltr", *command], catch_exceptions=False).stderr
-        assert "note: " in told
-        assert "features of the model never occur here and count as 0: 3\n" in told
-        assert "features unknown to the model are not used: 9\n" in told
+        stderr = shell.invoke(cli, ["ltr", *command], catch_exceptions=False).stderr
+        assert "note: " in stderr
+        assert "features of the model never occur here and count as 0: 3\n" in stderr
+        assert "features unknown to the model are not used: 9\n" in stderr
 
 
 def test_files_that_know_no_names(tmp_path: Path) -> None:
@@ -208,11 +211,11 @@ def test_files_that_know_no_names(tmp_path: Path) -> None:
     data = read(written(tmp_path / "train.txt", [1, 2, 3, 4]), dtype="float64")
     model = LinearModel.of(RankSVM().fit(data.X, data.y, data.qid), data)
     model.write(tmp_path / "m.json")
-    told = json.loads((tmp_path / "m.json").read_text())
-    assert [row["name"] for row in told["features"]] == ["1", "2", "3", "4"]
-    for row in told["features"]:
+    parsed = json.loads((tmp_path / "m.json").read_text())
+    assert [row["name"] for row in parsed["features"]] == ["1", "2", "3", "4"]
+    for row in parsed["features"]:
         del row["name"]
-    (tmp_path / "old.json").write_text(json.dumps(told))
+    (tmp_path / "old.json").write_text(json.dumps(parsed))
     old = load(tmp_path / "old.json")
 
     assert isinstance(old, LinearModel)
@@ -223,10 +226,10 @@ def test_files_that_know_no_names(tmp_path: Path) -> None:
     old.write(tmp_path / "again.json")
     assert (
         json.loads((tmp_path / "again.json").read_text())["features"]
-        == told["features"]
+        == parsed["features"]
     )
-    told["features"][0]["name"] = "1"
-    (tmp_path / "half.json").write_text(json.dumps(told))
+    parsed["features"][0]["name"] = "1"
+    (tmp_path / "half.json").write_text(json.dumps(parsed))
     with pytest.raises(InputError, match="features cannot be read"):
         load(tmp_path / "half.json")
 
@@ -245,11 +248,11 @@ def test_tables_side_by_side_say_what_is_left_out(tmp_path: Path) -> None:
     """A column of numbers that only a later table has is no feature, and a note says so."""
     (tmp_path / "1.csv").write_text("query_id,relevance,a,b\n1,1,2,3\n")
     (tmp_path / "2.csv").write_text("query_id,relevance,c,b,a\n2,1,9,3,2\n")
-    found = read([tmp_path / "1.csv", tmp_path / "2.csv"])
+    data = read([tmp_path / "1.csv", tmp_path / "2.csv"])
 
-    assert found.features == ("a", "b")
-    assert found.X.tolist() == [[2, 3], [2, 3]]
-    assert found.notes == ("columns missing from the first table are not features: c",)
+    assert data.features == ("a", "b")
+    assert data.X.tolist() == [[2, 3], [2, 3]]
+    assert data.notes == ("columns missing from the first table are not features: c",)
 
 
 @pytest.mark.parametrize("library", ["lightgbm", "xgboost", "catboost"])
@@ -285,11 +288,11 @@ def test_models_of_libraries_go_by_name(tmp_path: Path, library: str) -> None:
     )
     rows.drop("c").write_parquet(tmp_path / "lacking.parquet")
 
-    found, turned_round = (
+    scores, turned_round = (
         load(path).scores(read(tmp_path / f"{name}.parquet"))
         for name in ("test", "turned")
     )
-    assert len(set(found)) > 5
-    assert (found == turned_round).all()
+    assert len(set(scores)) > 5
+    assert (scores == turned_round).all()
     with pytest.raises(MissingColumn, match="no feature c"):
         load(path).scores(read(tmp_path / "lacking.parquet"))

@@ -34,7 +34,7 @@ def small(y: np.ndarray) -> np.ndarray:
 
 @given(worlds, st.integers(0, 10**6))
 def test_sums_over_pairs(given_world: Any, seed: int) -> None:
-    """Counts and products of the active pairs are those of the matrix nobody writes down."""
+    """Counts and products of the active pairs are those of the matrix that is never written down."""
     _, y, qid = given_world
     f = np.random.default_rng(seed).normal(size=len(y)) * 2
     active = TrainingPairs(qid, levels_of(qid, y)).at(f)
@@ -121,10 +121,10 @@ def test_dense_sparse_and_single_precision_agree(given_world: Any) -> None:
 def test_the_order_of_rows_says_nothing(given_world: Any, seed: int) -> None:
     """Rows may come in any order, queries scattered; labels may be moved or stretched."""
     X, y, qid = given_world
-    at = np.random.default_rng(seed).permutation(len(y))
+    order = np.random.default_rng(seed).permutation(len(y))
     model = RankSVM(5.0, tol=1e-10).fit(X, y, qid)
     mixed = RankSVM(5.0, tol=1e-10).fit(
-        X[at], 3 * y[at] + 1, [f"query {q}" for q in qid[at]]
+        X[order], 3 * y[order] + 1, [f"query {q}" for q in qid[order]]
     )
 
     assert mixed.coef_ == pytest.approx(model.coef_, rel=1e-6, abs=1e-9)
@@ -137,7 +137,7 @@ def test_nonnegative(seed: int) -> None:
     model = RankSVM(10.0, nonnegative=True, tol=1e-10).fit(X, y, qid)
     weights = pair_weights(y, qid, "query", "uniform")
     Z = (X - model.mean_) / model.scale_
-    found = minimize(
+    minimum = minimize(
         objective,
         np.ones(Z.shape[1]),
         args=(Z, y, qid, 10.0, weights),
@@ -148,8 +148,8 @@ def test_nonnegative(seed: int) -> None:
     )
 
     assert (model.coef_ >= 0).all()
-    assert model.objective_ == pytest.approx(found.fun, rel=1e-9)
-    assert model.standardised_coef_ == pytest.approx(found.x, abs=1e-5)
+    assert model.objective_ == pytest.approx(minimum.fun, rel=1e-9)
+    assert model.standardised_coef_ == pytest.approx(minimum.x, abs=1e-5)
 
 
 def test_path_is_many_fits() -> None:
@@ -213,7 +213,7 @@ def test_half_precision_and_frames() -> None:
 
 
 def test_not_converged_says_so() -> None:
-    """One step is not enough, and that is told."""
+    """One step is not enough, and that is reported."""
     X, y, qid = world(6)
     with pytest.warns(ConvergenceWarning, match="raise max_iter"):
         assert not RankSVM(1000.0, max_iter=1, tol=1e-9).fit(X, y, qid).converged_
@@ -231,7 +231,7 @@ X, Y, QID = np.array([[1.0, 2.0], [2.0, 1.0], [0.0, 0.0]]), [1, 0, 2], [1, 1, 1]
 
 
 @each(
-    ("change", "error", "told"),
+    ("change", "error", "message"),
     [
         ({"qid": None}, UsageError, "qid is missing"),
         ({"qid": [1, 1]}, InputError, "qid has 2 values, and there are 3 rows"),
@@ -259,9 +259,11 @@ X, Y, QID = np.array([[1.0, 2.0], [2.0, 1.0], [0.0, 0.0]]), [1, 0, 2], [1, 1, 1]
         ({"X": np.empty((0, 2)), "y": [], "qid": []}, InputError, "there are no rows"),
     ],
 )
-def test_bad_input(change: dict[str, Any], error: type[Exception], told: str) -> None:
+def test_bad_input(
+    change: dict[str, Any], error: type[Exception], message: str
+) -> None:
     """What cannot be learnt from is refused: what, where, and what to do."""
-    with pytest.raises(error, match=told):
+    with pytest.raises(error, match=message):
         RankSVM().fit(**{"X": X, "y": Y, "qid": QID, **change})
 
 

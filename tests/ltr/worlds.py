@@ -46,9 +46,9 @@ def pair_weights(
         q: sum(w for w, (i, _) in zip(each, listed, strict=True) if qid[i] == q)
         for q in set(qid)
     }
-    some = sum(value > 0 for value in total.values())
+    subset = sum(value > 0 for value in total.values())
     return np.array(
-        [w / total[qid[i]] / some for w, (i, _) in zip(each, listed, strict=True)]
+        [w / total[qid[i]] / subset for w, (i, _) in zip(each, listed, strict=True)]
     )
 
 

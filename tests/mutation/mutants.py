@@ -543,7 +543,7 @@ class Copy:
 
 # -- the command ------------------------------------------------------------------------------------------
 def chosen(arguments: argparse.Namespace) -> list[Mutant]:
-    """Return the changes that are asked for."""
+    """Return the changes that are requested."""
     if arguments.named:
         return named()
     if arguments.again:
@@ -574,7 +574,7 @@ def _records() -> list[dict[str, Any]]:
 
 
 def main() -> int:
-    """Run the tests on each change; end with 1 if one survives that nobody has argued about."""
+    """Run the tests on each change; end with 1 if one survives without an argument."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--number", type=int, default=200)
     parser.add_argument(

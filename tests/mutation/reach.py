@@ -43,7 +43,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Keep how long each test took; those that fail are not asked."""
+    """Keep how long each test took; those that fail are left out."""
     _durations[report.nodeid] += report.duration if report.passed else float("inf")
 
 

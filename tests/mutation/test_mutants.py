@@ -97,7 +97,7 @@ def test_what_is_changed(kind: str, expected: set[tuple[str, str]]) -> None:
 
 
 def test_a_change_is_one_change() -> None:
-    """The source with it can be parsed, and differs in one place; equal changes are told apart."""
+    """The source with it can be parsed, and differs in one place; equal changes are distinguished."""
     mutants = mutants_of("m.py", SOURCE)
     assert {mutant.kind for mutant in mutants} == set(KINDS)
     assert len({mutant.key for mutant in mutants}) == len(mutants)
@@ -131,7 +131,7 @@ FAST, SLOW = "tests/rows.py::test", "tests/spine.py::test"
 
 
 def test_tests_that_reach_a_line_run_the_shortest_first(tmp_path: Path) -> None:
-    """Tests that failed are not asked; of a statement on several lines the first counts."""
+    """Tests that failed are left out; of a statement on several lines the first counts."""
     data = coverage.CoverageData(basename=str(tmp_path / "reach-x.coverage"))
     failed = "tests/quick.py::failed"
     for test, lines in ((SLOW, [3, 4]), (FAST, [4]), (failed, [4]), ("", [1])):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Expected:
-    """What a log of (user, period) comes to: ``cells`` by (cohort, window), ``None`` where nobody knows."""
+    """What a log of (user, period) comes to: ``cells`` by (cohort, window), ``None`` where it is unknown."""
 
     cells: dict[tuple[int, int], tuple[int, int] | None]
     new: dict[int, int]
@@ -54,24 +54,33 @@ def retention(
     first = min(period for _, period in log)
     end = max(period for _, period in log) if last is None else last
     cells: dict[tuple[int, int], tuple[int, int] | None] = {}
-    for one in range(min(first, *cohort.values()), max(end, *cohort.values()) + 1):
-        members = [user for user, begun in cohort.items() if begun == one]
+    for index in range(min(first, *cohort.values()), max(end, *cohort.values()) + 1):
+        members = [user for user, begun in cohort.items() if begun == index]
         for place, (low, high) in enumerate(windows):
-            if one + low < first or one + (low if high is None else high) > end:
-                cells[one, place] = None
+            if index + low < first or index + (low if high is None else high) > end:
+                cells[index, place] = None
                 continue
-            stop = end if high is None else one + high
+            stop = end if high is None else index + high
             back = [
                 u
                 for u in members
-                if any(one + low <= at <= stop for at in seen.get(u, ()))
+                if any(index + low <= position <= stop for position in seen.get(u, ()))
             ]
-            cells[one, place] = len(back), len(members)
+            cells[index, place] = len(back), len(members)
     spans = range(min(first, *cohort.values()), max(end, *cohort.values()) + 1)
-    there = {at: {user for user, when in seen.items() if at in when} for at in spans}
+    there = {
+        position: {user for user, when in seen.items() if position in when}
+        for position in spans
+    }
     return Expected(
         cells,
-        {at: sum(begun == at for begun in cohort.values()) for at in spans},
-        {at: len(there[at]) for at in spans},
-        {at: sum(cohort[user] != at for user in there[at]) for at in spans},
+        {
+            position: sum(begun == position for begun in cohort.values())
+            for position in spans
+        },
+        {position: len(there[position]) for position in spans},
+        {
+            position: sum(cohort[user] != position for user in there[position])
+            for position in spans
+        },
     )

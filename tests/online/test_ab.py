@@ -54,15 +54,15 @@ def made(users: int = 200, variants: str = "ab", seed: int = 0) -> pl.DataFrame:
 
 
 def of(
-    found: Experiment, table: str, measure: str, variant: str = "b"
+    experiment: Experiment, table: str, measure: str, variant: str = "b"
 ) -> dict[str, Any]:
-    rows = found.tables[table].filter(measure=measure, variant=variant)
+    rows = experiment.tables[table].filter(measure=measure, variant=variant)
     return rows.row(0, named=True)
 
 
 def test_values_are_plain_ratios() -> None:
     """CTR, clicked, mean click rank and abandonment are what their words say."""
-    log, found = made(), ab(made(), k=3)
+    log, experiment = made(), ab(made(), k=3)
     for variant in "ab":
         part = log.filter(variant=variant)
         top = part.filter(pl.col("position") <= 3)
@@ -75,11 +75,16 @@ def test_values_are_plain_ratios() -> None:
             "abandonment": 1 - every.cast(pl.Float64).mean(),  # type: ignore[operator]
         }
         values = {
-            name: of(found, "variants", name, variant)["value"] for name in expected
+            name: of(experiment, "variants", name, variant)["value"]
+            for name in expected
         }
         assert values == pytest.approx(expected)
-    one, other = (of(found, "variants", "CTR@3", variant)["value"] for variant in "ab")
-    assert of(found, "differences", "CTR@3")["difference"] == pytest.approx(other - one)
+    first, other = (
+        of(experiment, "variants", "CTR@3", variant)["value"] for variant in "ab"
+    )
+    assert of(experiment, "differences", "CTR@3")["difference"] == pytest.approx(
+        other - first
+    )
 
 
 def test_one_impression_a_user_is_welch() -> None:
@@ -92,11 +97,11 @@ def test_one_impression_a_user_is_welch() -> None:
             pl.col("impression_id") == pl.col("impression_id").min().over("user_id")
         )
     )
-    found = ab(log, correction="none")
+    experiment = ab(log, correction="none")
     clicked = log.group_by("user_id", "variant").agg(pl.col("clicked").max())
     a, b = (clicked.filter(variant=variant)["clicked"].to_numpy() for variant in "ab")
     welch = stats.ttest_ind(b, a, equal_var=False)
-    row = of(found, "differences", "clicked@10")
+    row = of(experiment, "differences", "clicked@10")
     low, high = welch.confidence_interval(0.95)
     assert row["p"] == pytest.approx(welch.pvalue)
     assert (row["low"], row["high"]) == pytest.approx((low, high))
@@ -114,7 +119,8 @@ def test_users_are_the_units() -> None:
     )
     for measure in ("CTR@10", "mean_click_rank"):
         errors = [
-            of(found, "differences", measure)["error"] for found in (once, twice, more)
+            of(result, "differences", measure)["error"]
+            for result in (once, twice, more)
         ]
         assert errors[1] == pytest.approx(errors[0])
         assert errors[2] == pytest.approx(errors[0] / 2**0.5, rel=0.01)
@@ -123,14 +129,14 @@ def test_users_are_the_units() -> None:
 def test_the_same_users_in_both() -> None:
     """Units that saw both variants are paired: the error is that of their differences."""
     rng = np.random.default_rng(4)
-    one, both = rng.random(50), np.arange(50)
-    other, every = one + rng.normal(0, 0.1, 50), np.ones(50, bool)
+    first, both = rng.random(50), np.arange(50)
+    other, every = first + rng.normal(0, 0.1, 50), np.ones(50, bool)
     ones = np.ones(50)
-    found = difference(
-        make_arm(other, ones, both, 50, every), make_arm(one, ones, both, 50, every)
+    result = difference(
+        make_arm(other, ones, both, 50, every), make_arm(first, ones, both, 50, every)
     )
-    assert found is not None
-    assert found.error == pytest.approx(stats.sem(other - one))
+    assert result is not None
+    assert result.error == pytest.approx(stats.sem(other - first))
     log = made().with_columns(
         variant=pl.when(pl.col("impression_id") % 2 == 0)
         .then(pl.lit("a"))
@@ -154,10 +160,10 @@ def test_false_alarms() -> None:
     assert max(alarms.values()) / 400 <= most, alarms
 
 
-def counts_of(found: Experiment) -> int:
+def counts_of(experiment: Experiment) -> int:
     """Return how many questions there are in the family, from Bonferroni's p of one that is far from 1."""
     p, adjusted = min(
-        found.differences.drop_nulls("p").select("p", "p_adjusted").rows()
+        experiment.differences.drop_nulls("p").select("p", "p_adjusted").rows()
     )
     return round(float(adjusted) / float(p))
 
@@ -172,7 +178,7 @@ def test_one_question_is_paid_for_once() -> None:
         .otherwise(pl.col("clicked"))
     )
     whole, part, top = (ab(log, k=k, correction="bonferroni") for k in (5, 3, 1))
-    assert [counts_of(found) for found in (whole, part, top)] == [3, 4, 3]
+    assert [counts_of(result) for result in (whole, part, top)] == [3, 4, 3]
     clicked, lost = (
         of(whole, "differences", measure) for measure in ("clicked@5", "abandonment")
     )
@@ -189,11 +195,11 @@ def test_one_question_is_paid_for_once() -> None:
 def alike(users: int, clicked: int) -> pl.DataFrame:
     """Return a log in which all of variant b did the same, and one half of a did."""
     user = np.arange(2 * users)
-    some = np.where(user % 2 == 0, (user // 2) % 2, clicked)
+    result = np.where(user % 2 == 0, (user // 2) % 2, clicked)
     columns = {
         "user_id": user,
         "impression_id": user,
-        "clicked": some,
+        "clicked": result,
         "position": np.ones_like(user),
     }
     return pl.DataFrame(columns | {"variant": np.array(["a", "b"])[user % 2]})
@@ -235,18 +241,18 @@ def test_few_users_of_two_minds() -> None:
 
 def test_what_cannot_vary_has_no_interval() -> None:
     """Where only the first position is shown a click's rank is 1: no error, no p, and no verdict."""
-    found = ab(alike(50, 1), k=1)
-    row = of(found, "differences", "mean_click_rank")
+    experiment = ab(alike(50, 1), k=1)
+    row = of(experiment, "differences", "mean_click_rank")
     assert (row["difference"], row["low"], row["p"], row["verdict"]) == (
         0,
         None,
         None,
         "inconclusive",
     )
-    assert any("it has no interval" in line for line in found.audit.warnings)
+    assert any("it has no interval" in line for line in experiment.audit.warnings)
 
 
-def test_nobody_clicked() -> None:
+def test_no_user_clicked() -> None:
     """Two variants without a click do not differ for certain: inconclusive, or equivalent by a margin."""
     log = made(400).with_columns(clicked=pl.lit(0))
     row = of(ab(log), "differences", "CTR@10")
@@ -264,11 +270,13 @@ def looks(
     alarms = np.zeros((0, 2), bool)
     for n in users:
         seen, unit, ones = values[:n], np.arange(n), np.ones(n)
-        one, other = (make_arm(seen, ones, unit, n, unit % 2 == at) for at in (1, 0))
-        found = difference(one, other)
-        assert found is not None
+        first, other = (
+            make_arm(seen, ones, unit, n, unit % 2 == position) for position in (1, 0)
+        )
+        result = difference(first, other)
+        assert result is not None
         ps = [
-            ClaimSettings(None, "none", 0.95, sequential).p_value(found)
+            ClaimSettings(None, "none", 0.95, sequential).p_value(result)
             for sequential in (False, True)
         ]
         alarms = np.vstack([alarms, np.array(ps) <= 0.05])
@@ -303,9 +311,9 @@ def test_sequential_results_agree() -> None:
         .otherwise(pl.col("clicked"))
     )
     for correction in CORRECTIONS:
-        found = ab(log, k=3, sequential=True, correction=correction)
+        experiment = ab(log, k=3, sequential=True, correction=correction)
         for row, once in zip(
-            found.differences.to_dicts(),
+            experiment.differences.to_dicts(),
             ab(log, k=3).differences.to_dicts(),
             strict=True,
         ):
@@ -316,8 +324,8 @@ def test_sequential_results_agree() -> None:
                 == (row["verdict"] != "inconclusive")
             )
             assert row["p"] >= once["p"]
-    assert (found.differences["verdict"] != "inconclusive").any()
-    assert found.conventions["sequential"] is True
+    assert (experiment.differences["verdict"] != "inconclusive").any()
+    assert experiment.conventions["sequential"] is True
     wide, narrow = (
         of(ab(log, sequential=on), "variants", "CTR@10") for on in (True, False)
     )
@@ -341,7 +349,7 @@ def test_always_valid_ends_are_where_p_is_alpha() -> None:
     assert always_valid_ratio(counts, [0.5, 0.5]) == pytest.approx(min(1, 1 / expected))
 
 
-def test_a_running_experiment_is_told() -> None:
+def test_a_running_experiment_is_reported() -> None:
     """Before the units it was planned for there is a warning, unless results hold at every look."""
     log = made(200)
     warned = ab(log, planned=500).audit.warnings
@@ -401,7 +409,7 @@ def test_rows_of_today_are_warned_of() -> None:
             "day old" in line for line in ab(fresh, planned=200).audit.warnings
         )
         assert not ab(fresh, sequential=True).audit.warnings
-    # times that are not needed, and mean nothing, are nobody's error
+    # times that are not needed, and mean nothing, are no error
     assert (
         ab(log.with_columns(time=pl.lit("soon"))).audit.warnings
         == ab(log).audit.warnings
@@ -415,7 +423,7 @@ def test_a_planned_day_needs_times() -> None:
     log = made(20).with_columns(timestamp=pl.lit("2024-03-01"))
     with pytest.raises(MissingColumn, match="no column says when") as caught:
         ab(log, planned="2024-03-10")
-    # which column it is, nobody knows: no command that may fail
+    # which column it is remains unknown: no command that may fail
     assert "THEIRS=time" in str(caught.value)
     read = ab(log, planned="2024-03-10", columns={"timestamp": "time"})
     assert any("rows up to 2024-03-01" in line for line in read.audit.warnings)
@@ -432,9 +440,9 @@ def test_families_and_verdicts() -> None:
         .then(1)
         .otherwise(pl.col("clicked"))
     )
-    found = ab(log, versus="b", k=1)
-    assert found.differences["variant"].unique().sort().to_list() == ["a", "c"]
-    for row in found.differences.to_dicts():
+    experiment = ab(log, versus="b", k=1)
+    assert experiment.differences["variant"].unique().sort().to_list() == ["a", "c"]
+    for row in experiment.differences.to_dicts():
         outside = row["low"] > 0 or row["high"] < 0
         assert (
             outside
@@ -443,7 +451,7 @@ def test_families_and_verdicts() -> None:
         )
     verdicts = {
         row["measure"]: row["verdict"]
-        for row in found.differences.filter(variant="c").to_dicts()
+        for row in experiment.differences.filter(variant="c").to_dicts()
     }
     assert verdicts == dict.fromkeys(
         ("CTR@1", "clicked@1", "mean_click_rank", "abandonment"), "better"
@@ -478,9 +486,9 @@ def test_sample_ratio() -> None:
     )
 
     log = made().filter((pl.col("variant") == "a") | (pl.col("user_id") % 4 == 1))
-    found = ab(log)
-    assert found.sample_ratio["units"].to_list() == [100, 50]
-    assert "sample ratio mismatch" in found.audit.warnings[0]
+    experiment = ab(log)
+    assert experiment.sample_ratio["units"].to_list() == [100, 50]
+    assert "sample ratio mismatch" in experiment.audit.warnings[0]
     assert not ab(log, shares={"a": 2, "b": 1}).audit.warnings
 
 
@@ -537,16 +545,19 @@ def test_mistakes(
     error: type[RankstoneError],
     says: str,
 ) -> None:
-    """A log that is none, and a question that cannot be asked."""
+    """A log that is none, and a question without an answer."""
     with pytest.raises(error, match=says):
         ab(GOOD | changed, **options)
 
 
 def test_rows_left_out_are_counted() -> None:
-    """Rows with a missing value are left out where that is asked for."""
-    found = ab(GOOD | {"clicked": [1, None, 1, 1]}, invalid="drop")
-    assert found.audit.counts["dropped"] == 1
-    assert "1 row with a missing or unreadable value left out" in found.audit.lines()[0]
+    """Rows with a missing value are left out where that is requested."""
+    experiment = ab(GOOD | {"clicked": [1, None, 1, 1]}, invalid="drop")
+    assert experiment.audit.counts["dropped"] == 1
+    assert (
+        "1 row with a missing or unreadable value left out"
+        in experiment.audit.lines()[0]
+    )
 
 
 def test_a_click_by_another_name_and_positions_that_are_skipped() -> None:
@@ -583,7 +594,7 @@ def test_a_row_a_user_is_welchs_test() -> None:
         pytest.approx((arm > 5).mean()) for arm in reversed(arms)
     ]
     for value in ("Yes", "TRUE", "1"):
-        words = [value if one else "no" for one in amounts > 5]
+        words = [value if item else "no" for item in amounts > 5]
         same = ab({**table, "revenue": words})
         assert same.differences.equals(truths.differences)
 

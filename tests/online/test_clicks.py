@@ -32,95 +32,97 @@ LOG: dict[str, list[Any]] = {
 }
 
 
-def of(found: Clicks, column: str = "relevance") -> list[Any]:
+def of(result: Clicks, column: str = "relevance") -> list[Any]:
     """Return a column for (q, a), (q, b), (r, a)."""
-    assert found.judgments.select("query_id", "doc_id").rows() == [
+    assert result.judgments.select("query_id", "doc_id").rows() == [
         ("q", "a"),
         ("q", "b"),
         ("r", "a"),
     ]
-    return found.judgments[column].to_list()
+    return result.judgments[column].to_list()
 
 
 def test_click_rates() -> None:
     """Clicks over impressions, with the error of a share and Wilson's interval; a fraction is a click."""
-    found = clicks(LOG)
+    estimates = clicks(LOG)
 
-    assert of(found) == [2 / 3, 2 / 3, 0 / 1]
-    assert of(found, "impressions") == [3, 3, 1]
-    assert of(found, "clicks") == [2, 2, 0]
-    assert of(found, "standard_error") == pytest.approx(
+    assert of(estimates) == [2 / 3, 2 / 3, 0 / 1]
+    assert of(estimates, "impressions") == [3, 3, 1]
+    assert of(estimates, "clicks") == [2, 2, 0]
+    assert of(estimates, "standard_error") == pytest.approx(
         [math.sqrt(2 / 3 * 1 / 3 / 3)] * 2 + [0]
     )
     low, high = stats.binomtest(2, 3).proportion_ci(method="wilson")
-    assert (found.judgments["low"][0], found.judgments["high"][0]) == pytest.approx(
-        (low, high)
-    )
-    assert found.audit.warnings == (
+    assert (
+        estimates.judgments["low"][0],
+        estimates.judgments["high"][0],
+    ) == pytest.approx((low, high))
+    assert estimates.audit.warnings == (
         "method=ctr counts fractions as clicks; method=satisfaction takes their mean",
     )
-    assert (found.audit.unclicked, found.audit.fractions, found.audit.queries) == (
-        1,
-        1,
-        2,
-    )
+    assert (
+        estimates.audit.unclicked,
+        estimates.audit.fractions,
+        estimates.audit.queries,
+    ) == (1, 1, 2)
 
 
 def test_ever_clicked() -> None:
     """1 where there was a click, with no error."""
-    found = clicks(LOG, "click")
+    estimates = clicks(LOG, "click")
 
-    assert of(found) == [1.0, 1.0, 0.0]
-    assert of(found, "standard_error") == [None] * 3
+    assert of(estimates) == [1.0, 1.0, 0.0]
+    assert of(estimates, "standard_error") == [None] * 3
 
 
 def test_satisfaction() -> None:
     """The mean of fractions, with their own error."""
-    found = clicks(LOG, "satisfaction")
+    estimates = clicks(LOG, "satisfaction")
 
-    assert of(found) == [2 / 3, (0 + 1 + 0.5) / 3, 0]
+    assert of(estimates) == [2 / 3, (0 + 1 + 0.5) / 3, 0]
     expected = math.sqrt(((0 - 0.5) ** 2 + (1 - 0.5) ** 2 + 0) / 3 / 3)
-    assert found.judgments["standard_error"][1] == pytest.approx(expected)
+    assert estimates.judgments["standard_error"][1] == pytest.approx(expected)
 
 
 def test_smoothing_is_a_prior() -> None:
     """Clicks and impressions without one are added to every pair."""
-    found = clicks(LOG, smoothing="1,9")
+    estimates = clicks(LOG, smoothing="1,9")
 
-    assert of(found) == pytest.approx(
+    assert of(estimates) == pytest.approx(
         [(2 + 1) / (3 + 10), (2 + 1) / (3 + 10), (0 + 1) / (1 + 10)]
     )
     low, high = stats.binomtest(3, 13).proportion_ci(method="wilson")
-    assert (found.judgments["low"][0], found.judgments["high"][0]) == pytest.approx(
-        (low, high)
-    )
+    assert (
+        estimates.judgments["low"][0],
+        estimates.judgments["high"][0],
+    ) == pytest.approx((low, high))
     weighted = clicks(LOG, "ips", propensities="1,1", smoothing=(1, 9))
     assert of(weighted) == pytest.approx([(2 + 1) / 13, (1.5 + 1) / 13, 1 / 11])
 
 
 def test_weights() -> None:
     """Clicks over propensities, of a table or a column; effective sizes are Kish's."""
-    found = clicks(LOG, "ips", propensities={1: 1.0, 2: 0.5})
+    estimates = clicks(LOG, "ips", propensities={1: 1.0, 2: 0.5})
     rows = pl.DataFrame(LOG, strict=False)
     column = rows.with_columns(propensity=1 / pl.col("position"))
 
-    assert of(found) == [(1 + 1 / 0.5 + 0) / 3, (0 + 1 + 0.5 / 0.5) / 3, 0]
-    assert of(found, "effective") == pytest.approx(
+    assert of(estimates) == [(1 + 1 / 0.5 + 0) / 3, (0 + 1 + 0.5 / 0.5) / 3, 0]
+    assert of(estimates, "effective") == pytest.approx(
         [(1 + 2 + 1) ** 2 / 6, (2 + 1 + 2) ** 2 / 9, 1]
     )
     each = np.array([1, 2, 0])
-    assert found.judgments["standard_error"][0] == pytest.approx(
+    assert estimates.judgments["standard_error"][0] == pytest.approx(
         each.std() / math.sqrt(3)
     )
     assert (
-        found.judgments["standard_error"][2] is None
+        estimates.judgments["standard_error"][2] is None
     )  # no click tells nothing of spread
     for other in (
         clicks(column, "ips"),
         clicks(LOG, "ips", propensities="1,0.5"),
-        clicks(LOG, "ips", propensities=found.positions),
+        clicks(LOG, "ips", propensities=estimates.positions),
     ):
-        assert other.judgments.equals(found.judgments)
+        assert other.judgments.equals(estimates.judgments)
 
 
 def test_impressions_that_agree_are_no_certainty() -> None:
@@ -131,64 +133,66 @@ def test_impressions_that_agree_are_no_certainty() -> None:
         "position": [1] * 4,
         "clicked": [1, 1, 1, 0],
     }
-    found = clicks(log, "ips", propensities="0.5").judgments
-    assert found["estimate"].to_list() == [1 / 0.5, 1 / 0.5, 0]
+    judgments = clicks(log, "ips", propensities="0.5").judgments
+    assert judgments["estimate"].to_list() == [1 / 0.5, 1 / 0.5, 0]
     for column in ("standard_error", "low", "high"):
-        assert found[column].to_list() == [None] * 3
+        assert judgments[column].to_list() == [None] * 3
 
 
-def test_clipping_is_told() -> None:
-    """Propensities below the clip are taken as it; shares of impressions and clicks are told."""
-    found = clicks(LOG, "ips", propensities="1,0.1", clip=0.5)
+def test_clipping_is_reported() -> None:
+    """Propensities below the clip are taken as it; shares of impressions and clicks are reported."""
+    estimates = clicks(LOG, "ips", propensities="1,0.1", clip=0.5)
 
-    assert of(found) == of(clicks(LOG, "ips", propensities="1,0.5"))
-    weighing = found.audit.weighing
+    assert of(estimates) == of(clicks(LOG, "ips", propensities="1,0.5"))
+    weighing = estimates.audit.weighing
     assert weighing is not None
     assert (weighing.impressions, weighing.clicks) == (3, 2)
     assert "clipped 42.86% of impressions, 50.00% of clicks" in "\n".join(
-        found.audit.lines()
+        estimates.audit.lines()
     )
     assert (
         f"effective sample size {(4 * 1 + 3 * 2) ** 2 / (4 + 3 * 4):,.1f} of 7 impressions"
-        in "\n".join(found.audit.lines())
+        in "\n".join(estimates.audit.lines())
     )
 
 
 def test_grades_and_rare_pairs() -> None:
     """Thresholds make grades, each from where it begins; pairs shown rarely are left out and counted."""
-    found = clicks(LOG, "satisfaction", grades="0.1,0.5,0.6", min_impressions=2)
+    estimates = clicks(LOG, "satisfaction", grades="0.1,0.5,0.6", min_impressions=2)
 
-    assert found.judgments["relevance"].to_list() == [3, 2]
-    assert found.judgments["estimate"].to_list() == [2 / 3, 0.5]
-    assert (found.audit.rare, found.audit.rare_impressions) == (1, 1)
-    assert "1 pair shown too rarely left out (1 impression)" in found.audit.lines()[2]
+    assert estimates.judgments["relevance"].to_list() == [3, 2]
+    assert estimates.judgments["estimate"].to_list() == [2 / 3, 0.5]
+    assert (estimates.audit.rare, estimates.audit.rare_impressions) == (1, 1)
+    assert (
+        "1 pair shown too rarely left out (1 impression)" in estimates.audit.lines()[2]
+    )
 
 
 def test_days_that_count() -> None:
     """Only impressions from start to end count; the others are counted."""
     log = LOG | {"time": [f"2024-01-0{day}" for day in (1, 1, 2, 2, 3, 3, 4)]}
-    found = clicks(log, start="2024-01-01", end="2024-01-02")
+    estimates = clicks(log, start="2024-01-01", end="2024-01-02")
 
-    assert (found.audit.outside, found.audit.impressions) == (3, 4)
-    assert found.judgments["relevance"].to_list() == [1.0, 0.5]
+    assert (estimates.audit.outside, estimates.audit.impressions) == (3, 4)
+    assert estimates.judgments["relevance"].to_list() == [1.0, 0.5]
 
 
 def test_judgments_are_judgments(tmp_path: Path) -> None:
     """The result, its frame and its files are all taken for judgments, and give one score."""
-    found = clicks(LOG, "satisfaction")
+    estimates = clicks(LOG, "satisfaction")
     run = {"q": ["b", "a"], "r": ["a"]}
     names = ["q.parquet", "q.csv", "q.jsonl"]
     for name in names:
-        found.write(tmp_path / name)
-    found.write_qrels(tmp_path / "q.txt")
-    given = [
-        found,
-        found.judgments,
+        estimates.write(tmp_path / name)
+    estimates.write_qrels(tmp_path / "q.txt")
+    inputs = [
+        estimates,
+        estimates.judgments,
         *(str(tmp_path / name) for name in [*names, "q.txt"]),
     ]
     scores = [
         rankstone.evaluate(judgments, run, "nDCG@10 AP(rel=0.6)").to_dict()
-        for judgments in given
+        for judgments in inputs
     ]
 
     assert scores == [scores[0]] * len(scores)
@@ -203,20 +207,22 @@ def test_as_counted_by_others() -> None:
     duckdb = pytest.importorskip("duckdb")
     path = str(data("open-bandit", "random.men.csv.gz"))
     plain = pl.read_csv(path).with_columns(query_id=pl.lit("men"))
-    found = clicks(plain, columns={"item_id": "doc_id", "click": "clicked"})
-    told = found.judgments.select("doc_id", "impressions", "clicks", "relevance").rows()
+    estimates = clicks(plain, columns={"item_id": "doc_id", "click": "clicked"})
+    message = estimates.judgments.select(
+        "doc_id", "impressions", "clicks", "relevance"
+    ).rows()
 
     by = plain.group_by("item_id").agg(
         pl.len(), pl.col("click").sum(), rate=pl.col("click").mean()
     )
-    assert told == by.sort("item_id").rows()
+    assert message == by.sort("item_id").rows()
     rows = (
         duckdb.read_csv(path)
         .aggregate("item_id, count(*), sum(click), avg(click)")
         .order("item_id")
     )
-    assert told == rows.fetchall()
-    assert found.audit.impressions == 10_000
+    assert message == rows.fetchall()
+    assert estimates.audit.impressions == 10_000
 
 
 # -- the position-based model --------------------------------------------------------------------------------
@@ -245,15 +251,15 @@ def test_position_bias_is_found(seed: int) -> None:
     """Of 200,000 simulated impressions the examination of positions is found within a twentieth."""
     theta = [1.0, 0.62, 0.41, 0.3, 0.24]
     log, relevant = simulated(seed, theta)
-    found = clicks(log, "pbm")
+    estimates = clicks(log, "pbm")
 
     assert log.height == 200_000
-    assert found.positions["propensity"].to_list() == pytest.approx(theta, rel=0.05)
-    assert found.audit.fit is not None
-    assert found.audit.fit.converged
-    error = found.judgments["estimate"].to_numpy() - relevant.ravel()
+    assert estimates.positions["propensity"].to_list() == pytest.approx(theta, rel=0.05)
+    assert estimates.audit.fit is not None
+    assert estimates.audit.fit.converged
+    error = estimates.judgments["estimate"].to_numpy() - relevant.ravel()
     true = pl.Series("true", relevant.ravel())
-    inside = found.judgments.with_columns(true).select(
+    inside = estimates.judgments.with_columns(true).select(
         pl.col("true").is_between("low", "high")
     )["true"]
     assert np.sqrt(np.mean(error**2)) < 0.03
@@ -266,13 +272,19 @@ def test_position_bias_is_found(seed: int) -> None:
 def test_the_model_is_as_likely_as_can_be() -> None:
     """No other examinations make likelier where clicks fell, and no other relevances the clicks."""
     log, _ = simulated(5, [1.0, 0.5, 0.25], queries=4, lists=600)
-    found = clicks(log, "pbm", tolerance=1e-10)
+    estimates = clicks(log, "pbm", tolerance=1e-10)
     chance = dict(
-        zip(found.positions["position"], found.positions["propensity"], strict=True)
+        zip(
+            estimates.positions["position"],
+            estimates.positions["propensity"],
+            strict=True,
+        )
     )
     liked = {
         (q, d): g
-        for q, d, g in found.judgments.select("query_id", "doc_id", "estimate").rows()
+        for q, d, g in estimates.judgments.select(
+            "query_id", "doc_id", "estimate"
+        ).rows()
     }
     rows = (
         log.group_by("query_id", "doc_id", "position")
@@ -295,8 +307,10 @@ def test_the_model_is_as_likely_as_can_be() -> None:
             terms += [c * math.log(p) if c else 0.0, (n - c) * math.log1p(-p)]
         return math.fsum(terms)
 
-    assert found.audit.fit is not None
-    assert found.audit.fit.log_likelihood == pytest.approx(likelihood(liked), rel=1e-12)
+    assert estimates.audit.fit is not None
+    assert estimates.audit.fit.log_likelihood == pytest.approx(
+        likelihood(liked), rel=1e-12
+    )
     for factor in (0.99, 1.01):
         for place in (2, 3):
             assert where(chance | {place: chance[place] * factor}) < where(chance)
@@ -307,7 +321,7 @@ def test_the_model_is_as_likely_as_can_be() -> None:
 @pytest.mark.parametrize("sessions", [True, False])
 def test_few_impressions_a_query(sessions: bool) -> None:  # noqa: FBT001 - a case
     """Of ten impressions a query the truth is found, and 95 % intervals hold it as often as they say."""
-    held, found, pairs = [], [], []
+    held, rows, pairs = [], [], []
     for seed in range(40):
         log, relevant = simulated(seed, [1.0, 0.7, 0.4], queries=150, lists=1500)
         made = clicks(log if sessions else log.drop("session"), "pbm")
@@ -318,14 +332,14 @@ def test_few_impressions_a_query(sessions: bool) -> None:  # noqa: FBT001 - a ca
                 (table["low"].to_numpy() <= truth) & (truth <= table["high"].to_numpy())
             ).mean()
         )
-        found.append(table["propensity"].to_list())
+        rows.append(table["propensity"].to_list())
         ends = made.judgments.select("low", "high").to_numpy().T
         true = relevant[
             made.judgments["query_id"].to_numpy(), made.judgments["doc_id"].to_numpy()
         ]
         pairs.append(((ends[0] <= true) & (true <= ends[1])).mean())
         assert (made.positions["low"][0], made.positions["high"][0]) == (None, None)
-    assert np.mean(found, axis=0) == pytest.approx(truth, rel=0.03)
+    assert np.mean(rows, axis=0) == pytest.approx(truth, rel=0.03)
     assert np.mean(held) >= 0.9
     assert np.mean(pairs) >= 0.9
 
@@ -333,10 +347,10 @@ def test_few_impressions_a_query(sessions: bool) -> None:  # noqa: FBT001 - a ca
 def test_threads_change_no_bit(tmp_path: Path) -> None:
     """At sixty positions, where linear algebra would be shared out, one thread and two say the same."""
     log, _ = simulated(
-        3, [1 / (at + 1) ** 0.5 for at in range(60)], queries=10, lists=200
+        3, [1 / (index + 1) ** 0.5 for index in range(60)], queries=10, lists=200
     )
     log.write_parquet(tmp_path / "log.parquet")
-    told = []
+    lines = []
     for threads in ("1", "2"):
         many = dict.fromkeys(
             ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), threads
@@ -357,31 +371,31 @@ def test_threads_change_no_bit(tmp_path: Path) -> None:
             check=True,
             env=os.environ | many,
         )
-        told.append(done.stdout)
-    assert told[0] == told[1]
+        lines.append(done.stdout)
+    assert lines[0] == lines[1]
 
 
 def test_few_swaps_warn() -> None:
-    """Four swaps are too few to tell positions apart, and that is said; many are enough."""
+    """Four swaps are too few to tell positions apart, and that is stated; many are enough."""
     rows = [("a", 1), ("b", 2)] * 40 + [("b", 1), ("a", 2)] * 4
     docs, places = zip(*rows, strict=True)
     log = {
         "query_id": ["q"] * 88,
         "doc_id": docs,
         "position": places,
-        "session": [at // 2 for at in range(88)],
-        "clicked": [int(at % 3 == 0) for at in range(88)],
+        "session": [index // 2 for index in range(88)],
+        "clicked": [int(index % 3 == 0) for index in range(88)],
     }
-    found = clicks(log, "pbm")
-    assert found.positions["moved"].to_list() == [8, 8]  # four of either document
+    estimates = clicks(log, "pbm")
+    assert estimates.positions["moved"].to_list() == [8, 8]  # four of either document
     few = [
         line
-        for line in found.audit.warnings
+        for line in estimates.audit.warnings
         if "too few swaps at position 2 (8)" in line
     ]
     wide = [
         line
-        for line in found.audit.warnings
+        for line in estimates.audit.warnings
         if "not known within a factor of 2" in line
     ]
     assert few
@@ -412,20 +426,20 @@ def test_two_positions_by_hand() -> None:
         "position": [1] * 100 + [2] * 100,
         "clicked": [1] * 40 + [0] * 60 + [1] * 10 + [0] * 90,
     }
-    found = clicks(log, "pbm")
+    estimates = clicks(log, "pbm")
 
-    assert found.positions["propensity"].to_list() == pytest.approx([1, 10 / 40])
-    assert found.judgments["estimate"].to_list() == pytest.approx([40 / 100])
+    assert estimates.positions["propensity"].to_list() == pytest.approx([1, 10 / 40])
+    assert estimates.judgments["estimate"].to_list() == pytest.approx([40 / 100])
     theta, gamma = np.array([1, 0.25]), 0.4
     worth = sum(100 * t * (1 - gamma) / (1 - t * gamma) for t in theta)
     # the examination's logarithm is that of a ratio of two counts, 10 and 40; of the relevance's information
     # the second position has this share
     spread, share = 1 / 10 + 1 / 40, 25 / (1 - 0.1) / (25 / (1 - 0.1) + 100 / (1 - 0.4))
     error = math.sqrt(gamma * 0.6 / worth + (gamma * share) ** 2 * spread)
-    assert found.judgments["standard_error"].to_list() == pytest.approx([error])
-    assert found.judgments["effective"].to_list() == pytest.approx(
+    assert estimates.judgments["standard_error"].to_list() == pytest.approx([error])
+    assert estimates.judgments["effective"].to_list() == pytest.approx(
         [gamma * 0.6 / error**2]
     )
     reach = stats.norm.ppf(0.975) * math.sqrt(spread)
-    ends = found.positions.select("low", "high").row(1)
+    ends = estimates.positions.select("low", "high").row(1)
     assert ends == pytest.approx((0.25 * math.exp(-reach), 0.25 * math.exp(reach)))

@@ -51,31 +51,31 @@ def judged(log: Any, method: str, **options: Any) -> Clicks:
 
 def expected(rows: list[Row], method: str) -> Mapping[tuple[str, str], float]:
     """Return grades as one would write them down."""
-    told: dict[tuple[str, str], list[float]] = {}
+    numbers: dict[tuple[str, str], list[float]] = {}
     for _, query, doc, position, clicked in rows:
         whole = float(clicked > 0)
         weighted = clicked / PROPENSITIES[position]
         worth = {"satisfaction": clicked, "ips": weighted}.get(method, whole)
-        told.setdefault((query, doc), []).append(worth)
+        numbers.setdefault((query, doc), []).append(worth)
     if method == "click":
-        return {pair: max(values) for pair, values in told.items()}
-    return {pair: math.fsum(values) / len(values) for pair, values in told.items()}
+        return {pair: max(values) for pair, values in numbers.items()}
+    return {pair: math.fsum(values) / len(values) for pair, values in numbers.items()}
 
 
 @given(ROWS, st.sampled_from(METHODS))
 def test_grades_are_as_written_down(rows: list[Row], method: str) -> None:
     """Every pair has a grade, and it is what the rows of the pair say."""
-    found = judged(frame(rows), method).judgments
-    told = {
+    judgments = judged(frame(rows), method).judgments
+    texts = {
         (query, doc): grade
-        for query, doc, grade in found.select(found.columns[:3]).rows()
+        for query, doc, grade in judgments.select(judgments.columns[:3]).rows()
     }
 
-    assert told == pytest.approx(dict(expected(rows, method)), rel=1e-12, abs=1e-15)
-    assert found["impressions"].sum() == len(rows)
-    assert found["clicks"].sum() == sum(row[4] > 0 for row in rows)
-    assert found.select("query_id", "doc_id").rows() == sorted(
-        told, key=lambda pair: [*map(str.encode, pair)]
+    assert texts == pytest.approx(dict(expected(rows, method)), rel=1e-12, abs=1e-15)
+    assert judgments["impressions"].sum() == len(rows)
+    assert judgments["clicks"].sum() == sum(row[4] > 0 for row in rows)
+    assert judgments.select("query_id", "doc_id").rows() == sorted(
+        texts, key=lambda pair: [*map(str.encode, pair)]
     )
 
 
@@ -86,25 +86,25 @@ def test_the_order_of_rows_changes_nothing(
     """Not a bit, whatever the order."""
     shuffled = list(rows)
     dice.shuffle(shuffled)
-    one, other = judged(frame(rows), method), judged(frame(shuffled), method)
+    first, other = judged(frame(rows), method), judged(frame(shuffled), method)
 
-    assert one.judgments.equals(other.judgments)
-    assert one.positions.equals(other.positions)
-    assert one.audit.lines() == other.audit.lines()
+    assert first.judgments.equals(other.judgments)
+    assert first.positions.equals(other.positions)
+    assert first.audit.lines() == other.audit.lines()
 
 
 @given(ROWS, st.sampled_from(METHODS))
 def test_intervals_hold_estimates(rows: list[Row], method: str) -> None:
     """An interval holds its estimate, shares stay shares, and more confidence is a wider one."""
-    found = judged(frame(rows), method).judgments.drop_nulls()
+    values = judged(frame(rows), method).judgments.drop_nulls()
     wide = judged(frame(rows), method, confidence=0.99).judgments.drop_nulls()
 
-    assert found.filter(pl.col("low") > pl.col("estimate") + 1e-12).is_empty()
-    assert found.filter(pl.col("high") < pl.col("estimate") - 1e-12).is_empty()
-    assert (wide["low"] <= found["low"] + 1e-12).all()
-    assert (wide["high"] >= found["high"] - 1e-12).all()
+    assert values.filter(pl.col("low") > pl.col("estimate") + 1e-12).is_empty()
+    assert values.filter(pl.col("high") < pl.col("estimate") - 1e-12).is_empty()
+    assert (wide["low"] <= values["low"] + 1e-12).all()
+    assert (wide["high"] >= values["high"] - 1e-12).all()
     if method != "ips":
-        assert found.filter((pl.col("low") < 0) | (pl.col("high") > 1)).is_empty()
+        assert values.filter((pl.col("low") < 0) | (pl.col("high") > 1)).is_empty()
 
 
 @given(ROWS)
@@ -126,18 +126,18 @@ def test_files_and_portions_change_nothing(
     dice = random.Random(4)
     rows = [
         (
-            at // 3,
+            position // 3,
             f"q{dice.randrange(9)}",
             dice.choice("abcd"),
-            1 + at % 3,
+            1 + position % 3,
             float(dice.random() < 0.4),
         )
-        for at in range(900)
+        for position in range(900)
     ]
     whole = judged(frame(rows), method)
     dice.shuffle(rows)
-    for at in range(4):
-        frame(rows[at::4]).write_parquet(tmp_path / f"part{at}.parquet")
+    for index in range(4):
+        frame(rows[index::4]).write_parquet(tmp_path / f"part{index}.parquet")
     parts = judged(str(tmp_path), method)
     assert parts.judgments.equals(whole.judgments)
     assert parts.positions.equals(whole.positions)
@@ -160,16 +160,18 @@ def test_files_and_portions_change_nothing(
 def test_the_model_is_never_lost(rows: list[Row]) -> None:
     """Whatever the log, the model is fitted or refused; what it leaves out is counted."""
     try:
-        found = clicks(
+        estimates = clicks(
             frame(rows), "pbm", lists="keep", unlinked="drop", max_iterations=60
         )
-    except BadValue:  # nothing tells positions apart, or nobody clicked at the first
+    except BadValue:  # nothing tells positions apart, or no user clicked at the first
         return
-    shown = found.judgments["impressions"].sum() + sum(found.audit.unlinked.values())
-    assert found.judgments["estimate"].is_between(0, 1).all()
-    assert found.audit.fit is not None
-    assert math.isfinite(found.audit.fit.log_likelihood)
-    assert shown == len(rows) if not found.audit.unseen else shown < len(rows)
+    shown = estimates.judgments["impressions"].sum() + sum(
+        estimates.audit.unlinked.values()
+    )
+    assert estimates.judgments["estimate"].is_between(0, 1).all()
+    assert estimates.audit.fit is not None
+    assert math.isfinite(estimates.audit.fit.log_likelihood)
+    assert shown == len(rows) if not estimates.audit.unseen else shown < len(rows)
 
 
 @given(ROWS)
@@ -180,9 +182,9 @@ def test_lists_are_looked_at(rows: list[Row]) -> None:
         by.setdefault((session, query), []).append(position)
     repeats = {key for key, places in by.items() if len(set(places)) < len(places)}
     skips = {key for key, places in by.items() if max(places) > len(set(places))}
-    found = judged(frame(rows), "ctr").audit.lists
-    assert found is not None
-    assert (found.count, found.repeating, found.skipping) == (
+    values = judged(frame(rows), "ctr").audit.lists
+    assert values is not None
+    assert (values.count, values.repeating, values.skipping) == (
         len(by),
         len(repeats),
         len(skips - repeats),
@@ -203,11 +205,11 @@ def test_lists_are_looked_at(rows: list[Row]) -> None:
 )
 def test_long_lists_are_looked_at(places: list[int]) -> None:
     """Lists longer than a word of bits: whole, with a gap at its end, and with a position twice."""
-    rows = [(1, "q", f"d{at}", place, 0.0) for at, place in enumerate(places)]
-    found = clicks(frame(rows), lists="keep").audit.lists
+    rows = [(1, "q", f"d{index}", place, 0.0) for index, place in enumerate(places)]
+    values = clicks(frame(rows), lists="keep").audit.lists
     repeats = len(set(places)) < len(places)
-    assert found is not None
-    assert (found.repeating, found.skipping) == (
+    assert values is not None
+    assert (values.repeating, values.skipping) == (
         repeats,
         not repeats and max(places) > len(places),
     )

@@ -58,18 +58,18 @@ def test_rows_that_say_nothing(tmp_path: Path, row: str, what: str) -> None:
     assert refused.value.where == f"{log}:3"
     assert "invalid=drop" in str(refused.value)
 
-    found = clicks(log, invalid="drop")
+    estimates = clicks(log, invalid="drop")
     assert (
-        found.audit.rows,
-        found.audit.impressions,
-        sum(found.audit.left_out.values()),
+        estimates.audit.rows,
+        estimates.audit.impressions,
+        sum(estimates.audit.left_out.values()),
     ) == (2, 1, 1)
-    assert f"{what.partition(' that is')[0]}" in found.audit.lines()[0]
+    assert f"{what.partition(' that is')[0]}" in estimates.audit.lines()[0]
 
 
 @pytest.mark.parametrize("chance", ["0", "-1", "1.01", "", "nan", "often"])
 def test_propensities_out_of_range(tmp_path: Path, chance: str) -> None:
-    """Of a column: refused with the line, or left out; the column is not looked at where nobody asks."""
+    """Of a column: refused with the line, or left out; the column is not read where no option needs it."""
     log = written(
         tmp_path,
         "q,a,1,0.5",
@@ -244,13 +244,15 @@ def test_positions_without_a_link() -> None:
         BadValue, match=r"no document links 2 positions \(3, 4\) with position 1"
     ):
         clicks(log, "pbm")
-    found = clicks(log, "pbm", unlinked="drop")
-    assert found.audit.unlinked == {3: 2, 4: 1}
-    assert "2 positions not linked left out (3 impressions)" in found.audit.lines()[2]
-    assert found.positions["propensity"].to_list() == pytest.approx(
+    estimates = clicks(log, "pbm", unlinked="drop")
+    assert estimates.audit.unlinked == {3: 2, 4: 1}
+    assert (
+        "2 positions not linked left out (3 impressions)" in estimates.audit.lines()[2]
+    )
+    assert estimates.positions["propensity"].to_list() == pytest.approx(
         [1, 0.5, None, None], nan_ok=True
     )
-    assert found.judgments["doc_id"].to_list() == ["a"]
+    assert estimates.judgments["doc_id"].to_list() == ["a"]
 
 
 def test_a_first_position_without_a_click() -> None:
@@ -261,34 +263,34 @@ def test_a_first_position_without_a_click() -> None:
 
 def test_one_position() -> None:
     """Where there is one position alone, everybody looks there: the model is the mean of clicks."""
-    found = clicks(shown(("a", 1, 1), ("a", 1, 0), ("b", 1, 0)), "pbm")
+    estimates = clicks(shown(("a", 1, 1), ("a", 1, 0), ("b", 1, 0)), "pbm")
 
-    assert found.judgments["relevance"].to_list() == pytest.approx([0.5, 0])
-    assert found.positions["propensity"].to_list() == [1.0]
+    assert estimates.judgments["relevance"].to_list() == pytest.approx([0.5, 0])
+    assert estimates.positions["propensity"].to_list() == [1.0]
 
 
 def test_a_fit_that_does_not_end() -> None:
-    """Too few rounds are told."""
+    """Too few rounds are reported."""
     rows = [
-        (doc, place, float((at * 7 + place) % 5 < 5 - place))
-        for at in range(40)
+        (doc, place, float((index * 7 + place) % 5 < 5 - place))
+        for index in range(40)
         for doc in "abc"
         for place in (1, 2, 3)
     ]
-    found = clicks(shown(*rows), "pbm", max_iterations=1, tolerance=1e-12)
+    estimates = clicks(shown(*rows), "pbm", max_iterations=1, tolerance=1e-12)
 
-    assert found.audit.fit is not None
-    assert not found.audit.fit.converged
+    assert estimates.audit.fit is not None
+    assert not estimates.audit.fit.converged
     assert any(
-        "did not converge in 1 iteration:" in line for line in found.audit.lines()
+        "did not converge in 1 iteration:" in line for line in estimates.audit.lines()
     )
 
 
 def test_ids_that_trec_cannot_hold(tmp_path: Path) -> None:
     """An id with a blank is refused before a line is written; other formats hold it."""
-    found = clicks(PLAIN | {"doc_id": ["a b", "c"]})
+    estimates = clicks(PLAIN | {"doc_id": ["a b", "c"]})
     with pytest.raises(InputError, match="separated by whitespace"):
-        found.write_qrels(tmp_path / "q.txt")
+        estimates.write_qrels(tmp_path / "q.txt")
     assert not list(tmp_path.iterdir())
-    found.write(tmp_path / "q.parquet")
-    assert pl.read_parquet(tmp_path / "q.parquet").equals(found.judgments)
+    estimates.write(tmp_path / "q.parquet")
+    assert pl.read_parquet(tmp_path / "q.parquet").equals(estimates.judgments)

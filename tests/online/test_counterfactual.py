@@ -50,16 +50,16 @@ def made(impressions: int = 300, places: int = 3, seed: int = 0) -> pl.DataFrame
     return frame.sample(fraction=1, shuffle=True, seed=seed)
 
 
-def of(found: Counterfactual, estimator: str) -> dict[str, Any]:
+def of(result: Counterfactual, estimator: str) -> dict[str, Any]:
     """Return one row of the estimates."""
-    return found.estimates.row(
+    return result.estimates.row(
         by_predicate=pl.col("estimator") == estimator, named=True
     )
 
 
 def test_estimates_are_plain_sums() -> None:
     """Each estimator is the sum its definition says, and intervals are Student's over impressions."""
-    log, found = made(), counterfactual(made(), discount="log2", k=2, clip=3.0)
+    log, estimates = made(), counterfactual(made(), discount="log2", k=2, clip=3.0)
     column = {name: log[name].to_numpy().astype(float) for name in log.columns}
     lam = 1 / np.log2(column["position"] + 1) * (column["position"] <= 2)
     w, r, n = column["target_propensity"] / column["propensity"], column["reward"], 300
@@ -73,7 +73,7 @@ def test_estimates_are_plain_sums() -> None:
         "dr": (lam * (column["target_prediction"] + w * wrong)).sum() / n,
     }
     assert {
-        row["estimator"]: row["value"] for row in found.estimates.to_dicts()
+        row["estimator"]: row["value"] for row in estimates.estimates.to_dicts()
     } == pytest.approx(expected)
 
     each = (
@@ -83,20 +83,20 @@ def test_estimates_are_plain_sums() -> None:
         .to_numpy()
     )
     low, high = stats.t.interval(0.95, n - 1, each.mean(), stats.sem(each))
-    assert (of(found, "ips")["low"], of(found, "ips")["high"]) == pytest.approx(
+    assert (of(estimates, "ips")["low"], of(estimates, "ips")["high"]) == pytest.approx(
         (low, high)
     )
     used = w[column["position"] <= 2]
-    weights = found.weights.row(0, named=True)
+    weights = estimates.weights.row(0, named=True)
     assert weights["effective"] == pytest.approx(used.sum() ** 2 / (used**2).sum())
     assert weights["largest"] == used.max()
     assert weights["clipped"] == pytest.approx((used > 3).mean())
 
 
-def test_bias_is_told() -> None:
+def test_bias_is_reported() -> None:
     """Estimators that are biased by design say so beside their value, and what their interval leaves out."""
-    found = counterfactual(made(), clip=3.0)
-    bias = dict(found.estimates.select("estimator", "bias").rows())
+    estimates = counterfactual(made(), clip=3.0)
+    bias = dict(estimates.estimates.select("estimator", "bias").rows())
     assert bias == {
         "logged": "none",
         "ips": "none",
@@ -105,9 +105,11 @@ def test_bias_is_told() -> None:
         "dm": "by design: the model's",
         "dr": "none",
     }
-    assert of(found, "clipped")["value"] < of(found, "ips")["value"]
-    assert set(found.audit.remarks) == {"clipped", "dm"}
-    assert any(line.startswith("clipped  its interval") for line in found.audit.lines())
+    assert of(estimates, "clipped")["value"] < of(estimates, "ips")["value"]
+    assert set(estimates.audit.remarks) == {"clipped", "dm"}
+    assert any(
+        line.startswith("clipped  its interval") for line in estimates.audit.lines()
+    )
     costs = counterfactual(made().with_columns(-pl.col("reward")), clip=3.0)
     assert of(costs, "clipped")["bias"] == "by design"
     # a clip that nothing reaches changes nothing
@@ -118,13 +120,13 @@ def test_bias_is_told() -> None:
 
 def test_units_that_agree_are_no_certainty() -> None:
     """Where no impression earned anything there is a value, but no error, no interval, and a warning."""
-    found = counterfactual(made().with_columns(reward=pl.lit(0.0)))
+    estimates = counterfactual(made().with_columns(reward=pl.lit(0.0)))
     assert (
-        of(found, "ips")["value"],
-        of(found, "ips")["error"],
-        of(found, "ips")["low"],
+        of(estimates, "ips")["value"],
+        of(estimates, "ips")["error"],
+        of(estimates, "ips")["low"],
     ) == (0, None, None)
-    assert any("ips is 0 for every unit" in line for line in found.audit.warnings)
+    assert any("ips is 0 for every unit" in line for line in estimates.audit.warnings)
 
 
 @pytest.mark.parametrize("policy", ["random", "bts"])
@@ -134,7 +136,7 @@ def test_open_bandit(policy: str) -> None:
     log = log.with_columns(
         target_propensity=pl.lit(1 / 34) if policy == "bts" else pl.lit(0.05)
     )
-    found = counterfactual(
+    estimates = counterfactual(
         log, columns={"click": "reward", "propensity_score": "propensity"}
     )
     w, r = (
@@ -142,18 +144,24 @@ def test_open_bandit(policy: str) -> None:
         log["click"].to_numpy(),
     )
 
-    assert of(found, "ips")["value"] == pytest.approx((w * r).sum() / len(r), rel=1e-12)
-    assert of(found, "snips")["value"] == pytest.approx(
+    assert of(estimates, "ips")["value"] == pytest.approx(
+        (w * r).sum() / len(r), rel=1e-12
+    )
+    assert of(estimates, "snips")["value"] == pytest.approx(
         (w * r).sum() / w.sum(), rel=1e-12
     )
-    assert of(found, "logged")["value"] == pytest.approx(r.mean(), rel=1e-12)
+    assert of(estimates, "logged")["value"] == pytest.approx(r.mean(), rel=1e-12)
     if policy == "random":  # these propensities are 1/34: weights of 1.7, far from 1
-        assert any("the mean weight is 1.7" in line for line in found.audit.warnings)
+        assert any(
+            "the mean weight is 1.7" in line for line in estimates.audit.warnings
+        )
 
 
 def rows(weight: np.ndarray[Any, Any], reward: np.ndarray[Any, Any]) -> WeightedRows:
-    one = np.ones(len(weight))
-    return WeightedRows(one, weight, reward, one, weight, reward, None, None, one > 0)
+    result = np.ones(len(weight))
+    return WeightedRows(
+        result, weight, reward, result, weight, reward, None, None, result > 0
+    )
 
 
 @pytest.mark.parametrize("users", [None, 200])
@@ -173,11 +181,11 @@ def test_intervals_cover(users: int | None) -> None:
                 rng.random(users)[cluster],
             )
         reward = (luck < good[shown]).astype(np.float64)
-        found = Estimators(
+        estimates = Estimators(
             rows((target / chance)[shown], reward), np.arange(n), cluster
         ).all(None)
         for name in held:
-            estimate = found[name]
+            estimate = estimates[name]
             assert estimate is not None
             low, high = estimate.interval(0.95)
             held[name] += low <= truth <= high
@@ -192,15 +200,17 @@ def test_intervals_cover(users: int | None) -> None:
 def test_self_normalised_does_not_mind_scale(scale: float, seed: int) -> None:
     """All weights times a number leave SNIPS and its interval as they are; IPS is times that."""
     log = made(30, 2, seed)
-    one = counterfactual(log, discount="log2")
+    estimates = counterfactual(log, discount="log2")
     other = counterfactual(
         log.with_columns(pl.col("target_propensity") * scale), discount="log2"
     )
     for part in ("value", "error", "low", "high"):
         assert of(other, "snips")[part] == pytest.approx(
-            of(one, "snips")[part], rel=1e-9, abs=1e-12
+            of(estimates, "snips")[part], rel=1e-9, abs=1e-12
         )
-    assert of(other, "ips")["value"] == pytest.approx(scale * of(one, "ips")["value"])
+    assert of(other, "ips")["value"] == pytest.approx(
+        scale * of(estimates, "ips")["value"]
+    )
 
 
 @given(st.integers(0, 1000), st.sampled_from(["action", "examination"]))
@@ -209,12 +219,12 @@ def test_doubly_robust(seed: int, propensity: str) -> None:
     log = made(20, 3, seed).with_columns(
         examination=pl.col("target_propensity"), target_position=4 - pl.col("position")
     )
-    told = pl.col("reward")
+    result = pl.col("reward")
     if propensity == "examination":
-        told = pl.col("reward") / pl.col("examination")
+        result = pl.col("reward") / pl.col("examination")
         log = log.filter(pl.col("examination") > 0)
     exact = counterfactual(
-        log.with_columns(prediction=told), propensity=propensity, discount="log2"
+        log.with_columns(prediction=result), propensity=propensity, discount="log2"
     )
     silent = log.with_columns(prediction=pl.lit(0.0), target_prediction=pl.lit(0.0))
     nothing = counterfactual(silent, propensity=propensity, discount="log2")
@@ -234,12 +244,14 @@ def test_examination_is_ips_dcg() -> None:
         "propensity": [1.0, 0.5, 0.25, 1.0, 0.5],
     }
     run = {"q": {"c": 3.0, "a": 2.0, "e": 1.0}, "p": {"d": 2.0}}
-    found = counterfactual(log, run, propensity="examination", discount="log2", k=10)
+    estimates = counterfactual(
+        log, run, propensity="examination", discount="log2", k=10
+    )
 
-    assert of(found, "ips")["value"] == pytest.approx(
+    assert of(estimates, "ips")["value"] == pytest.approx(
         (1 / math.log2(3) / 1 + 1 / math.log2(2) / 0.25) / 2
     )
-    counts = found.audit.counts
+    counts = estimates.audit.counts
     assert (counts["not_in_target"], counts["not_shown"], counts["never_examined"]) == (
         2,
         1,
@@ -248,7 +260,7 @@ def test_examination_is_ips_dcg() -> None:
     placed = log | {"target_position": [2, None, 1, None, 1]}
     assert counterfactual(
         placed, propensity="examination", discount="log2"
-    ).estimates.equals(found.estimates)
+    ).estimates.equals(estimates.estimates)
 
 
 def test_a_target_that_is_one_list() -> None:
@@ -261,10 +273,12 @@ def test_a_target_that_is_one_list() -> None:
     log = log.with_columns(
         target_position=pl.when(pl.col("reward") > 0).then(1).otherwise(2)
     )
-    found = counterfactual(log)
+    estimates = counterfactual(log)
     w = (log["target_position"] == log["position"]).cast(pl.Float64) / log["propensity"]
 
-    assert of(found, "ips")["value"] == pytest.approx((w * log["reward"]).sum() / 300)
+    assert of(estimates, "ips")["value"] == pytest.approx(
+        (w * log["reward"]).sum() / 300
+    )
 
 
 def test_clusters() -> None:
@@ -285,14 +299,14 @@ def test_clusters() -> None:
 
 def test_rows_in_any_order_and_form(tmp_path: Path) -> None:
     """Order, format and names of columns change no digit."""
-    log, found = made(), counterfactual(made(), discount="reciprocal")
+    log, estimates = made(), counterfactual(made(), discount="reciprocal")
     log.sample(fraction=1, shuffle=True, seed=3).rename({"reward": "click"}).write_csv(
         tmp_path / "log.csv"
     )
     other = counterfactual(
         tmp_path / "log.csv", discount="reciprocal", columns={"click": "reward"}
     )
-    assert other.estimates.equals(found.estimates)
+    assert other.estimates.equals(estimates.estimates)
     assert parse_discount([1, 0.5], None)(
         np.array([1.0, 2.0, 3.0, np.nan])
     ).tolist() == [1, 0.5, 0, 0]
@@ -370,7 +384,7 @@ def test_mistakes(
 
 
 def test_the_row_is_named(tmp_path: Path) -> None:
-    """A row that cannot be is told by file and line; one that cannot be read may be left out."""
+    """A row that cannot be is reported by file and line; one that cannot be read may be left out."""
     log = tmp_path / "log.csv"
     log.write_text("reward,propensity,target_propensity\n,0.5,1\n1,0.5,1\n1,0,1\n")
     with pytest.raises(BadValue) as refused:
@@ -380,13 +394,19 @@ def test_the_row_is_named(tmp_path: Path) -> None:
         counterfactual(log, invalid="drop")
     assert refused.value.where == f"{log}:4"
     log.write_text("reward,propensity,target_propensity\n,0.5,1\n1,0.5,1\ntrue,0.5,1\n")
-    found = counterfactual(log, invalid="drop")
-    assert (found.audit.counts["dropped"], of(found, "ips")["value"]) == (1, 2.0)
-    assert "1 row with a missing or unreadable value left out" in found.audit.lines()[0]
+    estimates = counterfactual(log, invalid="drop")
+    assert (estimates.audit.counts["dropped"], of(estimates, "ips")["value"]) == (
+        1,
+        2.0,
+    )
+    assert (
+        "1 row with a missing or unreadable value left out"
+        in estimates.audit.lines()[0]
+    )
 
 
 def test_warnings() -> None:
-    """Few effective rows, one heavy row, propensities of another log: each is said."""
+    """Few effective rows, one heavy row, propensities of another log: each is stated."""
     chances = [0.001] + [0.9] * 999
     log = {
         "reward": [1] * 1000,
@@ -408,13 +428,13 @@ def test_warnings() -> None:
 
 
 def test_positions_that_are_skipped_are_counted() -> None:
-    """An impression with rows at 1 and 3 has lost one, which nobody is told by its estimate."""
+    """An impression with rows at 1 and 3 has lost one, which its estimate does not show."""
     log = {
         "impression_id": [1, 1, 2],
         "position": [1, 3, 1],
         "reward": [1, 0, 1],
         "propensity": [0.5] * 3,
     }
-    found = counterfactual(log | {"target_propensity": [0.5] * 3})
-    assert found.audit.counts["skipping"] == 1
-    assert "1 impression with positions left out" in found.audit.lines()[0]
+    estimates = counterfactual(log | {"target_propensity": [0.5] * 3})
+    assert estimates.audit.counts["skipping"] == 1
+    assert "1 impression with positions left out" in estimates.audit.lines()[0]

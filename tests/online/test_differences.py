@@ -49,25 +49,25 @@ def found_of(events: pl.DataFrame, segments: str) -> Retention:
 
 def test_users_apart_are_two_proportions() -> None:
     """Rates, difference and p are those of the counts, corrected for all rows together."""
-    found = found_of(log(), "first")
+    result = found_of(log(), "first")
     days = {
-        (row["version"], row["at"]): row for row in found.days.iter_rows(named=True)
+        (row["version"], row["at"]): row for row in result.days.iter_rows(named=True)
     }
-    rows = list(found.differences.iter_rows(named=True))
+    rows = list(result.differences.iter_rows(named=True))
     plain = []
     for row in rows:
-        one, other = days["2.0", row["at"]], days["1.0", row["at"]]
-        told = proportion_difference(
-            (one["retained"], one["users"]), (other["retained"], other["users"])
+        first, other = days["2.0", row["at"]], days["1.0", row["at"]]
+        difference = proportion_difference(
+            (first["retained"], first["users"]), (other["retained"], other["users"])
         )
         assert (row["segment"], row["versus"]) == ("2.0", "1.0")
         assert (row["rate"], row["rate_versus"], row["difference"]) == (
-            one["rate"],
+            first["rate"],
             other["rate"],
-            told.value,
+            difference.value,
         )
-        assert row["p"] == told.p
-        plain.append(told.p)
+        assert row["p"] == difference.p
+        plain.append(difference.p)
 
     assert [row["p_adjusted"] for row in rows] == pytest.approx(
         list(adjusted(plain, "holm"))
@@ -78,7 +78,7 @@ def test_users_apart_are_two_proportions() -> None:
 def test_users_of_both_are_clusters() -> None:
     """What is shared between two segments is what sets of users say."""
     events = log()
-    found = found_of(events, "each")
+    result = found_of(events, "each")
     first: dict[tuple[int, str], date] = {}
     seen = set(events.select("user_id", "version", "time").rows())
     for user, version, day in sorted(seen, key=lambda row: row[2]):
@@ -89,8 +89,8 @@ def test_users_of_both_are_clusters() -> None:
         if (user, "1.0") in first and (user, "2.0") in first
     }
     assert both
-    level = 1 - family_level(found.differences["p"].to_list())
-    for row in found.differences.iter_rows(named=True):
+    level = 1 - family_level(result.differences["p"].to_list())
+    for row in result.differences.iter_rows(named=True):
         came = {
             key: (key[0], key[1], begun + timedelta(days=row["age"])) in seen
             for key, begun in first.items()
@@ -109,27 +109,29 @@ def test_users_of_both_are_clusters() -> None:
             sum(y for _, y in pairs),
             sum(x and y for x, y in pairs),
         )
-        told = proportion_difference(counts["2.0"], counts["1.0"], shared, level)
-        assert (row["low"], row["high"]) == pytest.approx((told.low, told.high))
+        difference = proportion_difference(counts["2.0"], counts["1.0"], shared, level)
+        assert (row["low"], row["high"]) == pytest.approx(
+            (difference.low, difference.high)
+        )
         assert (row["users"], row["users_versus"]) == (
             counts["2.0"][1],
             counts["1.0"][1],
         )
-        assert row["difference"] == pytest.approx(told.value)
-        assert row["p"] == pytest.approx(told.p)
+        assert row["difference"] == pytest.approx(difference.value)
+        assert row["p"] == pytest.approx(difference.p)
 
 
 def test_one_is_held_against_the_others() -> None:
-    """versus= names the one; nothing is said where nobody was watched."""
+    """versus= names the one; no word is printed where no user was observed."""
     events = log().with_columns(
         pl.col("user_id") % 3, version=(pl.col("user_id") % 3).cast(pl.String)
     )
-    found = retention(events, "1,400", by="version", versus="1")
+    cohorts = retention(events, "1,400", by="version", versus="1")
 
-    assert found.differences.select("segment", "versus").unique().sort(
+    assert cohorts.differences.select("segment", "versus").unique().sort(
         "segment"
     ).rows() == [("0", "1"), ("2", "1")]
-    unknown = found.differences.filter(at="400")
+    unknown = cohorts.differences.filter(at="400")
     assert (
         unknown.select(
             pl.col("rate", "difference", "low", "high", "p", "p_adjusted")

@@ -57,9 +57,9 @@ def test_every_list(a: list[str], b: list[str], k: int, seed: int, method: str) 
         == min(k, len({*a, *b}))
         == len(drawn.credit)
     )
-    for at, doc in enumerate(drawn.docs):
+    for index, doc in enumerate(drawn.docs):
         left = [
-            [other for other in ranking if other not in drawn.docs[:at]]
+            [other for other in ranking if other not in drawn.docs[:index]]
             for ranking in (a, b)
         ]
         assert doc in [ranking[0] for ranking in left if ranking]
@@ -88,7 +88,7 @@ def test_the_golden_example() -> None:
 
 
 @pytest.mark.parametrize("method", ["team_draft", "optimised"])
-def test_random_clicks_prefer_nobody(method: str) -> None:
+def test_random_clicks_prefer_neither(method: str) -> None:
     """Whatever two rankings are, a click at any one place is worth nothing on average."""
     rng = np.random.default_rng(5)
     for a, b, k in [
@@ -105,7 +105,7 @@ def test_random_clicks_prefer_nobody(method: str) -> None:
 
 
 def test_optimised_is_fair_exactly() -> None:
-    """For all rankings of four: probabilities sum to 1, and down to every depth nobody is favoured."""
+    """For all rankings of four: probabilities sum to 1, and down to every depth neither side is favoured."""
     first = tuple("abcd")
     for second in permutations("abcd"):
         lists, chances = _list_probabilities(first, second, 4)
@@ -128,7 +128,7 @@ UNFAIR = [0, 1, 3, 5, 2, 7, 4, 6, 8, 12], [0, 3, 1, 2, 5, 7, 10, 8, 4, 6]
 
 
 def test_no_fair_mixture_is_a_team_draft() -> None:
-    """A query whose rankings cannot be mixed fairly gets team draft, counted and told; others do not."""
+    """A query whose rankings cannot be mixed fairly gets team draft, counted and reported; others do not."""
     a, b = ([f"d{doc}" for doc in ranking] for ranking in UNFAIR)
     assert _list_probabilities(tuple(a), tuple(b), 10)[1] == ()
     fine = {"other": ["x", "y"]}
@@ -144,11 +144,11 @@ def test_no_fair_mixture_is_a_team_draft() -> None:
     assert made.lists.filter(query_id="q").equals(alone)
 
     log = clicked(made.lists, [(0, a[0]), (1, "x")])
-    found = interleaving_preference(log, made)
-    assert (found.conventions["method"], found.preference["impressions"][0]) == (
-        "optimised",
-        6,
-    )
+    preference = interleaving_preference(log, made)
+    assert (
+        preference.conventions["method"],
+        preference.preference["impressions"][0],
+    ) == ("optimised", 6)
     assert interleave(fine, fine, "optimised").audit.counts["fallback"] == 0
 
 
@@ -178,7 +178,7 @@ def test_all_of_one_mind_is_no_certainty(n: int, cluster: str | None) -> None:
 
 
 def test_balanced_is_biased() -> None:
-    """The known case, rankings a b c and b c a: random clicks prefer the second, though nobody reads."""
+    """The known case, rankings a b c and b c a: random clicks prefer the second, though no user reads."""
     lists = interleave(
         {"q": list("abc")}, {"q": list("bca")}, "balanced", k=3, draws=200, seed=1
     )
@@ -211,7 +211,7 @@ def test_balanced_is_biased() -> None:
 def test_false_alarms() -> None:
     """Team draft of a ranking with itself: in 2,000 experiments no more alarms than were allowed."""
     rng, experiments, n, alpha = np.random.default_rng(3), 2000, 60, 0.05
-    same = [str(at) for at in range(6)]
+    same = [str(index) for index in range(6)]
     pool = np.array([team_draft(same, same, 6, rng).credit for _ in range(4000)])
     alarms, rates = {"p_sign": 0, "p_randomisation": 0, "verdict": 0}, []
     for _ in range(experiments):
@@ -267,8 +267,8 @@ def test_the_outcome() -> None:
     docs = [(draw, by_a[draw]) for draw in range(20)] + [
         (draw, by_b[draw]) for draw in range(15, 26)
     ]
-    found = interleaving_preference(clicked(lists, docs), lists, confidence=0.9)
-    row = found.preference.row(0, named=True)
+    preference = interleaving_preference(clicked(lists, docs), lists, confidence=0.9)
+    row = preference.preference.row(0, named=True)
 
     assert (row["impressions"], row["wins"], row["ties"], row["losses"]) == (
         40,
@@ -289,7 +289,7 @@ def test_the_outcome() -> None:
     assert (row["low"], row["high"]) == pytest.approx(student, abs=0.005)
     assert (row["low_guarded"], row["high_guarded"]) == (None, None)
     assert row["verdict"] == "better"
-    assert found.audit.counts["clicked"] == 26
+    assert preference.audit.counts["clicked"] == 26
 
 
 def test_equivalence_is_for_the_guarded_interval() -> None:
@@ -339,25 +339,25 @@ def test_clusters_and_files(tmp_path: Path) -> None:
     made.write(tmp_path / "lists.csv")
     made.write(tmp_path / "lists.parquet")
     log.write_csv(tmp_path / "log.csv")
-    one = interleaving_preference(log, made, cluster="user_id").preference
+    preference = interleaving_preference(log, made, cluster="user_id").preference
     for name in ("lists.csv", "lists.parquet"):
         again = interleaving_preference(
             tmp_path / "log.csv", tmp_path / name, cluster="user_id"
         ).preference
-        assert again.equals(one)
-    assert one["p_sign"][0] == pytest.approx(2 * 0.5**3)
-    assert one["p_randomisation"][0] == pytest.approx(2 * 0.5**3)
+        assert again.equals(preference)
+    assert preference["p_sign"][0] == pytest.approx(2 * 0.5**3)
+    assert preference["p_randomisation"][0] == pytest.approx(2 * 0.5**3)
 
 
 def test_lists_depend_on_their_query_alone() -> None:
     """The same seed gives the same list, whatever other queries there are; another seed others."""
     a = {f"q{n}": list("abcdef") for n in range(9)}
     b = {f"q{n}": list("fbdcxa") for n in range(9)}
-    every, one = (
+    every, first = (
         interleave(a, b, draws=5).lists,
         interleave({"q3": a["q3"]}, {"q3": b["q3"]}, draws=5).lists,
     )
-    assert every.filter(query_id="q3").equals(one)
+    assert every.filter(query_id="q3").equals(first)
     assert not interleave(a, b, draws=5, seed=1).lists.equals(every)
     assert interleave(a, b, draws=5).lists.equals(every)
     other = interleave(a | {"only": ["x"]}, b).audit
@@ -392,7 +392,7 @@ CLICK = {"query_id": ["q"], "draw": [0], "doc_id": ["y"], "impression_id": [1]}
 def test_mistakes(
     changed: dict[str, Any], lists: pl.DataFrame, error: type[RankstoneError], says: str
 ) -> None:
-    """Clicks that do not belong to the lists are refused, or counted where that was asked for."""
+    """Clicks that do not belong to the lists are refused, or counted where that was requested."""
     log = {
         name: value for name, value in (CLICK | changed).items() if value is not None
     }
@@ -408,13 +408,16 @@ def test_counted() -> None:
         "doc_id": ["y", "y", "w"],
         "impression_id": [1] * 3,
     }
-    found = interleaving_preference(log, LISTS, unknown="drop")
-    assert (found.audit.counts["elsewhere"], found.audit.counts["repeated"]) == (1, 1)
+    preference = interleaving_preference(log, LISTS, unknown="drop")
+    assert (
+        preference.audit.counts["elsewhere"],
+        preference.audit.counts["repeated"],
+    ) == (1, 1)
     assert any(
         line.startswith("looks  ") and "one look" in line
-        for line in found.audit.lines()
+        for line in preference.audit.lines()
     )
-    assert any("no column clicked" in line for line in found.audit.warnings)
+    assert any("no column clicked" in line for line in preference.audit.warnings)
     with pytest.raises(NotComparable, match="no query is in both"):
         interleave({"q": ["x"]}, {"p": ["x"]})
     with pytest.raises(BadOption, match="k=11"):

@@ -48,11 +48,11 @@ def frame(events: Sequence[tuple[int, int, str | None]]) -> pl.DataFrame:
     )
 
 
-def numbers(found: Retention) -> list[list[tuple[Any, ...]]]:
+def numbers(result: Retention) -> list[list[tuple[Any, ...]]]:
     """Return every number of a result."""
-    frames = [found.periods, found.cohorts, found.curve]
-    frames += [] if found.by is None else [found.differences]
-    return [one.rows() for one in frames]
+    frames = [result.periods, result.cohorts, result.curve]
+    frames += [] if result.by is None else [result.differences]
+    return [item.rows() for item in frames]
 
 
 def spans(kind: str) -> list[tuple[int, int | None]]:
@@ -75,22 +75,22 @@ def test_sets_of_users_say_the_same(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(activity, "_WORDS", blocks)
         patch.setattr(activity, "_USERS_PER_SHARE", 3)  # some users at a time
-        found = retention(frame(events), WINDOWS[kind], kind=kind)
+        cohorts = retention(frame(events), WINDOWS[kind], kind=kind)
     slow = expected([(user, day) for user, day, _ in events], spans(kind))
     first = min(day for _, day, _ in events)
-    labels = [window.at for window in found.windows.requested]
+    labels = [window.at for window in cohorts.windows.requested]
 
-    for row in found.triangle.iter_rows(named=True):
+    for row in cohorts.triangle.iter_rows(named=True):
         cell = slow.cells[(row["cohort"] - FIRST).days, labels.index(row["at"])]
         assert row["censored"] == (cell is None)
         assert cell is None or (row["retained"], row["size"]) == cell
         assert row["rate"] == (
             None if cell is None or not cell[1] else cell[0] / cell[1]
         )
-    assert found.periods["new"].to_list() == list(slow.new.values())
-    assert found.periods["login"].to_list() == list(slow.login.values())
-    assert found.periods["returning"].to_list() == list(slow.returning.values())
-    assert found.first == FIRST + timedelta(days=first)
+    assert cohorts.periods["new"].to_list() == list(slow.new.values())
+    assert cohorts.periods["login"].to_list() == list(slow.login.values())
+    assert cohorts.periods["returning"].to_list() == list(slow.returning.values())
+    assert cohorts.first == FIRST + timedelta(days=first)
 
 
 @given(events=EVENTS, later=st.dictionaries(st.integers(0, 11), st.integers(0, 160)))
@@ -107,19 +107,19 @@ def test_with_registrations(
         "user_id": [f"u{user}" for user in registered],
         "time": [FIRST + timedelta(days=day) for day in registered.values()],
     }
-    found = retention(frame(events), WINDOWS["exact"], registrations=table)
+    cohorts = retention(frame(events), WINDOWS["exact"], registrations=table)
     slow = expected(
         [(user, day) for user, day, _ in events], spans("exact"), registered=registered
     )
 
-    labels = [window.at for window in found.windows.requested]
-    for row in found.triangle.iter_rows(named=True):
+    labels = [window.at for window in cohorts.windows.requested]
+    for row in cohorts.triangle.iter_rows(named=True):
         cell = slow.cells[(row["cohort"] - FIRST).days, labels.index(row["at"])]
         assert row["censored"] == (cell is None)
         assert cell is None or (row["retained"], row["size"]) == cell
-    assert found.periods["new"].sum() == len(registered)
-    assert found.audit.registrations is not None
-    assert found.audit.registrations.never == len(set(registered) - set(first))
+    assert cohorts.periods["new"].sum() == len(registered)
+    assert cohorts.audit.registrations is not None
+    assert cohorts.audit.registrations.never == len(set(registered) - set(first))
 
 
 @pytest.mark.parametrize("segments", ["first", "each"])
@@ -146,11 +146,11 @@ def test_files_in_parts(
     rows = frame(events)
     half = rows.height // 2
     for kind in ("parquet", "csv", "ndjson"):
-        for at, part in enumerate((rows[:half], rows[half:])):
+        for index, part in enumerate((rows[:half], rows[half:])):
             if part.height:
-                getattr(part, f"write_{kind}")(folder / f"{at}.{kind}")
-        found = retention(str(folder / f"*.{kind}"))
-        assert numbers(found) == numbers(retention(rows))
+                getattr(part, f"write_{kind}")(folder / f"{index}.{kind}")
+        cohorts = retention(str(folder / f"*.{kind}"))
+        assert numbers(cohorts) == numbers(retention(rows))
 
 
 @given(events=EVENTS, copies=st.integers(1, 3))
@@ -185,8 +185,8 @@ def test_who_was_not_watched_is_not_missed(
         short.cohorts.filter("censored")["rate"].null_count()
         == short.cohorts["censored"].sum()
     )
-    known = both.filter(~pl.col("censored"))
-    assert known["rate"].equals(known["rate_longer"])
+    rows = both.filter(~pl.col("censored"))
+    assert rows["rate"].equals(rows["rate_longer"])
     fresh = both.filter("censored", ~pl.col("censored_longer"))
     assert fresh["retained_longer"].sum() == 0
 
@@ -203,11 +203,11 @@ def test_kinds_are_in_order(events: list[tuple[int, int, str | None]]) -> None:
     assert (pairs["retained"] <= pairs["retained_rolling"]).all()
     fourth = retention(rows, "4", kind="rolling").triangle
     ninth = retention(rows, "9").triangle
-    for one, any_of, ever in zip(
+    for item, any_of, ever in zip(
         ninth["retained"], bracket["retained"], fourth["retained"], strict=True
     ):
-        if one is not None:
-            assert one <= any_of <= ever
+        if item is not None:
+            assert item <= any_of <= ever
     for table in (exact, rolling):
         assert (
             table.filter(pl.col("rate").is_not_null())
@@ -229,11 +229,11 @@ def test_everybody_is_new_once(events: list[tuple[int, int, str | None]]) -> Non
     """New users add up to users, in all and in segments; logins are new and returning ones."""
     users = len({user for user, _, _ in events})
     for by in (None, "segment"):
-        found = retention(frame(events), by=by)
-        assert found.periods["new"].sum() == users == found.audit.users
-        assert found.cohorts.filter(age=0)["size"].sum() == users
-        assert (found.periods["new"] + found.periods["returning"]).equals(
-            found.periods["login"]
+        cohorts = retention(frame(events), by=by)
+        assert cohorts.periods["new"].sum() == users == cohorts.audit.users
+        assert cohorts.cohorts.filter(age=0)["size"].sum() == users
+        assert (cohorts.periods["new"] + cohorts.periods["returning"]).equals(
+            cohorts.periods["login"]
         )
     each = retention(frame(events), by="segment", segments="each")
     assert each.periods["new"].sum() == len(
@@ -242,8 +242,10 @@ def test_everybody_is_new_once(events: list[tuple[int, int, str | None]]) -> Non
 
 
 @given(events=EVENTS)
-def test_users_apart_are_told_apart(events: list[tuple[int, int, str | None]]) -> None:
-    """Where nobody changes segments, first and each are the same, and a segment alone gives its numbers."""
+def test_users_apart_are_distinguished(
+    events: list[tuple[int, int, str | None]],
+) -> None:
+    """Where no user changes segments, first and each are the same, and a segment alone gives its numbers."""
     settled = [(user, day, "xyz"[user % 3]) for user, day, _ in events]
     first, each = (
         retention(frame(settled), by="segment", segments=how)
@@ -288,8 +290,8 @@ def test_all_forms_of_a_time_are_one(
         [str(second) for second in seconds],
         [second + 0.25 for second in seconds],
     ]
-    found = [
+    values = [
         numbers(retention({"user_id": users, "time": form}, tz="America/New_York"))
         for form in forms
     ]
-    assert all(one == found[0] for one in found)
+    assert all(item == values[0] for item in values)

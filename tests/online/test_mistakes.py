@@ -52,15 +52,19 @@ def test_rows_that_say_nothing(tmp_path: Path) -> None:
         retention(str(log))
     assert (refused.value.where, refused.value.given) == (f"{log}:3", "2024-02-30")
 
-    found = retention(str(log), invalid="drop")
-    assert (found.audit.rows, found.audit.unreadable, found.audit.users) == (4, 2, 2)
-    assert "2 rows with a time that cannot be read left out" in found.audit.lines()[0]
+    cohorts = retention(str(log), invalid="drop")
+    assert (cohorts.audit.rows, cohorts.audit.unreadable, cohorts.audit.users) == (
+        4,
+        2,
+        2,
+    )
+    assert "2 rows with a time that cannot be read left out" in cohorts.audit.lines()[0]
 
 
 def test_days_outside(tmp_path: Path) -> None:
     """Events before the start and after the end are left out and counted; all of them is an error."""
-    found = retention(LOG, "1", start="2024-01-02", end=date(2024, 1, 2))
-    assert (found.audit.outside, found.audit.users, found.first) == (
+    cohorts = retention(LOG, "1", start="2024-01-02", end=date(2024, 1, 2))
+    assert (cohorts.audit.outside, cohorts.audit.users, cohorts.first) == (
         3,
         1,
         date(2024, 1, 2),
@@ -83,10 +87,10 @@ def test_days_outside(tmp_path: Path) -> None:
 
 def test_since_is_the_first_cohort() -> None:
     """Who was there before is in no cohort, and returns."""
-    found = retention(LOG, "1", since="2024-01-02")
+    cohorts = retention(LOG, "1", since="2024-01-02")
 
-    assert found.audit.in_no_cohort == 2
-    assert found.periods.select("period", "new", "returning", "login").rows() == [
+    assert cohorts.audit.in_no_cohort == 2
+    assert cohorts.periods.select("period", "new", "returning", "login").rows() == [
         (date(2024, 1, 2), 0, 1, 1),
         (date(2024, 1, 3), 1, 0, 1),
     ]
@@ -95,7 +99,7 @@ def test_since_is_the_first_cohort() -> None:
 
 
 def test_a_clock_that_jumped() -> None:
-    """A lone event half a century before is told of, and may be left out; a span too long is refused."""
+    """A lone event half a century before is reported, and may be left out; a span too long is refused."""
     jumped = {"user_id": [*LOG["user_id"], "z"], "time": [*LOG["time"], "1999-01-01"]}
     warned = retention(jumped, unit="month", end="2024-01-31")
     assert "check for wrong times" in warned.audit.lines()[-1]
@@ -112,7 +116,7 @@ def test_a_clock_that_jumped() -> None:
 
 
 def test_weeks_that_are_not_over() -> None:
-    """The last week is told to be incomplete unless it is watched to its end."""
+    """The last week is called incomplete unless it is watched to its end."""
     assert (
         "the last week, from 2024-01-01, is not complete by 2024-01-03"
         in retention(LOG, unit="week").audit.lines()[-1]
@@ -154,29 +158,29 @@ def test_events_before_the_registration() -> None:
 
 def test_users_without_a_registration() -> None:
     """Refused, left out, registered by their first event, or there before."""
-    some = changed(a="2024-01-01", b="2024-01-01")
+    result = changed(a="2024-01-01", b="2024-01-01")
     with pytest.raises(
         BadValue, match="1 user with events and without a registration, such as c"
     ):
-        retention(LOG, registrations=some)
+        retention(LOG, registrations=result)
     counts = {}
     for how in ("drop", "first", "earlier"):
-        found = retention(LOG, "1", registrations=some, unregistered=how)
-        assert found.audit.registrations is not None
-        assert found.audit.registrations.unregistered == 1
-        counts[how] = found.periods.row(2)[1:4]
+        cohorts = retention(LOG, "1", registrations=result, unregistered=how)
+        assert cohorts.audit.registrations is not None
+        assert cohorts.audit.registrations.unregistered == 1
+        counts[how] = cohorts.periods.row(2)[1:4]
     assert counts == {"drop": (0, 0, 0), "first": (1, 0, 1), "earlier": (0, 1, 1)}
 
 
 def test_who_registers_and_never_comes() -> None:
     """They are new, and in the size of their cohort."""
-    found = retention(LOG, "1", registrations=ACCOUNTS)
+    cohorts = retention(LOG, "1", registrations=ACCOUNTS)
 
-    assert found.periods["new"].to_list() == [2, 1, 1]
-    assert found.triangle.filter(cohort=date(2024, 1, 2)).select(
+    assert cohorts.periods["new"].to_list() == [2, 1, 1]
+    assert cohorts.triangle.filter(cohort=date(2024, 1, 2)).select(
         "size", "retained"
     ).row(0) == (1, 0)
-    assert "1 user without an event" in found.audit.lines()[1]
+    assert "1 user without an event" in cohorts.audit.lines()[1]
 
 
 def test_users_who_register_twice() -> None:
@@ -213,13 +217,13 @@ def test_ids_of_two_kinds(tmp_path: Path) -> None:
     with pytest.raises(MixedIds, match="of two types"):
         retention(numbers, registrations=texts)
     pl.DataFrame(texts).write_csv(tmp_path / "accounts.csv")
-    found = retention(numbers, "1", registrations=str(tmp_path / "accounts.csv"))
-    assert found.days.select("users", "retained").row(0) == (2, 1)
+    cohorts = retention(numbers, "1", registrations=str(tmp_path / "accounts.csv"))
+    assert cohorts.days.select("users", "retained").row(0) == (2, 1)
 
 
 # -- segments ------------------------------------------------------------------------------------------------
 def test_who_has_several_segments_or_none() -> None:
-    """The first event's segment counts, and of several at one time the least; who has none is told apart."""
+    """The first event's segment counts, and of several at one time the least; who has none is distinguished."""
     first, each = (
         retention(LOG, "1", by="app", segments=how) for how in ("first", "each")
     )
@@ -244,16 +248,15 @@ def test_who_has_several_segments_or_none() -> None:
 def test_segments_of_the_registrations() -> None:
     """A column of the registrations tells users apart, whoever never came among them."""
     accounts = {**ACCOUNTS, "channel": ["ad", "ad", "friend", "friend"]}
-    found = retention(LOG, "1", registrations=accounts, by="channel")
+    cohorts = retention(LOG, "1", registrations=accounts, by="channel")
 
-    assert dict(found.periods.group_by("channel").agg(pl.col("new").sum()).rows()) == {
-        "ad": 2,
-        "friend": 2,
-    }
-    assert found.audit.no_segment == 0
+    assert dict(
+        cohorts.periods.group_by("channel").agg(pl.col("new").sum()).rows()
+    ) == {"ad": 2, "friend": 2}
+    assert cohorts.audit.no_segment == 0
 
 
-def test_a_segment_that_nobody_is_in() -> None:
+def test_a_segment_without_users() -> None:
     """It is refused by name, with the nearest; group the values into segments first."""
     with pytest.raises(BadOption, match="there is no segment 3"):
         retention(LOG, by="app", versus="3")
@@ -270,14 +273,14 @@ def test_a_segment_that_nobody_is_in() -> None:
     }
     with pytest.raises(UsageError, match="group the values into segments first"):
         retention(many, by="id")
-    some = {**many, "id": [at % 60 for at in range(2000)]}
+    subset = {**many, "id": [index % 60 for index in range(2000)]}
     with pytest.raises(UsageError, match="60 segments make 1,770 pairs"):
-        _ = retention(some, by="id").differences
-    assert retention(some, "0", by="id", versus="7").differences.height == 59
+        _ = retention(subset, by="id").differences
+    assert retention(subset, "0", by="id", versus="7").differences.height == 59
 
 
 @each(
-    ("given", "match"),
+    ("options", "match"),
     [
         ({"unit": "dya"}, "did you mean day"),
         ({"kind": "exakt"}, "did you mean exact"),
@@ -297,20 +300,20 @@ def test_a_segment_that_nobody_is_in() -> None:
         ({"columns": {"uid": "user_id", "a": "user_id"}}, ""),
     ],
 )
-def test_options_that_are_not_known(given: dict[str, Any], match: str) -> None:
+def test_options_that_are_not_known(options: dict[str, Any], match: str) -> None:
     """Each is refused, with what is known."""
-    days = given.pop("days", "1")
-    if "columns" in given:
+    days = options.pop("days", "1")
+    if "columns" in options:
         assert (
-            retention(LOG, days, **given).audit.users == 3
+            retention(LOG, days, **options).audit.users == 3
         )  # names that the table does not have are no matter
         return
     with pytest.raises(RankstoneError, match=match):
-        retention(LOG, days, **given)
+        retention(LOG, days, **options)
 
 
 def test_what_cannot_be_read(tmp_path: Path) -> None:
-    """Broken files are told of by line; other things are no tables."""
+    """Broken files are reported by line; other things are no tables."""
     broken = tmp_path / "log.csv"
     broken.write_text("user_id,time\na,2024-01-01\nb,2024-01-01,what,is,this\n")
     with pytest.raises(InputError, match="the row has 5 columns") as refused:
@@ -319,7 +322,7 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
     broken.write_text("user_id,time,x\na,2024-01-01,1\nb,what,is,this\n")
     with pytest.raises(
         InputError, match="the row has 4 columns"
-    ) as unread:  # also where nobody asks for x
+    ) as unread:  # also where no option needs x
         retention(str(broken))
     assert unread.value.where == f"{broken}:3"
     broken.write_text("user_id,time\n")

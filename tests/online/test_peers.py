@@ -1,4 +1,4 @@
-"""The same questions asked of DuckDB in SQL, and of pandas: on made data, and on real ones where they are."""
+"""The same questions in DuckDB's SQL, and in pandas: on made data, and on real ones where they are."""
 
 from __future__ import annotations
 
@@ -88,11 +88,11 @@ def in_sql(
     return connection.sql(query).fetchall()
 
 
-def told(found: Retention) -> list[tuple[Any, ...]]:
-    known = found.triangle.filter(~pl.col("censored"), pl.col("size") > 0).sort(
+def counted(result: Retention) -> list[tuple[Any, ...]]:
+    ordered = result.triangle.filter(~pl.col("censored"), pl.col("size") > 0).sort(
         "cohort", "age"
     )
-    return known.select(
+    return ordered.select(
         "cohort", "size", pl.col("at").cast(pl.Int64), "retained"
     ).rows()
 
@@ -104,9 +104,9 @@ def test_sql_says_the_same(name: str, unit: str, kind: str) -> None:
     """Sizes and retained users of every cohort that is known, and no other cohort, to the last user."""
     table = TABLES[name]()
     ages = [1, 3, 7, 30] if unit == "day" else [1, 2, 5]
-    found = retention(table, ages, unit=unit, kind=kind)
+    cohorts = retention(table, ages, unit=unit, kind=kind)
 
-    assert told(found) == in_sql(table, unit, ages, rolling=kind == "rolling")
+    assert counted(cohorts) == in_sql(table, unit, ages, rolling=kind == "rolling")
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -120,15 +120,15 @@ def test_pandas_says_the_same(name: str) -> None:
     pairs["age"] = (pairs["day"] - pairs["cohort"]).dt.days
     login = pairs.groupby("day")["user_id"].nunique()
     new = pairs.drop_duplicates("user_id").groupby("cohort")["user_id"].nunique()
-    found = retention(table, "1,7,30")
+    cohorts = retention(table, "1,7,30")
 
-    rows = {row["period"]: row for row in found.periods.iter_rows(named=True)}
+    rows = {row["period"]: row for row in cohorts.periods.iter_rows(named=True)}
     for day, count in login.items():
         assert rows[day.date()]["login"] == count
         assert rows[day.date()]["new"] == new.get(day, 0)
         assert rows[day.date()]["returning"] == count - new.get(day, 0)
     last = pairs["day"].max()
-    for row in found.days.iter_rows(named=True):
+    for row in cohorts.days.iter_rows(named=True):
         watched = pairs[pairs["cohort"] + pd.Timedelta(days=row["age"]) <= last]
         assert row["users"] == watched["user_id"].nunique()
         assert (
@@ -159,4 +159,4 @@ def test_a_log_from_anywhere(tmp_path: Path) -> None:
     assert retention(
         f"duckdb:{path}#events", tz="UTC", progress=read.append
     ).cohorts.equals(expected)
-    assert sum(read) >= 2 * table.height  # two looks, each told of
+    assert sum(read) >= 2 * table.height  # two looks, each reported

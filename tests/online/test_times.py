@@ -60,10 +60,10 @@ def test_every_zone_has_its_days() -> None:
         zone: read_times(events, Clock(tz=zone)).day.cast(pl.Date).alias(zone)
         for zone in zones
     }
-    found = events.frame.select(**reads).collect()
+    rows = events.frame.select(**reads).collect()
 
     for zone in zones:
-        assert found[zone].to_list() == [
+        assert rows[zone].to_list() == [
             time.astimezone(ZoneInfo(zone)).date() for time in times
         ], zone
 
@@ -76,7 +76,7 @@ def test_where_clocks_change(zone: str, change: datetime, unit: str) -> None:
     """Minute by minute around a change of clocks, days, weeks and months are those of the wall calendar."""
     times = [change + timedelta(minutes=11 * step) for step in range(-400, 400)]
     log = {"user_id": list(range(len(times))), "time": times}
-    found = retention(log, "1", unit=unit, tz=zone).periods
+    periods = retention(log, "1", unit=unit, tz=zone).periods
     calendar = Calendar(unit)
     walls = [time.astimezone(ZoneInfo(zone)).date() for time in times]
     expected = {calendar.start(calendar.of(day)): 0 for day in walls}
@@ -84,7 +84,8 @@ def test_where_clocks_change(zone: str, change: datetime, unit: str) -> None:
         expected[calendar.start(calendar.of(day))] += 1
 
     assert (
-        dict(found.filter(pl.col("new") > 0).select("period", "new").rows()) == expected
+        dict(periods.filter(pl.col("new") > 0).select("period", "new").rows())
+        == expected
     )
 
 
@@ -113,7 +114,7 @@ def test_a_period_holds_its_days(day: date, unit: str, week_start: str) -> None:
 
 
 def test_times_without_a_zone() -> None:
-    """They stay as written; said to be local they are; brought to another zone they may be of another day."""
+    """They stay as written; declared local they are; brought to another zone they may be of another day."""
     late = [datetime(2024, 1, 31, 23, 30)]  # noqa: DTZ001 - without a zone is the point
 
     assert days(late) == [date(2024, 1, 31)]
@@ -133,9 +134,9 @@ def test_times_without_a_zone() -> None:
 def test_an_hour_that_came_twice_and_one_that_never_came() -> None:
     """The first is taken and counted; a time that does not exist cannot be read."""
     twice = {"user_id": ["u"], "time": ["2024-10-27 02:30:00"]}
-    found = retention(twice, times_in="Europe/Berlin", tz="Asia/Kolkata")
-    assert found.audit.twice == 1
-    assert "in an hour that occurs twice" in found.audit.lines()[0]
+    cohorts = retention(twice, times_in="Europe/Berlin", tz="Asia/Kolkata")
+    assert cohorts.audit.twice == 1
+    assert "in an hour that occurs twice" in cohorts.audit.lines()[0]
 
     never = {
         "user_id": ["u", "v"],
@@ -153,7 +154,7 @@ def test_an_hour_that_came_twice_and_one_that_never_came() -> None:
 
 
 def test_texts_of_many_forms_and_with_a_zone_in_some() -> None:
-    """ISO 8601 in all its dress; without a zone beside others only where that is said."""
+    """ISO 8601 in all its dress; without a zone beside others only where that is stated."""
     zoned = [
         "2024-01-31T23:30:00Z",
         "2024-01-31t23:30:00z",
@@ -185,7 +186,7 @@ def test_texts_of_many_forms_and_with_a_zone_in_some() -> None:
         days(["2024-01-31", "2024-01-31 10:00:00"])
 
 
-def test_the_unit_of_numbers_is_recognised_or_said() -> None:
+def test_the_unit_of_numbers_is_recognised_or_stated() -> None:
     """Seconds to nanoseconds by their size, dates written as numbers; else nothing is guessed."""
     seconds = int(datetime(2024, 2, 29, 12, tzinfo=UTC).timestamp())
     for per, name in (
@@ -197,9 +198,9 @@ def test_the_unit_of_numbers_is_recognised_or_said() -> None:
         assert (
             days([seconds * per]) == days([str(seconds * per)]) == [date(2024, 2, 29)]
         )
-        told = retention({"user_id": ["u"], "time": [seconds * per]}).audit.times
-        assert name in told
-        assert "recognised" in told
+        times = retention({"user_id": ["u"], "time": [seconds * per]}).audit.times
+        assert name in times
+        assert "recognised" in times
     assert (
         days([20240229])
         == days(["20240229"])

@@ -14,10 +14,10 @@ Point = tuple[Fraction, Fraction]
 
 def recall_precision(hits: Sequence[bool], total: int) -> list[Point]:
     """Return (recall, precision) at every rank of a list."""
-    points, found = [], 0
+    points, count = [], 0
     for rank, hit in enumerate(hits, start=1):
-        found += hit
-        points.append((Fraction(found, total), Fraction(found, rank)))
+        count += hit
+        points.append((Fraction(count, total), Fraction(count, rank)))
     return points
 
 

@@ -34,7 +34,9 @@ def subtopics(doc: Id, grade: float) -> dict[str, float]:
     code = _code(doc)
     first = NAMES[code % 3]
     others = [
-        name for at, name in enumerate(NAMES) if code >> (5 + at) & 1 and name != first
+        name
+        for index, name in enumerate(NAMES)
+        if code >> (5 + index) & 1 and name != first
     ]
     return {first: grade, **dict.fromkeys(others, grade - 1 if grade >= 1 else grade)}
 
@@ -67,12 +69,12 @@ def serves(doc: Id, grade: float, spec: Spec) -> set[str]:
 
 def weights(facts: Facts, spec: Spec) -> dict[str, Fraction]:
     """Return what each subtopic weighs that some document is relevant to."""
-    some = {
+    names = {
         name for doc, grade in facts.pool for name in serves(doc, grade, _inner(spec))
     }
     chosen = {
         name: Fraction(WEIGHTS[name]) if facts.weighted else Fraction(1)
-        for name in sorted(some)
+        for name in sorted(names)
     }
     return {name: weight for name, weight in chosen.items() if weight > 0}
 
@@ -109,8 +111,8 @@ def new_gains(
     """Return what each rank gains: a subtopic is worth 1 − α times what it was, each time it is served."""
     fresh = weights(facts, spec)
     gains = []
-    for one in docs:
-        served = serves(*one, spec) & set(fresh) if one is not None else set()
+    for doc in docs:
+        served = serves(*doc, spec) & set(fresh) if doc is not None else set()
         gains.append(sum((fresh[name] for name in served), Fraction(0)))
         for name in served:
             fresh[name] *= 1 - _alpha(spec)
@@ -123,8 +125,8 @@ def greedy(facts: Facts, spec: Spec) -> list[tuple[Id, float] | None]:
     chosen: list[tuple[Id, float] | None] = []
     while left:
         tried = [
-            (new_gains([*chosen, one], facts, spec)[-1], str(one[0]).encode(), one)
-            for one in left
+            (new_gains([*chosen, item], facts, spec)[-1], str(item[0]).encode(), item)
+            for item in left
         ]
         best = max(tried, key=lambda entry: entry[:2])[2]
         chosen.append(best)
@@ -173,9 +175,9 @@ def coverage(facts: Facts, spec: Spec) -> float:
     exist = set(weights(facts, spec))
     shown = {
         name
-        for one in ranked(facts, spec.k)
-        if one is not None
-        for name in serves(*one, spec)
+        for item in ranked(facts, spec.k)
+        if item is not None
+        for name in serves(*item, spec)
     } & exist
     return len(shown) / len(exist) if exist else 0.0
 
@@ -185,10 +187,10 @@ def _inner(spec: Spec) -> Spec:
     from tests.oracle.oracle import read_measure
 
     if spec.name == "IA":
-        given = read_measure(str(spec.given["of"]))
-        return Made(given.name, spec.k, given.given)
+        inputs = read_measure(str(spec.parameters["of"]))
+        return Made(inputs.name, spec.k, inputs.parameters)
     return (
-        Made(spec.name.removesuffix("_IA"), spec.k, spec.given)
+        Made(spec.name.removesuffix("_IA"), spec.k, spec.parameters)
         if spec.name in ("AP_IA", "P_IA")
         else spec
     )
@@ -206,10 +208,10 @@ def over_intents(facts: Facts, spec: Spec) -> float:
             None
             if slot is None
             else Slot(
-                None if one is None else subtopics(*one).get(name),
-                judged=one is not None,
+                None if item is None else subtopics(*item).get(name),
+                judged=item is not None,
             )
-            for slot, one in zip(facts.slots, ranked(facts, None), strict=True)
+            for slot, item in zip(facts.slots, ranked(facts, None), strict=True)
         )
         own = [
             g
@@ -218,7 +220,11 @@ def over_intents(facts: Facts, spec: Spec) -> float:
             if n == name
         ]
         part = Made(
-            slots, facts.n, tuple(sorted(own, reverse=True)), facts.lowest, facts.found
+            slots,
+            facts.n,
+            tuple(sorted(own, reverse=True)),
+            facts.lowest,
+            facts.retrieved,
         )
         added += float(weight) * float(ALL[inner.name](part, inner) or 0.0)
     return added / float(sum(whole.values())) if whole else 0.0
@@ -243,8 +249,8 @@ def global_gain(doc: Id, grade: float, facts: Facts, spec: Spec) -> float:
 def d_ndcg(facts: Facts, spec: Spec) -> float:
     """Return nDCG of global gains."""
     shown = [
-        0.0 if one is None else global_gain(*one, facts, spec)
-        for one in ranked(facts, spec.k)
+        0.0 if item is None else global_gain(*item, facts, spec)
+        for item in ranked(facts, spec.k)
     ]
     every = sorted(
         (global_gain(doc, grade, facts, spec) for doc, grade in facts.pool),
@@ -269,9 +275,9 @@ def d_sharp(facts: Facts, spec: Spec) -> float:
 # -- propensities --------------------------------------------------------------------------------------
 def propensity_scored(facts: Facts, spec: Spec) -> float:
     """Divide the weights of relevant labels found by the largest there are."""
-    found = [
-        1 / propensity(one[0]) if one is not None and counts(one[1], spec) else 0.0
-        for one in ranked(facts, spec.k)
+    listed = [
+        1 / propensity(item[0]) if item is not None and counts(item[1], spec) else 0.0
+        for item in ranked(facts, spec.k)
     ]
     best = sorted(
         (1 / propensity(doc) for doc, g in facts.pool if counts(g, spec)), reverse=True
@@ -284,7 +290,7 @@ def propensity_scored(facts: Facts, spec: Spec) -> float:
             for rank, v in enumerate(values, start=1)
         )
 
-    return added(found) / added(best) if best else 0.0
+    return added(listed) / added(best) if best else 0.0
 
 
 # -- sessions ------------------------------------------------------------------------------------------

@@ -44,11 +44,11 @@ class Spec:
 
     name: str
     k: int | None
-    given: dict[str, Any] = field(hash=False)
+    parameters: dict[str, Any] = field(hash=False)
 
     def get(self, name: str, default: Any) -> Any:
-        """Return a parameter, or what it is when nobody says anything."""
-        return self.given.get(name, default)
+        """Return a parameter, or its default."""
+        return self.parameters.get(name, default)
 
 
 @cache
@@ -58,12 +58,12 @@ def read_measure(text: str) -> Spec:
     k = None
     if isinstance(tree, ast.BinOp):
         k, tree = _literal(tree.right), tree.left
-    given: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     if isinstance(tree, ast.Call):
-        given = {str(word.arg): _literal(word.value) for word in tree.keywords}
+        options = {str(word.arg): _literal(word.value) for word in tree.keywords}
         tree = tree.func
     assert isinstance(tree, ast.Name), text
-    return Spec(tree.id, k, given)
+    return Spec(tree.id, k, options)
 
 
 def _literal(node: ast.expr) -> Any:
@@ -100,7 +100,7 @@ class Facts:
     n: int
     ideal: tuple[float, ...]
     lowest: float
-    found: bool
+    retrieved: bool
     pool: tuple[tuple[Id, float], ...] = ()
     weighted: bool = False
     candidates: int = 0
@@ -200,7 +200,9 @@ def orders(
 
 def keys_in(order: Sequence[Id], keys: Mapping[Id, Sequence[float]]) -> list[float]:
     """Return the key of each row of an order, in which copies fall; larger keys come first."""
-    return [keys[doc][list(order[:at]).count(doc)] for at, doc in enumerate(order)]
+    return [
+        keys[doc][list(order[:index]).count(doc)] for index, doc in enumerate(order)
+    ]
 
 
 def keys_of(
@@ -226,7 +228,7 @@ def settle_copies(
     """Return the rows that stay, with their keys, and which of them earn nothing as they are copies."""
     copies = list(zip(order, keys_in(order, keys), strict=True))
     if duplicates == "first_keep_rank":
-        return copies, [doc in order[:at] for at, doc in enumerate(order)]
+        return copies, [doc in order[:index] for index, doc in enumerate(order)]
     if duplicates in ("first_drop", "last_drop"):
         step = -1 if duplicates == "last_drop" else 1
         kept: dict[Id, float] = {}
@@ -262,15 +264,15 @@ def settle(
     ends: dict[int, int] = {}
     for (doc, key), nothing in zip(copies, worthless, strict=True):
         before = len(slots)
-        known = grades.get(doc, None if imputed is None else imputed.get(doc))
-        grade = known if known is None or key > least else min(known, 0.0)
+        value = grades.get(doc, None if imputed is None else imputed.get(doc))
+        grade = value if value is None or key > least else min(value, 0.0)
         grade = None if nothing else grade
-        if known is not None and not nothing:
-            shown.append(known)
+        if value is not None and not nothing:
+            shown.append(value)
             if doc not in grades and doc not in entered:
-                ideal.append(known)
+                ideal.append(value)
             if doc in entered and duplicates == "keep_judged":
-                ideal.append(known)
+                ideal.append(value)
         if doc in grades:
             name = doc if named else None
             slots.append(Slot(grade, judged=True, doc=name, block=block.get(doc, 0)))
@@ -295,7 +297,7 @@ def settle(
         "candidates": candidates,
         "ends": tuple(ends.items()),
     }
-    return Facts(tuple(slots), n, tuple(ideal), lowest, found=True, **more)
+    return Facts(tuple(slots), n, tuple(ideal), lowest, retrieved=True, **more)
 
 
 def _mean(grades: Sequence[float]) -> float:
@@ -373,7 +375,13 @@ def align(
                 pool = tuple(grades.items()) if named else ()
                 candidates = options.get("candidates") or 0
                 facts = Facts(
-                    (), 0, ideal, lowest, found=False, pool=pool, candidates=candidates
+                    (),
+                    0,
+                    ideal,
+                    lowest,
+                    retrieved=False,
+                    pool=pool,
+                    candidates=candidates,
                 )
                 possible[query] = {facts: 1}
             continue
@@ -381,7 +389,9 @@ def align(
         imputed = impute(query, [doc for doc, _ in docs], judged, options)
         pooled_docs = set(signed.get(query, {})) - set(grades)
         block = {
-            doc: at for at, tied in enumerate(tie_blocks(docs, options)) for doc in tied
+            doc: index
+            for index, tied in enumerate(tie_blocks(docs, options))
+            for doc in tied
         }
         possible[query] = Counter(
             settle(
@@ -512,7 +522,7 @@ def reciprocal_rank(facts: Facts, spec: Spec) -> float:
 def gain_of(grade: float, spec: Spec) -> float:
     """Return what a grade is worth."""
     gain = spec.get("gain", "linear")
-    if "rel" in spec.given and not relevant(grade, spec):
+    if "rel" in spec.parameters and not relevant(grade, spec):
         return 0.0
     if isinstance(gain, dict):
         return float({0: 0.0, **gain}[grade])
@@ -538,7 +548,7 @@ def divisor(rank: int, spec: Spec) -> float:
     if discount == "reciprocal":
         return float(rank)
     if discount == "geometric":
-        return 1 / float(spec.given["p"]) ** (rank - 1)
+        return 1 / float(spec.parameters["p"]) ** (rank - 1)
     return 1.0
 
 
@@ -607,12 +617,12 @@ def retrieved(facts: Facts, _spec: Spec) -> float:
     return float(facts.n)
 
 
-def known(facts: Facts, spec: Spec) -> float:
+def number_relevant(facts: Facts, spec: Spec) -> float:
     """Count the relevant documents."""
     return float(relevant_total(facts, spec))
 
 
-def found(facts: Facts, spec: Spec) -> float:
+def number_retrieved(facts: Facts, spec: Spec) -> float:
     """Count the relevant documents in the first k."""
     return float(hits_until(facts, spec, spec.k))
 
@@ -630,8 +640,8 @@ FORMULAS: dict[str, Callable[[Facts, Spec], float | None]] = {
     "nDCG": ndcg,
     "Judged": judged_share,
     "NumRet": retrieved,
-    "NumRel": known,
-    "NumRelRet": found,
+    "NumRel": number_relevant,
+    "NumRelRet": number_retrieved,
     **user_models.FORMULAS,
     **trec.FORMULAS,
     **diversity.FORMULAS,
@@ -664,10 +674,10 @@ def score(
     possible: Mapping[Facts, int], spec: Spec, options: Mapping[str, Any]
 ) -> Score | None:
     """Return one query's score; None when the query is left out."""
-    some = next(iter(possible))
+    result = next(iter(possible))
     empty = options.get("empty", "zero")
     without = (
-        spec.name not in ("Judged", "Unjudged") and relevant_total(some, spec) == 0
+        spec.name not in ("Judged", "Unjudged") and relevant_total(result, spec) == 0
     )
     if without and empty == "drop":
         return None
@@ -684,8 +694,11 @@ def score(
     if without and spec.name not in INDIFFERENT:
         if empty == "undefined":
             return Score(None, "undefined")
-        status, value = "no_relevant", 1.0 if empty == "one" and some.found else 0.0
-    return Score(value, status if some.found else "missing")
+        status, value = (
+            "no_relevant",
+            1.0 if empty == "one" and result.retrieved else 0.0,
+        )
+    return Score(value, status if result.retrieved else "missing")
 
 
 def _over_ties(
@@ -707,7 +720,7 @@ def scores(
     every = {
         str(query): score(lists, spec, options) for query, lists in possible.items()
     }
-    return {query: one for query, one in every.items() if one is not None}
+    return {query: value for query, value in every.items() if value is not None}
 
 
 def aggregate(values: Sequence[float], how: str) -> float:

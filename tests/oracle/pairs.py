@@ -34,14 +34,14 @@ def _total(facts: Facts, spec: Spec) -> int:
 # -- relevant documents against negatives ----------------------------------------------------------------
 def _returned(facts: Facts, spec: Spec, k: int | None) -> list[Returned]:
     """Return the documents of the list that take part, in order."""
-    found = []
+    rows = []
     for rank, slot in enumerate(facts.slots[:k], start=1):
         if slot is None:
             continue
         hit = _is_hit(slot, spec)
         if hit or slot.grade is not None or spec.get("negatives", None) != "judged":
-            found.append((rank, slot.block, hit))
-    return found
+            rows.append((rank, slot.block, hit))
+    return rows
 
 
 def _known_negatives(facts: Facts, spec: Spec, k: int | None) -> int:
@@ -59,11 +59,11 @@ def _alone(spec: Spec, facts: Facts) -> float | None:
     return 0.0 if _total(facts, spec) else None
 
 
-def _right(one: Returned, other: Returned, spec: Spec) -> float:
+def _right(returned: Returned, other: Returned, spec: Spec) -> float:
     """Return what a relevant document and a negative of the list earn."""
-    if spec.get("tied", "half") == "half" and one[1] == other[1]:
+    if spec.get("tied", "half") == "half" and returned[1] == other[1]:
         return 0.5
-    return 1.0 if one[0] < other[0] else 0.0
+    return 1.0 if returned[0] < other[0] else 0.0
 
 
 def auc(facts: Facts, spec: Spec) -> float | None:
@@ -72,18 +72,20 @@ def auc(facts: Facts, spec: Spec) -> float | None:
     positives = [doc for doc in listed if doc[2]]
     negatives = [doc for doc in listed if not doc[2]]
     rule = spec.get("unreturned", "bottom_tied")
-    if not facts.found and (
+    if not facts.retrieved and (
         rule == "exclude" or spec.get("negatives", None) == "candidates"
     ):
         return _alone(spec, facts)
-    earned = sum(_right(one, other, spec) for one in positives for other in negatives)
+    earned = sum(
+        _right(positive, other, spec) for positive in positives for other in negatives
+    )
     lost = _total(facts, spec) - len(positives)
     rest = _known_negatives(facts, spec, spec.k) - len(negatives)
     pairs = len(positives) * len(negatives)
     if rule != "exclude":
         earned += len(positives) * rest
         pairs += len(positives) * rest + lost * len(negatives) + lost * rest
-        if rule == "bottom_tied" and facts.found:
+        if rule == "bottom_tied" and facts.retrieved:
             earned += lost * rest / 2
     return earned / pairs if pairs else None
 
@@ -96,7 +98,7 @@ def partial_auc(facts: Facts, spec: Spec) -> float | None:
     shown = len(listed) - positives
     relevant = positives if rule == "exclude" else _total(facts, spec)
     negatives = shown if rule == "exclude" else _known_negatives(facts, spec, None)
-    if not facts.found and (
+    if not facts.retrieved and (
         rule == "exclude" or spec.get("negatives", None) == "candidates"
     ):
         return _alone(spec, facts)
@@ -112,7 +114,7 @@ def partial_auc(facts: Facts, spec: Spec) -> float | None:
         values.append(earned)
     below = 0.0
     if (
-        rule == "bottom_tied" and facts.found
+        rule == "bottom_tied" and facts.retrieved
     ):  # of the rest any number comes before a lost document
         rest = negatives - shown
         below = (
@@ -178,7 +180,7 @@ def inferred_ap(facts: Facts, spec: Spec) -> float:
 # -- pairs against every ideal order ---------------------------------------------------------------------
 def rank_correlation(facts: Facts, spec: Spec) -> float | None:
     """Try every ideal order and keep the best."""
-    if not facts.found:
+    if not facts.retrieved:
         return 0.0
     docs = [
         (slot.grade, slot.block)
@@ -186,10 +188,10 @@ def rank_correlation(facts: Facts, spec: Spec) -> float | None:
         if slot is not None and slot.grade is not None
     ]
     grades, blocks = [grade for grade, _ in docs], [block for _, block in docs]
-    weights = [_mean_of_block(blocks, at, spec) for at in range(len(docs))]
+    weights = [_mean_of_block(blocks, index, spec) for index in range(len(docs))]
     best = None
     for order in _ideal_orders(grades):
-        place = {doc: at for at, doc in enumerate(order, start=1)}
+        place = {doc: position for position, doc in enumerate(order, start=1)}
         if spec.get("weight_on", "model") == "ideal":
             weights = [_weight(place[doc], spec) for doc in range(len(docs))]
         kept = whole = 0.0
@@ -223,9 +225,11 @@ def _ideal_orders(grades: Sequence[Any]) -> Iterator[list[int]]:
         yield [doc for members in arranged for doc in members]
 
 
-def _mean_of_block(blocks: list[int], at: int, spec: Spec) -> float:
+def _mean_of_block(blocks: list[int], position: int, spec: Spec) -> float:
     places = [
-        place for place, block in enumerate(blocks, start=1) if block == blocks[at]
+        place
+        for place, block in enumerate(blocks, start=1)
+        if block == blocks[position]
     ]
     return sum(_weight(place, spec) for place in places) / len(places)
 
@@ -279,11 +283,11 @@ def last_relevant(facts: Facts, spec: Spec) -> float | None:
     if lost and rule == "bottom_tied":
         places, first = facts.candidates - len(facts.slots), len(facts.slots)
         ways = {
-            at: math.comb(at - 1, lost - 1) for at in range(lost, places + 1)
+            index: math.comb(index - 1, lost - 1) for index in range(lost, places + 1)
         }  # at is the last of them
-        return sum((first + at) * count for at, count in ways.items()) / sum(
-            ways.values()
-        )
+        return sum(
+            (first + position) * count for position, count in ways.items()
+        ) / sum(ways.values())
     return float(ranks[-1]) if ranks else None
 
 
@@ -295,14 +299,14 @@ def work_saved(facts: Facts, spec: Spec) -> float | None:
         if spec.get("documents", "list") == "catalogue"
         else len(facts.slots)
     )
-    if not facts.found and relevant:
+    if not facts.retrieved and relevant:
         return 0.0
     if not relevant or not documents:
         return None
-    found = 0
+    count = 0
     for rank, slot in enumerate(facts.slots, start=1):
-        found += _is_hit(slot, spec)
-        if found / relevant >= recall:
+        count += _is_hit(slot, spec)
+        if count / relevant >= recall:
             return float((documents - rank) / documents - (1 - recall))
     return 0.0
 

@@ -35,13 +35,13 @@ def total(facts: Facts, spec: Spec) -> int:
 
 
 # -- interpolated precision ----------------------------------------------------------------------------
-def reaches(found: int, level: float, relevant: int, interp: str) -> bool:
+def reaches(count: int, level: float, relevant: int, interp: str) -> bool:
     """Tell whether so many relevant documents make up a level of recall."""
     if interp == "trec9":
-        return found >= int(level * relevant + 0.9)
+        return count >= int(level * relevant + 0.9)
     if interp == "trec10":
-        return found >= int(Fraction(level * relevant) + Fraction(1, 2))
-    return relevant > 0 and Fraction(found, relevant) >= Fraction(str(level))
+        return count >= int(Fraction(level * relevant) + Fraction(1, 2))
+    return relevant > 0 and Fraction(count, relevant) >= Fraction(str(level))
 
 
 def at_level(facts: Facts, spec: Spec, level: float) -> float:
@@ -59,14 +59,14 @@ def at_level(facts: Facts, spec: Spec, level: float) -> float:
 
 def interpolated(facts: Facts, spec: Spec) -> float:
     """Precision at one level of recall."""
-    return at_level(facts, spec, float(spec.given["recall"]))
+    return at_level(facts, spec, float(spec.parameters["recall"]))
 
 
 def interpolated_average(facts: Facts, spec: Spec) -> float:
     """Average over levels."""
     points = spec.get("levels", 11)
     levels = (
-        [at / (points - 1) for at in range(int(points))]
+        [index / (points - 1) for index in range(int(points))]
         if not isinstance(points, set)
         else sorted(points)
     )
@@ -137,8 +137,8 @@ def binary_g(facts: Facts, spec: Spec) -> float:
 def g(facts: Facts, spec: Spec) -> float:
     """Each gain over the logarithm of what the ideal list is ahead by."""
     ideal, cost, brought, added = ideal_gains(facts, spec), 0.0, 0.0, 0.0
-    for at, worth in enumerate(gains(facts, spec)):
-        cost += max(ideal[at] if at < len(ideal) else 0.0, 1.0)
+    for index, worth in enumerate(gains(facts, spec)):
+        cost += max(ideal[index] if index < len(ideal) else 0.0, 1.0)
         brought += worth
         added += worth / math.log2(2 + cost - brought)
     best = sum(ideal[: spec.k])
@@ -148,7 +148,7 @@ def g(facts: Facts, spec: Spec) -> float:
 def ndcg_at_relevant(facts: Facts, spec: Spec) -> float:
     """Average nDCG over the ranks of relevant documents, and the end for those missed."""
     ideal, shown = ideal_gains(facts, spec), gains(facts, spec)
-    found = [
+    values = [
         dcg(shown, rank) / dcg(ideal, rank)
         for rank, worth in enumerate(shown, start=1)
         if worth > 0
@@ -156,16 +156,16 @@ def ndcg_at_relevant(facts: Facts, spec: Spec) -> float:
     if not ideal:
         return 0.0
     end = dcg(shown, len(shown)) / dcg(ideal, len(ideal))
-    return (sum(found) + (len(ideal) - len(found)) * end) / len(ideal)
+    return (sum(values) + (len(ideal) - len(values)) * end) / len(ideal)
 
 
 def ndcg_at_steps(facts: Facts, spec: Spec) -> float:
     """Average nDCG over the depths at which the ideal list steps down, and the end of a longer list."""
     ideal, shown = ideal_gains(facts, spec), gains(facts, spec)
     depths = [
-        at
-        for at, worth in enumerate(ideal, start=1)
-        if at == len(ideal) or ideal[at] < worth
+        position
+        for position, worth in enumerate(ideal, start=1)
+        if position == len(ideal) or ideal[position] < worth
     ]
     if len(facts.slots) > len(ideal) + 1:
         depths.append(len(facts.slots))
@@ -193,7 +193,7 @@ def log_odds(facts: Facts, spec: Spec) -> float:
 
 # -- counts --------------------------------------------------------------------------------------------
 def unjudged(facts: Facts, spec: Spec) -> float | None:
-    """Count ranks with a document that nobody judged, over all ranks."""
+    """Count ranks with a document without a judgment, over all ranks."""
     depth = facts.n if spec.k is None else spec.k
     bad = sum(slot is not None and not slot.judged for slot in facts.slots[: spec.k])
     return bad / depth if depth else None
@@ -239,9 +239,9 @@ def over_groups(name: str) -> Callable[[Facts, Spec], float]:
                 for n, g in diversity.subtopics(doc, grade).items()
                 if n == group
             ]
-            part = Made(slots, facts.n, tuple(own), facts.lowest, facts.found)
+            part = Made(slots, facts.n, tuple(own), facts.lowest, facts.retrieved)
             values.append(
-                float(ALL[name](part, Asked(name, spec.k, spec.given)) or 0.0)
+                float(ALL[name](part, Asked(name, spec.k, spec.parameters)) or 0.0)
             )
         return sum(values) / len(values) if values else 0.0
 
@@ -249,7 +249,7 @@ def over_groups(name: str) -> Callable[[Facts, Spec], float]:
 
 
 def _own(slot: Slot, group: str) -> float | None:
-    """Return a group's own grade of what stands in a slot; imputed grades are nobody's."""
+    """Return a group's own grade of what stands in a slot; imputed grades belong to no group."""
     if slot.doc is None or slot.grade is None or not slot.judged:
         return None
     return diversity.subtopics(slot.doc, slot.grade).get(group)

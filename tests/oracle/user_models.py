@@ -44,7 +44,7 @@ def counts(grade: float | None, spec: Spec) -> bool:
 
 def share(grade: float | None, spec: Spec) -> float:
     """Return a gain from 0 to 1."""
-    if grade is None or ("rel" in spec.given and not counts(grade, spec)):
+    if grade is None or ("rel" in spec.parameters and not counts(grade, spec)):
         return 0.0
     gain, top = (
         spec.get("gain", USUAL_GAIN.get(spec.name, "linear")),
@@ -69,7 +69,7 @@ def largest_share(spec: Spec) -> float:
     gain = spec.get("gain", USUAL_GAIN.get(spec.name, "linear"))
     if isinstance(gain, dict):
         return float(max(gain.values()))
-    return 1.0 if gain == "binary" else share(spec.given["max_grade"], spec)
+    return 1.0 if gain == "binary" else share(spec.parameters["max_grade"], spec)
 
 
 def gain(grade: float | None, spec: Spec) -> float:
@@ -118,21 +118,21 @@ def normalised_err(facts: Facts, spec: Spec) -> float:
 # -- rank-biased precision -------------------------------------------------------------------------------
 def rank_biased_precision(facts: Facts, spec: Spec) -> float:
     """(1 − p) Σ g p^(i − 1)."""
-    p: float = spec.given["p"]
+    p: float = spec.parameters["p"]
     return (1 - p) * sum(
-        share(grade, spec) * p**at for at, grade in enumerate(grades(facts, spec))
+        share(grade, spec) * p**index for index, grade in enumerate(grades(facts, spec))
     )
 
 
 def residual_of_rbp(facts: Facts, spec: Spec) -> float:
     """Return what unjudged ranks and the tail could add."""
-    p: float = spec.given["p"]
+    p: float = spec.parameters["p"]
     top, slots = largest_share(spec), shown(facts, spec)
     total = top * p ** len(slots)
-    for at, slot in enumerate(slots):
+    for index, slot in enumerate(slots):
         known = slot is not None and slot.judged
         now = 0.0 if slot is None else share(slot.grade, spec)
-        total += 0.0 if known else (1 - p) * p**at * (top - now)
+        total += 0.0 if known else (1 - p) * p**index * (top - now)
     return total
 
 
@@ -144,8 +144,8 @@ def continuations(model: str, gains: Sequence[float], spec: Spec) -> list[float]
     cost, half_life = spec.get("cost", 1.0), spec.get("half_life", 1.0)
     chances, gathered = [], 0.0
     wanted, budget, stopped = goal, float(spec.k or 0), False
-    for rank, found in enumerate(gains, start=1):
-        gathered += found
+    for rank, result in enumerate(gains, start=1):
+        gathered += result
         if model in ("P", "SDCG", "NERR8", "NERR9") and rank == spec.k:
             chances.append(0.0)
         elif model == "P":
@@ -160,17 +160,17 @@ def continuations(model: str, gains: Sequence[float], spec: Spec) -> list[float]
             both = goal + (goal - gathered)
             chances.append(((rank + both - 1) / (rank + both)) ** 2)
         elif model == "NERR8":
-            chances.append(1 - found)
+            chances.append(1 - result)
         elif model == "NERR9":
-            chances.append(rank / (rank + 1) * (1 - found))
+            chances.append(rank / (rank + 1) * (1 - result))
         elif model == "NERR10":
-            chances.append(p * (1 - found))
+            chances.append(p * (1 - result))
         elif model == "NERR11":
             chances.append(
-                ((rank + 2 * goal - 1) / (rank + 2 * goal)) ** 2 * (1 - found)
+                ((rank + 2 * goal - 1) / (rank + 2 * goal)) ** 2 * (1 - result)
             )
         elif model == "RR":
-            chances.append(1.0 if found == 0 else 0.0)
+            chances.append(1.0 if result == 0 else 0.0)
         elif model == "AP":
             here, below = (
                 sum(g / j for j, g in enumerate(gains, start=1) if j >= least)
@@ -178,19 +178,20 @@ def continuations(model: str, gains: Sequence[float], spec: Spec) -> list[float]
             )
             chances.append(below / here if here else 0.0)
         elif model == "TBG":
-            spent = spec.get("cost_relevant", cost) if found > 0 else cost
+            spent = spec.get("cost_relevant", cost) if result > 0 else cost
             chances.append(2 ** (-spent / half_life))
         elif model == "U":
             now, then = (
-                max(0.0, 1 - at * cost / spec.given["L"]) for at in (rank - 1, rank)
+                max(0.0, 1 - position * cost / spec.parameters["L"])
+                for position in (rank - 1, rank)
             )
             chances.append(then / now if now else 0.0)
         else:
             assert model == "BPM"
             stopped = stopped or gathered >= wanted - NEARLY or rank >= budget - NEARLY
             chances.append(0.0 if stopped else 1.0)
-            wanted += spec.get("hb", 0.0) * (found - spec.get("gain_med", 0.5))
-            budget += spec.get("hc", 0.0) * (found - spec.get("gain_med", 0.5))
+            wanted += spec.get("hb", 0.0) * (result - spec.get("gain_med", 0.5))
+            budget += spec.get("hc", 0.0) * (result - spec.get("gain_med", 0.5))
     return chances
 
 
@@ -200,17 +201,19 @@ def walk(gains: Sequence[float], spec: Spec, output: str) -> float:
     for chance in continuations(spec.get("model", spec.name), gains, spec)[:-1]:
         looked.append(looked[-1] * chance)
     cost = spec.get("cost", 1.0)
-    costs = [spec.get("cost_relevant", cost) if found > 0 else cost for found in gains]
-    utility = sum(v * found for v, found in zip(looked, gains, strict=True))
+    costs = [
+        spec.get("cost_relevant", cost) if result > 0 else cost for result in gains
+    ]
+    utility = sum(v * result for v, result in zip(looked, gains, strict=True))
     spent = sum(v * c for v, c in zip(looked, costs, strict=True))
-    told: dict[str, float] = {
+    texts: dict[str, float] = {
         "EU": utility / sum(looked),
         "ETU": utility,
         "EC": spent / sum(looked),
         "ETC": spent,
         "ED": sum(looked),
     }
-    return told[output]
+    return texts[output]
 
 
 def end_of_walk(spec: Spec) -> int:
@@ -231,8 +234,8 @@ def user_model(facts: Facts, spec: Spec) -> float:
     if not output.startswith("Res"):
         return walk(known, spec, output)
     hoped = [
-        found if slot is not None and slot.judged else largest_share(spec)
-        for slot, found in zip(slots, known, strict=True)
+        row if slot is not None and slot.judged else largest_share(spec)
+        for slot, row in zip(slots, known, strict=True)
     ]
     return walk(hoped, spec, output[3:]) - walk(known, spec, output[3:])
 
@@ -252,7 +255,7 @@ def time_biased_gain(facts: Facts, spec: Spec) -> float:
                 * spec.get("save", 0.77)
                 * 0.5 ** (clock / spec.get("half_life", 224))
             )
-        reading = spec.get("per_word", 0.018) * spec.given["words"] + spec.get(
+        reading = spec.get("per_word", 0.018) * spec.parameters["words"] + spec.get(
             "opening", 7.8
         )
         clock += spec.get("summary", 4.4) + reading * click
@@ -266,8 +269,8 @@ def u_measure(facts: Facts, spec: Spec) -> float:
         cost = spec.get("cost", 1.0)
         before = position
         position += spec.get("cost_relevant", cost) if counts(grade, spec) else cost
-        at = before if spec.get("position", "end") == "start" else position
-        total += share(grade, spec) * max(0.0, 1 - at / spec.given["L"])
+        index = before if spec.get("position", "end") == "start" else position
+        total += share(grade, spec) * max(0.0, 1 - index / spec.parameters["L"])
     return total
 
 
@@ -322,12 +325,12 @@ def graded_average_precision(facts: Facts, spec: Spec) -> float:
 
 
 # -- compatibility ---------------------------------------------------------------------------------------
-def overlap(one: Sequence[int], other: Sequence[int], p: float, depth: int) -> float:
+def overlap(values: Sequence[int], other: Sequence[int], p: float, depth: int) -> float:
     """Return the rank-biased overlap of two lists, not yet over its weights."""
     total, both = 0.0, 0
     for d in range(1, depth + 1):
-        if d <= max(len(one), len(other)):
-            both = len(set(one[:d]) & set(other[:d]))
+        if d <= max(len(values), len(other)):
+            both = len(set(values[:d]) & set(other[:d]))
         total += p ** (d - 1) * both / d
     return total
 
@@ -340,9 +343,11 @@ def compatibility(facts: Facts, spec: Spec) -> float:
         if grade is not None and grade > 0:
             missed.remove(grade)
     wanted = {
-        at: grade for at, grade in enumerate(seen) if grade is not None and grade > 0
+        index: grade
+        for index, grade in enumerate(seen)
+        if grade is not None and grade > 0
     }
-    wanted |= {1000 + at: grade for at, grade in enumerate(missed)}
+    wanted |= {1000 + index: grade for index, grade in enumerate(missed)}
     depth = spec.get("depth", 1000)
     depth = max(len(seen), len(wanted)) if depth == "lists" else int(depth)
     equal = [

@@ -96,8 +96,8 @@ class World:
         """Let rankstone do it."""
         out = None
         if self.exclude:
-            asked, docs = zip(*self.exclude, strict=True)
-            out = pl.DataFrame({"query_id": asked, "doc_id": docs})
+            requested, docs = zip(*self.exclude, strict=True)
+            out = pl.DataFrame({"query_id": requested, "doc_id": docs})
         texts, options = list(measures), {"candidates": CANDIDATES, **self.options}
         late = any(getattr(parsed(text), "query_columns", ()) for text in texts)
         names = {query for rows in (self.qrels, self.run) for query, _, _ in rows}
@@ -146,13 +146,13 @@ def differences(
     possible = world.possible(
         named=not names.isdisjoint((*diversity.NAMED, *trec.GROUPED))
     )
-    found: dict[str, dict[str, tuple[float | None, str]]] = {
+    numbers: dict[str, dict[str, tuple[float | None, str]]] = {
         measure: {} for measure in measures
     }
     for measure, query, value, status in scored.per_query.select(
         "measure", "query_id", "value", "status"
     ).iter_rows():
-        found[measure][query] = value, status
+        numbers[measure][query] = value, status
     lines = []
     for measure in measures:
         expected = scores(possible, measure, world.options)
@@ -163,9 +163,9 @@ def differences(
                 for query in map(str, world.hollow)
                 if query in expected
             }
-        for query in {**expected, **found[measure]}:
+        for query in {**expected, **numbers[measure]}:
             ours = expected.get(query)
-            theirs = found[measure].get(query)
+            theirs = numbers[measure].get(query)
             if ours is None or theirs is None:
                 lines.append(f"{measure} {query}: oracle {ours}, engine {theirs}")
                 continue
@@ -184,11 +184,11 @@ def differences(
     return lines
 
 
-def close(one: float | None, other: float | None, within: float) -> bool:
+def close(item: float | None, other: float | None, within: float) -> bool:
     """Tell whether two numbers agree, absolutely or relatively."""
-    assert one is not None
+    assert item is not None
     assert other is not None
-    return abs(one - other) <= within * max(1.0, abs(one), abs(other))
+    return abs(item - other) <= within * max(1.0, abs(item), abs(other))
 
 
 @st.composite
@@ -230,28 +230,33 @@ def worlds(
     scale += [-1.0, -2.0] if negative and not complete else []
     qrels: list[Row] = []
     lists: list[list[Row]] = []
-    for at, query in enumerate(queries):
+    for index, query in enumerate(queries):
         judged = draw(
             st.lists(st.sampled_from(docs), min_size=1, max_size=6, unique=True)
         )
-        given = [draw(st.sampled_from(scale)) for _ in judged]
+        drawns = [draw(st.sampled_from(scale)) for _ in judged]
         if complete:
-            given[0] = max(scale)
-        qrels += [(query, doc, grade) for doc, grade in zip(judged, given, strict=True)]
-        if at and not complete and draw(st.integers(0, 5)) == 0:
+            drawns[0] = max(scale)
+        qrels += [
+            (query, doc, grade) for doc, grade in zip(judged, drawns, strict=True)
+        ]
+        if index and not complete and draw(st.integers(0, 5)) == 0:
             continue
         pool = judged if complete else docs
         shown = draw(
             st.lists(st.sampled_from(pool), min_size=1, max_size=longest, unique=True)
         )
-        given = _scores(draw, len(shown), ties)
+        drawns = _scores(draw, len(shown), ties)
         lists.append(
-            [(query, doc, score) for doc, score in zip(shown, given, strict=True)]
+            [(query, doc, score) for doc, score in zip(shown, drawns, strict=True)]
         )
     if not complete and draw(st.booleans()):
-        nobody = EXTRA[type(queries[0])]
+        stranger = EXTRA[type(queries[0])]
         lists.append(
-            [(nobody, doc, 1.0 / at) for at, doc in enumerate(docs[:3], start=1)]
+            [
+                (stranger, doc, 1.0 / position)
+                for position, doc in enumerate(docs[:3], start=1)
+            ]
         )
     run = [row for rows in draw(st.permutations(lists)) for row in rows]
     if scattered or (scattered is None and draw(st.booleans())):

@@ -54,18 +54,18 @@ def lines(path: Path) -> Iterator[list[str]]:
 
 def read_qrels(path: Path) -> Qrels:
     """Read TREC judgments."""
-    found: Qrels = {}
+    qrels: Qrels = {}
     for query, _, doc, grade, *_ in lines(path):
-        found.setdefault(query, {})[doc] = int(grade)
-    return found
+        qrels.setdefault(query, {})[doc] = int(grade)
+    return qrels
 
 
 def read_run(path: Path) -> Run:
     """Read a TREC run."""
-    found: Run = {}
+    run: Run = {}
     for query, _, doc, _, score, *_ in lines(path):
-        found.setdefault(query, {})[doc] = float(score)
-    return found
+        run.setdefault(query, {})[doc] = float(score)
+    return run
 
 
 def ours(
@@ -73,24 +73,24 @@ def ours(
 ) -> dict[str, dict[str, float | None]]:
     """Return ``{query: {measure: value}}``."""
     frame = rankstone.evaluate(qrels, run, measures, **options).per_query
-    found: dict[str, dict[str, float | None]] = {}
+    values: dict[str, dict[str, float | None]] = {}
     for query, measure, value in frame.select(
         "query_id", "measure", "value"
     ).iter_rows():
-        found.setdefault(query, {})[measure] = value
-    return found
+        values.setdefault(query, {})[measure] = value
+    return values
 
 
 def disagreements(
     expected: Mapping[str, Mapping[str, float]],
-    found: Mapping[str, Mapping[str, float | None]],
+    values: Mapping[str, Mapping[str, float | None]],
 ) -> list[str]:
     """Return a line for every number of the peer that we do not have to 1e-12."""
     return [
-        f"{query} {measure}: peer {value!r}, rankstone {found.get(query, {}).get(measure)!r}"
+        f"{query} {measure}: peer {value!r}, rankstone {values.get(query, {}).get(measure)!r}"
         for query, row in expected.items()
         for measure, value in row.items()
-        if not close(value, found.get(query, {}).get(measure, float("nan")), 1e-12)
+        if not close(value, values.get(query, {}).get(measure, float("nan")), 1e-12)
     ]
 
 
@@ -129,8 +129,8 @@ def collections(
         shown = draw(
             st.lists(st.sampled_from(DOCS), min_size=1, max_size=8, unique=True)
         )
-        given = draw(
+        drawn = draw(
             st.lists(scores, min_size=len(shown), max_size=len(shown), unique=not ties)
         )
-        run[query] = dict(zip(shown, given, strict=True))
+        run[query] = dict(zip(shown, drawn, strict=True))
     return qrels, run

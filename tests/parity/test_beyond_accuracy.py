@@ -92,7 +92,7 @@ class Shop:
         )
 
 
-def one(scores: rankstone.BeyondScores) -> float:
+def only_value(scores: rankstone.BeyondScores) -> float:
     value = next(iter(scores.to_dict()["run"].values()))
     assert value is not None
     return value
@@ -133,8 +133,8 @@ def test_rectools(rectools: Any, k: int) -> None:
 
         assert rectools.CatalogCoverage(k=k, normalize=True).calc(
             recs, range(ITEMS)
-        ) == pytest.approx(one(shop.ours(f"Coverage@{k}")), abs=WITHIN)
-        assert rectools.CatalogCoverage(k=k).calc(recs, range(ITEMS)) == one(
+        ) == pytest.approx(only_value(shop.ours(f"Coverage@{k}")), abs=WITHIN)
+        assert rectools.CatalogCoverage(k=k).calc(recs, range(ITEMS)) == only_value(
             shop.ours(f"Coverage(scale=count)@{k}")
         )
         for theirs, ours in (
@@ -183,7 +183,7 @@ def test_lenskit() -> None:
         "lenskit.metrics", reason="LensKit is not installed (it needs PyTorch)"
     )
     data = pytest.importorskip("lenskit.data")
-    told = 0
+    count = 0
     for seed in range(CASES):
         shop = Shop.draw(seed)
         outputs = {
@@ -202,22 +202,22 @@ def test_lenskit() -> None:
                 theirs.compute_list_data(output, None) for output in outputs.values()
             ]
             assert theirs.global_aggregate(lists) == pytest.approx(
-                one(shop.ours(text)), abs=within
+                only_value(shop.ours(text)), abs=within
             )
-        told += one(shop.ours("Gini(denom=m)@4")) != pytest.approx(
-            one(shop.ours("Gini@4"))
+        count += only_value(shop.ours("Gini(denom=m)@4")) != pytest.approx(
+            only_value(shop.ours("Gini@4"))
         )
         past = shop.pairs("user_id", "item_id")
         known = data.from_interactions_df(past)
         rank = metrics.MeanPopRank(known, n=4)
-        found = {
+        values = {
             u: float(rank.measure_list(output, None)) for u, output in outputs.items()
         }
         ours = per_user(shop.ours("Popularity(scale=quantile)@4"))
         assert all(
-            math.isclose(found[u], ours[u] or 0.0, abs_tol=1e-9) for u in found
+            math.isclose(values[u], ours[u] or 0.0, abs_tol=1e-9) for u in values
         ), seed
-    assert told == CASES
+    assert count == CASES
 
 
 # -- recommenders ----------------------------------------------------------------------------------
@@ -233,10 +233,11 @@ def test_recommenders() -> None:
         names = {"col_user": "u", "col_item": "i"}
         train, recs = shop.pairs("u", "i"), shop.recs("u", "i")
         assert theirs.novelty(train, recs, **names) == pytest.approx(
-            one(shop.ours("Novelty(count=records, cold=zero, agg=pooled)")), abs=WITHIN
+            only_value(shop.ours("Novelty(count=records, cold=zero, agg=pooled)")),
+            abs=WITHIN,
         )
         assert theirs.distributional_coverage(train, recs, **names) == pytest.approx(
-            one(shop.ours("Entropy")), abs=WITHIN
+            only_value(shop.ours("Entropy")), abs=WITHIN
         )
         met, shown = set(train["i"]), set(recs["i"])
         assert theirs.catalog_coverage(train, recs, **names) == pytest.approx(
@@ -249,7 +250,7 @@ def test_recommenders() -> None:
                 str(u): [str(i) for v, i in shop.past if v == u] for u, _ in shop.past
             },
         )
-        assert one(ours) == pytest.approx(len(shown & met) / len(met))
+        assert only_value(ours) == pytest.approx(len(shown & met) / len(met))
         cold_met += bool(shown - met)
     assert cold_met
 
@@ -279,14 +280,16 @@ def test_recommenders_diversity() -> None:
             float((u, i) in shop.liked)
             for u, i in recs[["u", "i"]].itertuples(index=False)
         ]
-        found = (
+        record = (
             theirs.user_diversity(train, recs, **names)
             .set_index("u")["user_diversity"]
             .to_dict()
         )
         ours = per_user(shop.ours("ILD(features=features)"))
-        assert {u for u, v in ours.items() if v is not None} == set(found)
-        assert all(math.isclose(found[u], ours[u] or 0.0, abs_tol=1e-9) for u in found)
+        assert {u for u, v in ours.items() if v is not None} == set(record)
+        assert all(
+            math.isclose(record[u], ours[u] or 0.0, abs_tol=1e-9) for u in record
+        )
         surprise = theirs.user_serendipity(
             train, recs, col_relevance="relevance", **names
         )
@@ -314,17 +317,21 @@ def test_recbole(monkeypatch: pytest.MonkeyPatch) -> None:
         distinct = len(np.unique(matrix))
 
         assert theirs.ItemCoverage(config).get_coverage(matrix, ITEMS) == pytest.approx(
-            one(shop.ours("Coverage@4"))
+            only_value(shop.ours("Coverage@4"))
         )
         assert theirs.GiniIndex(config).get_gini(matrix, ITEMS) == pytest.approx(
-            one(shop.ours("Gini(denom=m)@4"))
+            only_value(shop.ours("Gini(denom=m)@4"))
         )
         assert theirs.ShannonEntropy(config).get_entropy(matrix) == pytest.approx(
-            one(shop.ours("Entropy@4")) * math.log(2) / distinct
+            only_value(shop.ours("Entropy@4")) * math.log(2) / distinct
         )
         popular = theirs.AveragePopularity(config)
         mean = popular.metric_info(popular.get_pop(matrix, counts))[:, -1].mean()
-        assert mean == pytest.approx(one(shop.ours("Popularity(count=records)@4")))
+        assert mean == pytest.approx(
+            only_value(shop.ours("Popularity(count=records)@4"))
+        )
         tail = theirs.TailPercentage(config)
         share = tail.metric_info(tail.get_tail(matrix, counts))[:, -1].mean()
-        assert share == pytest.approx(one(shop.ours("APLT(head=0.7, by=items)@4")))
+        assert share == pytest.approx(
+            only_value(shop.ours("APLT(head=0.7, by=items)@4"))
+        )

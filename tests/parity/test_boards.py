@@ -37,9 +37,9 @@ def test_friedman_and_conover(*, tied: bool) -> None:
     """SciPy's statistic, corrected for ties, and Conover's pairs by scikit-posthocs."""
     for table in tables(tied=tied):
         expected = stats.friedmanchisquare(*table.T)
-        found = friedman(table)
-        assert found.chi_square == pytest.approx(expected.statistic, rel=1e-10)
-        assert found.p_chi_square == pytest.approx(expected.pvalue, abs=1e-10)
+        statistic = friedman(table)
+        assert statistic.chi_square == pytest.approx(expected.statistic, rel=1e-10)
+        assert statistic.p_chi_square == pytest.approx(expected.pvalue, abs=1e-10)
         pairs = posthocs.posthoc_conover_friedman(table).to_numpy()
         off = ~np.eye(len(pairs), dtype=bool)
         assert conover(table)[off] == pytest.approx(pairs[off], abs=1e-10)
@@ -76,30 +76,32 @@ def battles(seed: int, *, ties: bool = True) -> Battles:
         chance = 1 / (1 + np.exp(strength[right] - strength[left]))
         outcome = np.where(rng.random(n) < chance, 0, 1)
         outcome = np.where(rng.random(n) < 0.2 * ties, 2, outcome)
-        found = Battles.from_columns(left, right, outcome)
-        if len(found.parts()) == 1 and found.items == items:
-            return found
+        result = Battles.from_columns(left, right, outcome)
+        if len(result.parts()) == 1 and result.items == items:
+            return result
 
 
 def test_bradley_terry_of_evalica() -> None:
     """The strengths of evalica, in which a tie is half a win, are ours on the scale of odds."""
     evalica = pytest.importorskip("evalica")
     for seed in range(20):
-        one = battles(seed)
+        item = battles(seed)
         winners = np.array([evalica.Winner.X, evalica.Winner.Y, evalica.Winner.Draw])[
-            one.outcome
+            item.outcome
         ]
-        names = [f"i{at:02}" for at in range(one.items)]
-        sides = [[names[at] for at in side] for side in (one.left, one.right)]
+        names = [f"i{index:02}" for index in range(item.items)]
+        sides = [
+            [names[position] for position in side] for side in (item.left, item.right)
+        ]
         result = evalica.bradley_terry(
             *sides, winners.tolist(), tolerance=1e-15, limit=100_000
         )
         theirs = np.log(result.scores.reindex(names).to_numpy())
-        assert fit_strengths(one).strengths == pytest.approx(
+        assert fit_strengths(item).strengths == pytest.approx(
             theirs - theirs.mean(), abs=1e-8
         )
         rated = evalica.elo(*sides, winners.tolist()).scores.reindex(names).to_numpy()
-        assert elo(one.left, one.right, one.outcome, one.items) == pytest.approx(
+        assert elo(item.left, item.right, item.outcome, item.items) == pytest.approx(
             rated, abs=1e-8
         )
 
@@ -108,16 +110,16 @@ def test_bradley_terry_of_choix() -> None:
     """The maximum of the likelihood, by two of its algorithms."""
     choix = pytest.importorskip("choix")
     for seed in range(20):
-        one = battles(100 + seed, ties=False)
+        item = battles(100 + seed, ties=False)
         won = [
             (a, b) if o == 0 else (b, a)
-            for a, b, o in zip(one.left, one.right, one.outcome, strict=True)
+            for a, b, o in zip(item.left, item.right, item.outcome, strict=True)
         ]
         for theirs in (
-            choix.ilsr_pairwise(one.items, won, alpha=0.0, tol=1e-13, max_iter=10_000),
-            choix.mm_pairwise(one.items, won, alpha=0.0, tol=1e-13, max_iter=100_000),
+            choix.ilsr_pairwise(item.items, won, alpha=0.0, tol=1e-13, max_iter=10_000),
+            choix.mm_pairwise(item.items, won, alpha=0.0, tol=1e-13, max_iter=100_000),
         ):
-            assert fit_strengths(one).strengths == pytest.approx(
+            assert fit_strengths(item).strengths == pytest.approx(
                 theirs - theirs.mean(), abs=1e-8
             )
 
@@ -159,16 +161,16 @@ def test_variance_of_statsmodels() -> None:
                 variance_components(table, ["s", "t", "u"]),
             ),
         )
-        for formula, frame, found in cases:
+        for formula, frame, result in cases:
             expected = anova(formulas.ols(formula, frame).fit())
-            assert [one.squares for one in found] == pytest.approx(
+            assert [item.squares for item in result] == pytest.approx(
                 expected["sum_sq"].tolist(), rel=1e-8
             )
-            assert [one.df for one in found] == expected["df"].tolist()
+            assert [item.df for item in result] == expected["df"].tolist()
         two, blocked = cases[1][2], anova(formulas.ols(cases[1][0], means).fit())
-        assert [one.f for one in two[:2]] == pytest.approx(
+        assert [item.f for item in two[:2]] == pytest.approx(
             blocked["F"].tolist()[:2], rel=1e-8
         )
-        assert [one.p for one in two[:2]] == pytest.approx(
+        assert [item.p for item in two[:2]] == pytest.approx(
             blocked["PR(>F)"].tolist()[:2], rel=1e-8
         )

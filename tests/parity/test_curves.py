@@ -52,10 +52,10 @@ def collection(draw: np.random.Generator) -> tuple[Qrels, Run]:
 
 def theirs(qrels: Qrels, run: Run) -> dict[str, list[float]]:
     """Return ``{query: precision at recall 0, 0.1 … 1}``."""
-    found = pytrec_eval.RelevanceEvaluator(qrels, {"iprec_at_recall"}).evaluate(run)
+    scores = pytrec_eval.RelevanceEvaluator(qrels, {"iprec_at_recall"}).evaluate(run)
     return {
         query: [row[f"iprec_at_recall_{level}"] for level in LEVELS]
-        for query, row in found.items()
+        for query, row in scores.items()
     }
 
 
@@ -66,9 +66,9 @@ def ours(qrels: Any, run: Any, curve: str, **options: Any) -> dict[str, list[flo
     return dict(grouped.iter_rows())
 
 
-def agree(expected: list[float], found: list[float]) -> bool:
+def agree(expected: list[float], values: list[float]) -> bool:
     return all(
-        close(one, other, 1e-12) for one, other in zip(expected, found, strict=True)
+        close(item, other, 1e-12) for item, other in zip(expected, values, strict=True)
     )
 
 
@@ -78,15 +78,15 @@ def test_trec9_on_random_collections() -> None:
     for seed in range(CASES):
         qrels, run = collection(np.random.Generator(np.random.Philox(seed)))
         expected = theirs(qrels, run)
-        found = ours(
+        values = ours(
             qrels, run, "PR(interp=trec9)", score_dtype="float32", missing="drop"
         )
         for query, row in expected.items():
             if max(qrels[query].values()) > 0:
-                assert agree(row, found[query]), (seed, query)
+                assert agree(row, values[query]), (seed, query)
                 compared += 1
             else:
-                assert query not in found
+                assert query not in values
                 assert not any(row)
                 without += 1
     assert compared > 600
@@ -124,7 +124,7 @@ def test_trec9_on_real_collections(folder: str, judgments: str, run: str) -> Non
         for q, row in theirs(judged, read_run(ranked)).items()
         if max(judged[q].values()) > 0
     }
-    found = rankstone.curve(
+    curve = rankstone.curve(
         qrels,
         ranked,
         "PR(interp=trec9)",
@@ -133,7 +133,7 @@ def test_trec9_on_real_collections(folder: str, judgments: str, run: str) -> Non
         resamples=2,
     )
     rows = dict(
-        found.per_query.group_by("query_id", maintain_order=True).agg("y").iter_rows()
+        curve.per_query.group_by("query_id", maintain_order=True).agg("y").iter_rows()
     )
 
     assert set(rows) == set(expected)
@@ -142,7 +142,7 @@ def test_trec9_on_real_collections(folder: str, judgments: str, run: str) -> Non
         math.fsum(column) / len(expected)
         for column in zip(*expected.values(), strict=True)
     ]
-    assert agree(means, found.mean()["mean"].to_list())
+    assert agree(means, curve.mean()["mean"].to_list())
 
 
 # -- scikit-learn: one labelled list -------------------------------------------------------------------
@@ -163,8 +163,8 @@ def frame(labels: NDArray[np.int64], scores: NDArray[np.float64]) -> pl.DataFram
     return pl.DataFrame({"query_id": "q", "score": scores, "label": labels})
 
 
-def corners(found: rankstone.Curves) -> list[tuple[float, float]]:
-    return found.per_query.select("x", "y").rows()
+def corners(curves: rankstone.Curves) -> list[tuple[float, float]]:
+    return curves.per_query.select("x", "y").rows()
 
 
 def test_precision_recall_curve() -> None:
@@ -176,10 +176,10 @@ def test_precision_recall_curve() -> None:
         )
         assert (recall[-1], precision[-1]) == (0, 1)
         theirs_ = set(zip(recall[:-1].tolist(), precision[:-1].tolist(), strict=True))
-        found = rankstone.curve(
+        curve = rankstone.curve(
             table=frame(labels, scores), curves="PR(interp=none)", resamples=2
         )
-        ours_ = set(corners(found))
+        ours_ = set(corners(curve))
         every, their_every = ours_, metrics.precision_recall_curve(labels, scores)
         assert len(theirs_) == len(ours_), seed
         assert _near(theirs_, ours_), seed
@@ -188,7 +188,7 @@ def test_precision_recall_curve() -> None:
             set(zip(their_every[1].tolist(), their_every[0].tolist(), strict=True)),
             part=True,
         )
-        area = sum((r - before) * p for (before, _), (r, p) in _steps(corners(found)))
+        area = sum((r - before) * p for (before, _), (r, p) in _steps(corners(curve)))
         assert close(
             area, float(metrics.average_precision_score(labels, scores)), 1e-12
         )
@@ -201,13 +201,13 @@ def _steps(
 
 
 def _near(
-    some: set[tuple[float, float]],
+    values: set[tuple[float, float]],
     others: set[tuple[float, float]],
     *,
     part: bool = False,
 ) -> bool:
     """Tell whether points are the same to 1e-12, or all of some among the others."""
-    rows, all_ = np.array(sorted(some)), np.array(sorted(others))
+    rows, all_ = np.array(sorted(values)), np.array(sorted(others))
     distance = np.abs(rows[:, None, :] - all_[None, :, :]).max(axis=2)
     return bool(
         (distance.min(axis=1) < 1e-12).all()
@@ -221,10 +221,10 @@ def test_roc_curve_and_auc() -> None:
         labels, scores = labelled(np.random.Generator(np.random.Philox(seed)))
         false, true, _ = metrics.roc_curve(labels, scores, drop_intermediate=False)
         every = set(zip(false.tolist(), true.tolist(), strict=True))
-        found = rankstone.curve(
+        curve = rankstone.curve(
             table=frame(labels, scores), curves="ROC(negatives=candidates)", resamples=2
         )
-        ours_ = corners(found)
+        ours_ = corners(curve)
         assert _near(set(ours_), every, part=True), seed
         assert all(_on(point, ours_) for point in every), seed
         x, y = zip(*ours_, strict=True)

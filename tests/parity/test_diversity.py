@@ -37,50 +37,52 @@ def names(
     k: int, *, level: int = 1, alpha: float = 0.5, beta: float = 0.5
 ) -> dict[str, str]:
     """Return {ndeval's name: ours}."""
-    found = {}
+    values = {}
     for theirs, text in NAMES.items():
-        said = text.format(k=k, rel=f"rel={level}, ", alpha=alpha, beta=beta).replace(
-            ", )", ")"
-        )
-        found[theirs.format(k=k)] = str(rankstone.parse_measure(said))
-    return found
+        changed = text.format(
+            k=k, rel=f"rel={level}, ", alpha=alpha, beta=beta
+        ).replace(", )", ")")
+        values[theirs.format(k=k)] = str(rankstone.parse_measure(changed))
+    return values
 
 
 def peer(
     qrels: list[Row],
     run: list[tuple[str, str, float]],
-    asked: list[str],
+    measures: list[str],
     **options: Any,
 ) -> Any:
     """Ask pyndeval, one evaluator at a time: its constants are global."""
     pyndeval = pytest.importorskip(
         "pyndeval", reason="pyndeval is not installed: make parity"
     )
-    return pyndeval.RelevanceEvaluator(qrels, asked, **options).evaluate(run)
+    return pyndeval.RelevanceEvaluator(qrels, measures, **options).evaluate(run)
 
 
 def nested(qrels: list[Row]) -> dict[str, dict[str, dict[str, int]]]:
     """Return {query: {document: {subtopic: grade}}}."""
-    found: dict[str, dict[str, dict[str, int]]] = {}
+    values: dict[str, dict[str, dict[str, int]]] = {}
     for query, subtopic, doc, grade in qrels:
-        found.setdefault(query, {}).setdefault(doc, {})[subtopic] = grade
-    return found
+        values.setdefault(query, {}).setdefault(doc, {})[subtopic] = grade
+    return values
 
 
 def drawn(seed: int) -> tuple[list[Row], list[tuple[str, str, float]]]:
-    """Draw judgments by subtopic and a run: ties, unjudged documents, subtopics nobody serves."""
+    """Draw judgments by subtopic and a run: ties, unjudged documents, subtopics without a document."""
     rng = np.random.default_rng(seed)
     qrels: list[Row] = []
     run: list[tuple[str, str, float]] = []
     for query in ("q1", "q2", "q10")[: rng.integers(1, 4)]:
-        docs = [f"d{at}" for at in range(30)]
+        docs = [f"d{index}" for index in range(30)]
         judged = rng.permutation(docs)[: rng.integers(1, 25)].tolist()
         pairs = [
-            (doc, str(at)) for doc in judged for at in range(1, int(rng.integers(2, 8)))
+            (doc, str(index))
+            for doc in judged
+            for index in range(1, int(rng.integers(2, 8)))
         ]
         qrels += [
-            (query, at, doc, int(rng.integers(0, 4)))
-            for doc, at in pairs
+            (query, position, doc, int(rng.integers(0, 4)))
+            for doc, position in pairs
             if rng.random() < 0.5
         ]
         shown = rng.permutation(docs)[: rng.integers(1, 25)].tolist()
@@ -104,23 +106,27 @@ def test_random_collections() -> None:
         level, k = int(rng.integers(1, 4)), int(rng.integers(2, 21))
         if not {query for query, *_ in qrels} & {query for query, *_ in run}:
             continue
-        asked = names(k, level=level, alpha=alpha, beta=beta)
-        found = peer(
-            qrels, run, list(asked), relevance_level=level, alpha=alpha, beta=beta
+        requested = names(k, level=level, alpha=alpha, beta=beta)
+        theirs = peer(
+            qrels, run, list(requested), relevance_level=level, alpha=alpha, beta=beta
         )
         lists: dict[str, dict[str, float]] = {}
         for query, doc, score in run:
             lists.setdefault(query, {})[doc] = score
         mine = ours(
-            nested(qrels), lists, list(asked.values()), ties="docid_asc", missing="drop"
+            nested(qrels),
+            lists,
+            list(requested.values()),
+            ties="docid_asc",
+            missing="drop",
         )
         expected = {
             query: {
-                asked[name]: value
+                requested[name]: value
                 for name, value in row.items()
                 if not math.isnan(value)
             }
-            for query, row in found.items()
+            for query, row in theirs.items()
         }
         assert not disagreements(expected, mine)
         compared += sum(len(row) for row in expected.values())
@@ -133,12 +139,12 @@ def test_the_web_track() -> None:
     run = data("web-diversity", "run.bm25.wt13.txt.gz")
     judged = [(q, s, d, int(g)) for q, s, d, g in lines(qrels)]
     shown = [(q, d, float(score)) for q, _, d, _, score, *_ in lines(run)]
-    asked = {theirs: text for k in (5, 10, 20) for theirs, text in names(k).items()}
-    found = peer(judged, shown, list(asked))
-    mine = ours(qrels, run, list(asked.values()), ties="docid_asc")
+    options = {theirs: text for k in (5, 10, 20) for theirs, text in names(k).items()}
+    result = peer(judged, shown, list(options))
+    mine = ours(qrels, run, list(options.values()), ties="docid_asc")
     expected = {
-        query: {asked[name]: value for name, value in row.items()}
-        for query, row in found.items()
+        query: {options[name]: value for name, value in row.items()}
+        for query, row in result.items()
     }
     assert len(expected) == 50
     assert not disagreements(expected, mine)
@@ -195,10 +201,10 @@ def test_ir_measures_loses_the_second_alpha() -> None:
     qrels = [ir_measures.Qrel(q, d, g, s) for q, s, d, g in QRELS]
     run = [ir_measures.ScoredDoc("q", "b", 1.0)]
     texts = ["alpha_nDCG@5", "alpha_nDCG(alpha=0.9)@5"]
-    found = ir_measures.calc_aggregate(
+    result = ir_measures.calc_aggregate(
         [ir_measures.parse_measure(text) for text in texts], qrels, run
     )
-    theirs = {str(measure): value for measure, value in found.items()}
+    theirs = {str(measure): value for measure, value in result.items()}
     mine = ours(nested(QRELS), {"q": {"b": 1.0}}, texts)["q"]
     assert min(theirs.values()) == 0.0
     assert all((value or 0.0) > 0 for value in mine.values())
@@ -207,8 +213,8 @@ def test_ir_measures_loses_the_second_alpha() -> None:
         for t in texts
     ]
     assert all(
-        close(next(iter(one.values())), mine[t], 1e-12)
-        for one, t in zip(alone, texts, strict=True)
+        close(next(iter(item.values())), mine[t], 1e-12)
+        for item, t in zip(alone, texts, strict=True)
     )
 
 
@@ -225,7 +231,9 @@ def test_the_formulas_of_the_xml_repository() -> None:
         frequency = (rng.random((50, labels)) < rng.random(labels) * 0.5).sum(0)
         weight = 1.0 + (math.log(50) - 1) * 2.5**0.55 * np.power(frequency + 1.5, -0.55)
         score = rng.permutation(n * labels).reshape(n, labels).astype(float)
-        found = np.take_along_axis(truth * weight, np.argsort(-score, axis=1)[:, :k], 1)
+        result = np.take_along_axis(
+            truth * weight, np.argsort(-score, axis=1)[:, :k], 1
+        )
         best = -np.sort(-(truth * weight), axis=1)[:, :k]
         cost = 1 / np.log2(np.arange(k) + 2)
         plain = np.concatenate(([1.0], np.cumsum(1 / np.log2(np.arange(labels) + 2))))
@@ -240,8 +248,8 @@ def test_the_formulas_of_the_xml_repository() -> None:
         shown = pl.DataFrame({"query_id": query, "doc_id": doc, "score": score.ravel()})
         for depth in range(1, k + 1):
             norm = plain[np.minimum(truth.sum(1).astype(int), depth)]
-            psp = found[:, :depth].sum() / best[:, :depth].sum()
-            psn = ((found * cost)[:, :depth].sum(1) / norm).mean() / (
+            psp = result[:, :depth].sum() / best[:, :depth].sum()
+            psn = ((result * cost)[:, :depth].sum(1) / norm).mean() / (
                 (best * cost)[:, :depth].sum(1) / norm
             ).mean()
             texts = [f"PSP@{depth}", f"PSnDCG@{depth}"]

@@ -30,8 +30,8 @@ class Difference:
 
     Attributes
     ----------
-    peer, asked
-        The library, and what it was asked for.
+    peer, spelling
+        The library, and how it spells the measure.
     measure
         Our measure of that name, under our defaults.
     reason
@@ -43,7 +43,7 @@ class Difference:
     """
 
     peer: str
-    asked: str
+    spelling: str
     measure: str
     reason: str
     canonical: str
@@ -135,17 +135,17 @@ KNOWN_DIFFERENCES: Final = [
 ]
 
 
-def by_pytrec_eval(qrels: Qrels, run: Run, asked: str) -> float:
+def by_pytrec_eval(qrels: Qrels, run: Run, name: str) -> float:
     """Return the mean over the queries it returns."""
     peer = pytest.importorskip(
         "pytrec_eval", reason="pytrec_eval is not installed: make parity"
     )
-    found = peer.RelevanceEvaluator(qrels, {asked}).evaluate(run)
-    values = [next(iter(row.values())) for row in found.values()]
+    scores = peer.RelevanceEvaluator(qrels, {name}).evaluate(run)
+    values = [next(iter(row.values())) for row in scores.values()]
     return math.fsum(values) / len(values)
 
 
-def by_ir_measures(qrels: Qrels, run: Run, asked: str) -> float:
+def by_ir_measures(qrels: Qrels, run: Run, name: str) -> float:
     """Return its aggregate."""
     with warnings.catch_warnings():
         warnings.simplefilter(
@@ -154,17 +154,17 @@ def by_ir_measures(qrels: Qrels, run: Run, asked: str) -> float:
         peer = pytest.importorskip(
             "ir_measures", reason="ir_measures is not installed: make parity"
         )
-        measure = peer.parse_measure(asked)
+        measure = peer.parse_measure(name)
         return float(peer.calc_aggregate([measure], qrels, run)[measure])
 
 
-def by_scikit_learn(qrels: Qrels, run: Run, asked: str) -> float:
+def by_scikit_learn(qrels: Qrels, run: Run, name: str) -> float:
     """Return its score of the one query, the passed list being the run's."""
     peer = pytest.importorskip(
         "sklearn.metrics", reason="scikit-learn is not installed: make parity"
     )
     grades = [qrels["q"].get(doc, 0) for doc in run["q"]]
-    return float(getattr(peer, asked)([grades], [list(run["q"].values())]))
+    return float(getattr(peer, name)([grades], [list(run["q"].values())]))
 
 
 ASK: Final[dict[str, Callable[[Qrels, Run, str], float]]] = {
@@ -176,29 +176,31 @@ ASK: Final[dict[str, Callable[[Qrels, Run, str], float]]] = {
 
 def ours(difference: Difference, measure: str, **options: Any) -> float:
     """Return our mean."""
-    found = rankstone.evaluate(
+    values = rankstone.evaluate(
         difference.qrels, difference.run, [measure], **options
     ).to_dict()["run"]
-    value = next(iter(found.values()))
+    value = next(iter(values.values()))
     assert value is not None
     return value
 
 
 @pytest.mark.parametrize(
-    "known", KNOWN_DIFFERENCES, ids=lambda d: f"{d.peer} {d.asked}: {d.reason}"
+    "difference", KNOWN_DIFFERENCES, ids=lambda d: f"{d.peer} {d.spelling}: {d.reason}"
 )
-def test_the_difference_shows(known: Difference) -> None:
+def test_the_difference_shows(difference: Difference) -> None:
     """The peer's number is not ours of that name; if they agree now, the table is out of date."""
-    theirs = ASK[known.peer](known.qrels, known.run, known.asked)
-    assert not close(theirs, ours(known, known.measure), 1e-6), (
+    theirs = ASK[difference.peer](difference.qrels, difference.run, difference.spelling)
+    assert not close(theirs, ours(difference, difference.measure), 1e-6), (
         "an agreement nobody expected"
     )
 
 
 @pytest.mark.parametrize(
-    "known", KNOWN_DIFFERENCES, ids=lambda d: f"{d.peer} {d.asked}: {d.reason}"
+    "difference", KNOWN_DIFFERENCES, ids=lambda d: f"{d.peer} {d.spelling}: {d.reason}"
 )
-def test_the_canonical_text_is_the_peers_number(known: Difference) -> None:
+def test_the_canonical_text_is_the_peers_number(difference: Difference) -> None:
     """Under the measure and options the table names, our number is the peer's."""
-    theirs = ASK[known.peer](known.qrels, known.run, known.asked)
-    assert close(theirs, ours(known, known.canonical, **known.options), 1e-12)
+    theirs = ASK[difference.peer](difference.qrels, difference.run, difference.spelling)
+    assert close(
+        theirs, ours(difference, difference.canonical, **difference.options), 1e-12
+    )

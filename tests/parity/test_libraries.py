@@ -46,13 +46,13 @@ def by_ir_measures(
             "ir_measures", reason="ir_measures is not installed: make parity"
         )
         spelt = {str(peer.parse_measure(text)): text for text in texts}
-        asked = [peer.parse_measure(text) for text in texts]
-        found: dict[str, dict[str, float]] = {}
-        for metric in peer.iter_calc(asked, qrels, run):
-            found.setdefault(metric.query_id, {})[spelt[str(metric.measure)]] = (
+        measures = [peer.parse_measure(text) for text in texts]
+        values: dict[str, dict[str, float]] = {}
+        for metric in peer.iter_calc(measures, qrels, run):
+            values.setdefault(metric.query_id, {})[spelt[str(metric.measure)]] = (
                 metric.value
             )
-    return found
+    return values
 
 
 @given(collection=collections())

@@ -27,13 +27,13 @@ def worlds() -> tuple[dict[str, Any], dict[str, Any]]:
     """Return scores of the same things, from heavily tied to untied, a constant here and there."""
     rng = np.random.default_rng(17)
     runs: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
-    for at in range(CASES):
+    for index in range(CASES):
         n, levels = (
             int(rng.integers(2, 60)),
             int(rng.choice([1, 2, 5, 1000], p=[0.02, 0.28, 0.4, 0.3])),
         )
         for run in runs:
-            run[f"q{at}"] = {
+            run[f"q{index}"] = {
                 f"d{i}": float(v) for i, v in enumerate(rng.integers(0, levels, n))
             }
     return runs
@@ -66,9 +66,11 @@ PEERS = {
 def test_scipy(stats: Any, text: str) -> None:
     """The same value wherever there is one; SciPy's NaN is our null with a status."""
     first, second = worlds()
-    found = rankstone.diff(first, second, text).per_query
+    per_query = rankstone.diff(first, second, text).per_query
     wrong, undefined = [], 0
-    for query, value, status in found.select("query_id", "value", "status").iter_rows():
+    for query, value, status in per_query.select(
+        "query_id", "value", "status"
+    ).iter_rows():
         x, y = (np.array(list(run[query].values())) for run in (first, second))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a constant is worth a warning to SciPy

@@ -50,20 +50,20 @@ def collection(*, ties: bool = True) -> tuple[Qrels, Run]:
     draw = np.random.default_rng(2004)
     qrels: Qrels = {}
     run: Run = {}
-    for at in range(2 * CASES):
+    for index in range(2 * CASES):
         docs = [f"d{i}" for i in draw.permutation(30)]
         judged = docs[: draw.integers(1, 20)]
-        qrels[f"q{at}"] = {
+        qrels[f"q{index}"] = {
             doc: int(draw.choice([-2, -1, 0, 0, 0, 1, 1, 2, 3])) for doc in judged
         }
-        qrels[f"q{at}"][judged[0]] = int(
+        qrels[f"q{index}"][judged[0]] = int(
             draw.integers(0, 3)
         )  # where all are negative pytrec_eval dies
         shown = draw.permutation(docs)[: draw.integers(1, 25)].tolist()
         score = (
             draw.integers(0, 6, len(shown)) if ties else draw.permutation(len(shown))
         )
-        run[f"q{at}"] = dict(zip(shown, score.astype(float).tolist(), strict=True))
+        run[f"q{index}"] = dict(zip(shown, score.astype(float).tolist(), strict=True))
     return qrels, run
 
 
@@ -75,9 +75,9 @@ def collection(*, ties: bool = True) -> tuple[Qrels, Run]:
 def test_scikit_learn_auc(text: str, ties: bool) -> None:  # noqa: FBT001
     """roc_auc_score of every list; one class has no value in either."""
     metrics, rows = peer("sklearn.metrics"), labelled(ties=ties)
-    found = rankstone.evaluate(table=rows, measures=text).per_query
+    per_query = rankstone.evaluate(table=rows, measures=text).per_query
     compared = 0
-    for query, value in found.select("query_id", "value").iter_rows():
+    for query, value in per_query.select("query_id", "value").iter_rows():
         part = rows.filter(pl.col("query_id") == int(query))
         if part["label"].n_unique() < 2:
             assert value is None
@@ -99,19 +99,21 @@ def test_scikit_learn_auc_of_all_rows(ties: bool) -> None:  # noqa: FBT001
                 np.random.default_rng(seed).choice(CASES, 5).tolist()
             )
         )
-        found = rankstone.evaluate(
+        record = rankstone.evaluate(
             table=part, measures="AUC(negatives=candidates)", one_group=True
         ).to_dict()
         expected = float(metrics.roc_auc_score(part["label"], part["score"]))
-        assert close(expected, found["run"]["AUC(negatives=candidates)"], 1e-12)
+        assert close(expected, record["run"]["AUC(negatives=candidates)"], 1e-12)
 
 
 def test_scipy_mann_whitney() -> None:
     """AUC · R · N is the Mann–Whitney U of the relevant documents' scores."""
     stats, rows = peer("scipy.stats"), labelled(ties=True)
-    found = rankstone.evaluate(table=rows, measures="AUC(negatives=judged)").per_query
+    per_query = rankstone.evaluate(
+        table=rows, measures="AUC(negatives=judged)"
+    ).per_query
     for query, numerator in (
-        found.filter(status="ok").select("query_id", "numerator").iter_rows()
+        per_query.filter(status="ok").select("query_id", "numerator").iter_rows()
     ):
         part = rows.filter(pl.col("query_id") == int(query))
         good, bad = (part.filter(label=label)["score"].to_numpy() for label in (1, 0))
@@ -131,9 +133,9 @@ def test_pytrec_eval(level: int) -> None:
         query: {f"Bpref{rel}": row["bpref"], f"infAP{rel}": row["infAP"]}
         for query, row in evaluator.evaluate(run).items()
     }
-    found = ours(qrels, run, [f"Bpref{rel}", f"infAP{rel}"])
+    values = ours(qrels, run, [f"Bpref{rel}", f"infAP{rel}"])
     assert len(expected) == 2 * CASES
-    assert not disagreements(expected, found)
+    assert not disagreements(expected, values)
 
 
 def test_pytrec_eval_geometric_mean() -> None:
@@ -141,10 +143,10 @@ def test_pytrec_eval_geometric_mean() -> None:
     qrels, run = collection()
     logs = peer("pytrec_eval").RelevanceEvaluator(qrels, {"gm_bpref"}).evaluate(run)
     mean = math.exp(math.fsum(row["gm_bpref"] for row in logs.values()) / len(logs))
-    found = rankstone.evaluate(qrels, run, "gm_bpref").to_dict()["run"][
+    value = rankstone.evaluate(qrels, run, "gm_bpref").to_dict()["run"][
         "Bpref(agg=gmean)"
     ]
-    assert close(mean, found, 1e-12)
+    assert close(mean, value, 1e-12)
 
 
 def test_pytrec_eval_judged_documents_only() -> None:
@@ -170,8 +172,8 @@ def by_ir_measures(qrels: Qrels, run: Run, text: str) -> dict[str, float]:
             "ignore"
         )  # its parser uses names that Python is about to drop
         library = peer("ir_measures")
-        found = library.iter_calc([library.parse_measure(text)], qrels, run)
-        return {metric.query_id: metric.value for metric in found}
+        result = library.iter_calc([library.parse_measure(text)], qrels, run)
+        return {metric.query_id: metric.value for metric in result}
 
 
 @pytest.mark.parametrize(
@@ -193,16 +195,16 @@ def test_ir_measures_accuracy(k: int | None) -> None:
     qrels, run = collection()
     cut = "" if k is None else f"@{k}"
     text = f"AUC(negatives=candidates, unreturned=exclude, tied=order){cut}"
-    found = ours(qrels, run, [text], ties="input")
+    values = ours(qrels, run, [text], ties="input")
     ready = {
-        query: docs for query, docs in run.items() if found[query][text] is not None
+        query: docs for query, docs in run.items() if values[query][text] is not None
     }
     expected = {
         query: {text: v}
         for query, v in by_ir_measures(qrels, ready, f"Accuracy{cut}").items()
     }
     assert len(expected) == len(ready) >= 300
-    assert not disagreements(expected, found)
+    assert not disagreements(expected, values)
 
 
 def test_ir_measures_accuracy_has_no_value_for_some() -> None:
@@ -230,8 +232,8 @@ WEIGHTED: list[tuple[str, Callable[[int], float], bool]] = [
 def test_scipy_kendall() -> None:
     """RC = (1 + tau) / 2 where neither scores nor grades tie."""
     stats, rows = peer("scipy.stats"), labelled(ties=False, grades=100)
-    found = rankstone.evaluate(table=rows, measures="RC").per_query
-    for query, value in found.select("query_id", "value").iter_rows():
+    per_query = rankstone.evaluate(table=rows, measures="RC").per_query
+    for query, value in per_query.select("query_id", "value").iter_rows():
         part = rows.filter(pl.col("query_id") == int(query))
         tau = float(stats.kendalltau(part["score"], part["label"]).statistic)
         assert close((1 + tau) / 2, value, 1e-12)
@@ -247,8 +249,8 @@ def test_scipy_weighted_tau(
 ) -> None:
     """RC with weights of the ranking's places = (1 + weighted tau) / 2, ranked by the scores."""
     stats, rows = peer("scipy.stats"), labelled(ties=False, grades=100)
-    found = rankstone.evaluate(table=rows, measures=text, ties="input").per_query
-    for query, value in found.select("query_id", "value").iter_rows():
+    per_query = rankstone.evaluate(table=rows, measures=text, ties="input").per_query
+    for query, value in per_query.select("query_id", "value").iter_rows():
         part = rows.filter(pl.col("query_id") == int(query))
         score, label = part["score"].to_numpy(), part["label"].to_numpy()
         place = np.empty(len(score), np.intp)

@@ -20,7 +20,7 @@ KNOWN = re.compile(
     r"^(map|gm_map|Rprec|recip_rank|ndcg|set_P|set_recall|set_F|num_ret|num_rel|num_rel_ret"
     r"|(P|recall|ndcg_cut|map_cut|success)_\d+)$"
 )
-#: output, judgments, run, what trec_eval was told, in our words
+#: output, judgments, run, trec_eval's options in our words
 OUTPUTS: list[tuple[str, str, str, dict[str, Any]]] = [
     ("out.test", "qrels.test", "results.test", {"missing": "drop"}),
     ("out.test", "qrels.test.with-comments", "results.test", {"missing": "drop"}),
@@ -44,10 +44,10 @@ def our_text(name: str, level: int) -> str:
     text = str(measure)
     if level == 1 or text.startswith(("nDCG", "NumRet")):
         return text
-    bare, at, cut = text.partition("@")
+    bare, position, cut = text.partition("@")
     head, bracket, inside = bare.partition("(")
     inside = f"rel={level}, {inside}" if bracket else f"rel={level})"
-    return f"{head}({inside}{at}{cut}"
+    return f"{head}({inside}{position}{cut}"
 
 
 @pytest.mark.parametrize(("output", "judgments", "run", "options"), OUTPUTS)
@@ -153,9 +153,9 @@ def test_the_trec_covid_leaderboard(ties: str) -> None:
     assert len(runs) == 12
     for path in runs:
         row = table[path.name.removesuffix(".gz")]
-        found = ready.evaluate({"run": path}).to_dict()["run"]
+        value = ready.evaluate({"run": path}).to_dict()["run"]
         assert {c: row[c] for c in columns} == {
-            c: f"{found[text]:.4f}" for c, text in columns.items()
+            c: f"{value[text]:.4f}" for c, text in columns.items()
         }
 
 

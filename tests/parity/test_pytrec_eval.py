@@ -25,7 +25,7 @@ pytrec_eval = pytest.importorskip(
     "pytrec_eval", reason="pytrec_eval is not installed: make parity"
 )
 
-ASKED = {
+PEER_MEASURES = {
     "map",
     "map_cut.2,5",
     "P.1,5,20",
@@ -46,12 +46,14 @@ ASKED = {
 
 def theirs(qrels: Qrels, run: Run, **options: Any) -> dict[str, dict[str, float]]:
     """Return ``{query: {our measure: their value}}``."""
-    found = pytrec_eval.RelevanceEvaluator(qrels, ASKED, **options).evaluate(run)
+    scores = pytrec_eval.RelevanceEvaluator(qrels, PEER_MEASURES, **options).evaluate(
+        run
+    )
     return {
         query: {
             TREC_NAMES[name]: value for name, value in row.items() if name in TREC_NAMES
         }
-        for query, row in found.items()
+        for query, row in scores.items()
     }
 
 
@@ -63,9 +65,9 @@ def test_random_collections(collection: tuple[Qrels, Run]) -> None:
     """Ties, unjudged documents, negative grades, missing and unjudged queries: every value agrees."""
     qrels, run = collection
     expected = theirs(qrels, run)
-    found = ours(qrels, run, MEASURES, score_dtype="float32", missing="drop")
-    assert set(found) == set(expected)
-    assert not disagreements(expected, found)
+    values = ours(qrels, run, MEASURES, score_dtype="float32", missing="drop")
+    assert set(values) == set(expected)
+    assert not disagreements(expected, values)
 
 
 @given(collection=collections(), level=st.integers(2, 4))
@@ -107,10 +109,10 @@ def test_geometric_mean(collection: tuple[Qrels, Run]) -> None:
     """gm_map is the mean of log(max(AP, 1e-5)), which they return for each query."""
     qrels, run = collection
     logs = pytrec_eval.RelevanceEvaluator(qrels, {"gm_map"}).evaluate(run)
-    found = ours(qrels, run, ["AP"], missing="drop")
+    values = ours(qrels, run, ["AP"], missing="drop")
     expected = {query: {"AP": row["gm_map"]} for query, row in logs.items()}
     floored = {
-        q: {"AP": math.log(max(row["AP"] or 0.0, 1e-5))} for q, row in found.items()
+        q: {"AP": math.log(max(row["AP"] or 0.0, 1e-5))} for q, row in values.items()
     }
     assert not disagreements(expected, floored)
 
@@ -128,8 +130,8 @@ def test_scores_that_only_double_precision_tells_apart(
         }
         for query, docs in run.items()
     }
-    found = ours(qrels, near, MEASURES, score_dtype="float32", missing="drop")
-    assert not disagreements(theirs(qrels, near), found)
+    values = ours(qrels, near, MEASURES, score_dtype="float32", missing="drop")
+    assert not disagreements(theirs(qrels, near), values)
 
 
 REAL = [
@@ -155,6 +157,6 @@ def test_real_collections(folder: str, judgments: str, run: str) -> None:
     """Every value of every query of real collections agrees, read from the files."""
     qrels, ranked = data(folder, judgments), data(folder, run)
     expected = theirs(read_qrels(qrels), read_run(ranked))
-    found = ours(qrels, ranked, MEASURES, score_dtype="float32", missing="drop")
-    assert set(found) == set(expected)
-    assert not disagreements(expected, found)
+    values = ours(qrels, ranked, MEASURES, score_dtype="float32", missing="drop")
+    assert set(values) == set(expected)
+    assert not disagreements(expected, values)

@@ -17,7 +17,7 @@ pytrec_eval = pytest.importorskip(
     "pytrec_eval", reason="pytrec_eval is not installed: make parity"
 )
 
-DOCS = [f"d{at}" for at in range(40)] + ["é", "\uff5e", "\U0001d51e", "D3"]
+DOCS = [f"d{index}" for index in range(40)] + ["é", "\uff5e", "\U0001d51e", "D3"]
 #: a name that pytrec_eval fills with whatever stands in memory
 MEASURES = set(pytrec_eval.supported_measures) - {"runid"}
 
@@ -29,18 +29,20 @@ def world(
     qrels: dict[str, dict[str, int]] = {}
     run: dict[str, dict[str, float]] = {"nobody": {"d1": 1.0}}
     top = int(rng.choice([1, 2, 4, 12]))
-    for at in range(int(rng.integers(1, 4))):
+    for index in range(int(rng.integers(1, 4))):
         judged, shown = (
             rng.permutation(DOCS)[: int(rng.integers(1, len(DOCS)))] for _ in range(2)
         )
-        qrels[f"q{at}"] = {str(doc): int(rng.integers(-2, top + 1)) for doc in judged}
-        qrels[f"q{at}"].setdefault("d1", 0)
-        qrels[f"q{at}"]["d1"] = max(
-            0, qrels[f"q{at}"]["d1"]
+        qrels[f"q{index}"] = {
+            str(doc): int(rng.integers(-2, top + 1)) for doc in judged
+        }
+        qrels[f"q{index}"].setdefault("d1", 0)
+        qrels[f"q{index}"]["d1"] = max(
+            0, qrels[f"q{index}"]["d1"]
         )  # all below zero is a crash there
-        if rng.random() < 0.9 or not at:
+        if rng.random() < 0.9 or not index:
             scores = np.round(rng.normal(size=len(shown)), int(rng.integers(0, 9)))
-            run[f"q{at}"] = {
+            run[f"q{index}"] = {
                 str(doc): float(score) for doc, score in zip(shown, scores, strict=True)
             }
     return qrels, run
@@ -58,12 +60,12 @@ def test_every_measure_on_random_worlds() -> None:
     numbers = 0
     for _ in range(400):
         qrels, run = world(rng)
-        told: dict[str, Any] = {
+        texts: dict[str, Any] = {
             "relevance_level": int(rng.integers(1, 4)),
             "judged_docs_only_flag": bool(rng.integers(0, 2)),
         }
-        theirs = pytrec_eval.RelevanceEvaluator(qrels, MEASURES, **told).evaluate(run)
-        ours = trec_eval.RelevanceEvaluator(qrels, MEASURES, **told).evaluate(run)
+        theirs = pytrec_eval.RelevanceEvaluator(qrels, MEASURES, **texts).evaluate(run)
+        ours = trec_eval.RelevanceEvaluator(qrels, MEASURES, **texts).evaluate(run)
         assert [*theirs] == [*ours]
         for query, row in theirs.items():
             assert [*row] == [*ours[query]]
@@ -72,7 +74,7 @@ def test_every_measure_on_random_worlds() -> None:
                 for name, value in row.items()
                 if not _same(value, ours[query][name])
             ]
-            assert not wrong, (told, wrong)
+            assert not wrong, (texts, wrong)
             numbers += len(row)
     assert numbers > 50_000
 
@@ -97,12 +99,12 @@ def test_names_with_parameters(measures: set[str]) -> None:
     """Parameters behind a dot or an underscore, put together measure by measure."""
     qrels, run = world(np.random.default_rng(3))
     expected = pytrec_eval.RelevanceEvaluator(qrels, measures).evaluate(run)
-    found = trec_eval.RelevanceEvaluator(qrels, measures).evaluate(run)
+    scores = trec_eval.RelevanceEvaluator(qrels, measures).evaluate(run)
 
     for query, row in expected.items():
-        assert [*row] == [*found[query]]
+        assert [*row] == [*scores[query]]
         for name in set(row) - {"runid"}:
-            assert close(row[name], found[query][name], 1e-12)
+            assert close(row[name], scores[query][name], 1e-12)
 
 
 @pytest.mark.parametrize("run", [{}, {"z": {"a": 1.0}}, {"q": {}, "r": {"a": 1.0}}])

@@ -35,8 +35,8 @@ def experiment(
     rng: np.random.Generator,
 ) -> tuple[dict[str, dict[str, int]], Runs, Runs]:
     """Return judgments, and runs of several systems twice; lists with ties, of one length for a query."""
-    queries = [f"q{at}" for at in range(int(rng.integers(2, 12)))]
-    docs = np.array([f"d{at}" for at in rng.permutation(60)])
+    queries = [f"q{index}" for index in range(int(rng.integers(2, 12)))]
+    docs = np.array([f"d{position}" for position in rng.permutation(60)])
     qrels = {
         q: dict.fromkeys(rng.choice(docs, 8, replace=False), 1)
         | {docs[0]: 2, docs[1]: 0}
@@ -53,11 +53,13 @@ def experiment(
                 doc: float(round(about[doc], int(rng.integers(0, 3)))) for doc in best
             }
             made[q] = dict(
-                sorted(scores.items(), key=lambda one: (one[1], one[0]), reverse=True)
+                sorted(
+                    scores.items(), key=lambda item: (item[1], item[0]), reverse=True
+                )
             )
         return made
 
-    systems = [f"s{at}" for at in range(5)]
+    systems = [f"s{index}" for index in range(5)]
     return (
         qrels,
         {s: run(rng.uniform(0.5, 3)) for s in systems},
@@ -79,7 +81,7 @@ def test_same_collection() -> None:
     """τ and RBO of documents, RMSE, p, effect ratio, ΔRI and the order of systems, on the same queries."""
     for seed in range(COUNT):
         qrels, original, again = experiment(np.random.default_rng([SEED, seed]))
-        found = reproduce(original, again, MEASURES, qrels=qrels, baseline="s0")
+        reproduction = reproduce(original, again, MEASURES, qrels=qrels, baseline="s0")
         first, second = (
             {s: scores(qrels, run) for s, run in runs.items()}
             for runs in (original, again)
@@ -91,9 +93,9 @@ def test_same_collection() -> None:
                 RBO(*(dict(run) for run in pair), 0.95, 1000, False, False),
             )
             ours = [
-                one.value
-                for one in found.figures
-                if one.system == s and one.measure is None
+                figure.value
+                for figure in reproduction.figures
+                if figure.system == s and figure.measure is None
             ]
             assert ours[-2:] == pytest.approx([theirs[1], theirs[0]], abs=1e-9)
             for name, function in (("RMSE", RMSE), ("nRMSE", nRMSE), ("p", ttest)):
@@ -101,30 +103,32 @@ def test_same_collection() -> None:
                     if not (
                         name == "p" and np.isnan(value)
                     ):  # equal scores, of which ours is 1
-                        assert found.figure(s, measure, name).value == pytest.approx(
-                            value, abs=1e-9
-                        )
+                        assert reproduction.figure(
+                            s, measure, name
+                        ).value == pytest.approx(value, abs=1e-9)
             if s != "s0":
-                effects(found, s, (first[s], first["s0"], second[s], second["s0"]))
+                effects(
+                    reproduction, s, (first[s], first["s0"], second[s], second["s0"])
+                )
         for measure in MEASURES.split():
             means = [
-                [np.mean([q[measure] for q in one.values()]) for one in side.values()]
+                [np.mean([q[measure] for q in item.values()]) for item in side.values()]
                 for side in (first, second)
             ]
             tau = stats.kendalltau(*np.round(means, 12)).correlation
-            assert found.figure(None, measure, "tau of systems").value == pytest.approx(
-                tau, abs=1e-9, nan_ok=True
-            )
+            assert reproduction.figure(
+                None, measure, "tau of systems"
+            ).value == pytest.approx(tau, abs=1e-9, nan_ok=True)
 
 
-def effects(found: Any, system: str, sides: tuple[Any, ...]) -> None:
+def effects(result: Any, system: str, sides: tuple[Any, ...]) -> None:
     """Compare effect ratio and ΔRI; where the original improvement is 0 there is no ratio."""
     a, b, a2, b2 = sides
     with np.errstate(all="ignore"):
         theirs = {"ER": ER(a, b, a2, b2), "ΔRI": DRI(a, b, a2, b2)}
     for name, by_measure in theirs.items():
         for measure, value in by_measure.items():
-            ours = found.figure(system, measure, name).value
+            ours = result.figure(system, measure, name).value
             if np.isfinite(value) and abs(value) < 1e6:
                 assert ours == pytest.approx(value, rel=1e-9, abs=1e-9)
 
@@ -137,7 +141,7 @@ def test_other_collection() -> None:
     for seed in range(-(-COUNT // 3)):
         rng = np.random.default_rng([SEED, 1000 + seed])
         (qrels, original, _), (other, _, again) = experiment(rng), experiment(rng)
-        found = reproduce(
+        reproduction = reproduce(
             original, again, MEASURES, qrels=qrels, qrels_again=other, baseline="s0"
         )
         first = {s: scores(qrels, run) for s, run in original.items()}
@@ -145,8 +149,10 @@ def test_other_collection() -> None:
         for s in original:
             for measure, value in ttest(first[s], second[s], rpd=False).items():
                 if not np.isnan(value):
-                    assert found.figure(s, measure, "p").value == pytest.approx(
+                    assert reproduction.figure(s, measure, "p").value == pytest.approx(
                         value, abs=1e-9
                     )
             if s != "s0":
-                effects(found, s, (first[s], first["s0"], second[s], second["s0"]))
+                effects(
+                    reproduction, s, (first[s], first["s0"], second[s], second["s0"])
+                )

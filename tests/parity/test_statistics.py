@@ -74,9 +74,9 @@ def pairs(table: np.ndarray) -> list[tuple[int, int]]:
 
 def test_paired_t(table: np.ndarray) -> None:
     """scipy.stats.ttest_rel: p and interval."""
-    for one, other in pairs(table):
-        peer = stats.ttest_rel(table[:, one], table[:, other])
-        units = Units.from_scores(table).difference(one, other)
+    for first, other in pairs(table):
+        peer = stats.ttest_rel(table[:, first], table[:, other])
+        units = Units.from_scores(table).difference(first, other)
 
         assert paired_t(units) == pytest.approx(peer.pvalue, rel=1e-10, abs=1e-300)
         for level in (0.95, 0.99):
@@ -87,33 +87,33 @@ def test_paired_t(table: np.ndarray) -> None:
 
 def test_wilcoxon(table: np.ndarray) -> None:
     """scipy.stats.wilcoxon of the differences other than 0: exact for up to 50 that do not tie."""
-    for one, other in pairs(table):
-        differences = table[:, one] - table[:, other]
+    for first, other in pairs(table):
+        differences = table[:, first] - table[:, other]
         moved = differences[np.abs(differences) >= 1e-12]
         peer = stats.wilcoxon(moved).pvalue if len(moved) else 1.0
 
         assert wilcoxon(
-            Units.from_scores(table).difference(one, other)
+            Units.from_scores(table).difference(first, other)
         ) == pytest.approx(peer, abs=1e-10)
 
 
 def test_two_one_sided_t(table: np.ndarray) -> None:
     """scipy.stats.ttest_1samp on either side of the margin."""
-    for one, other in pairs(table):
-        differences = table[:, one] - table[:, other]
+    for first, other in pairs(table):
+        differences = table[:, first] - table[:, other]
         peer = (
             stats.ttest_1samp(differences, -0.05, alternative="greater").pvalue,
             stats.ttest_1samp(differences, 0.05, alternative="less").pvalue,
         )
         assert tost(
-            Units.from_scores(table).difference(one, other), 0.05
+            Units.from_scores(table).difference(first, other), 0.05
         ) == pytest.approx(peer, rel=1e-9, abs=1e-12)
 
 
 def test_sign_flips(table: np.ndarray) -> None:
     """scipy.stats.permutation_test, within the error of either sample."""
-    for one, other in pairs(table)[:4]:
-        differences = table[:, one] - table[:, other]
+    for first, other in pairs(table)[:4]:
+        differences = table[:, first] - table[:, other]
         peer = stats.permutation_test(
             (differences,),
             np.mean,
@@ -122,25 +122,25 @@ def test_sign_flips(table: np.ndarray) -> None:
             vectorized=True,
             rng=1,
         ).pvalue
-        found = sign_flips(differences[:, None], flips=100_000)[0].p
+        p = sign_flips(differences[:, None], flips=100_000)[0].p
 
-        assert found == pytest.approx(peer, abs=5 * (max(found, 1e-4) / 9999) ** 0.5)
+        assert p == pytest.approx(peer, abs=5 * (max(p, 1e-4) / 9999) ** 0.5)
 
 
 @pytest.mark.parametrize("method", ["percentile", "bca"])
 def test_bootstrap(table: np.ndarray, method: str) -> None:
     """scipy.stats.bootstrap, within the error of either sample: a tenth of a standard error."""
-    for one, other in pairs(table)[:3]:
-        differences = table[:, one] - table[:, other]
+    for first, other in pairs(table)[:3]:
+        differences = table[:, first] - table[:, other]
         peer = stats.bootstrap(
             (differences,), np.mean, method=method, n_resamples=20_000, rng=1
         )
-        found = estimates(
+        estimate = estimates(
             Units.from_scores(differences[:, None]), method, resamples=20_000
         )[0]
 
         ends = tuple(peer.confidence_interval)
-        assert found.interval() == pytest.approx(ends, abs=0.1 * found.error)
+        assert estimate.interval() == pytest.approx(ends, abs=0.1 * estimate.error)
 
 
 def test_corrections(table: np.ndarray) -> None:
@@ -176,29 +176,35 @@ def test_analysis_of_variance(table: np.ndarray) -> None:
         }
     )
     peer = anova_lm(ols("score ~ C(system) + C(query)", frame).fit())
-    found = two_way(table)
+    components = two_way(table)
 
-    assert found.systems == pytest.approx(peer.loc["C(system)", "sum_sq"], rel=1e-10)
-    assert found.queries == pytest.approx(peer.loc["C(query)", "sum_sq"], rel=1e-10)
-    assert found.residual == pytest.approx(peer.loc["Residual", "sum_sq"], rel=1e-10)
-    assert found.f == pytest.approx(peer.loc["C(system)", "F"], rel=1e-10)
-    assert found.p == pytest.approx(
+    assert components.systems == pytest.approx(
+        peer.loc["C(system)", "sum_sq"], rel=1e-10
+    )
+    assert components.queries == pytest.approx(
+        peer.loc["C(query)", "sum_sq"], rel=1e-10
+    )
+    assert components.residual == pytest.approx(
+        peer.loc["Residual", "sum_sq"], rel=1e-10
+    )
+    assert components.f == pytest.approx(peer.loc["C(system)", "F"], rel=1e-10)
+    assert components.p == pytest.approx(
         peer.loc["C(system)", "PR(>F)"], rel=1e-10, abs=1e-300
     )
 
 
 def test_tukey(table: np.ndarray) -> None:
     """The studentised range, as scipy.stats has it; shuffled systems without effects keep to its quantile."""
-    found = tukey_hsd(table)
+    result = tukey_hsd(table)
     error = two_way(table).error
     queries, systems = table.shape
-    for one, other in pairs(table)[:4]:
+    for first, other in pairs(table)[:4]:
         q = (
-            abs(table[:, one].mean() - table[:, other].mean())
+            abs(table[:, first].mean() - table[:, other].mean())
             / (error / queries) ** 0.5
         )
         peer = stats.studentized_range.sf(q, systems, (systems - 1) * (queries - 1))
-        assert found[one, other] == pytest.approx(peer, rel=1e-9, abs=1e-12)
+        assert result[first, other] == pytest.approx(peer, rel=1e-9, abs=1e-12)
     alike = table - table.mean(axis=0)
     quantile = stats.studentized_range.ppf(0.95, systems, (systems - 1) * (queries - 1))
     critical = randomised_tukey(alike[:, :, None], shuffles=20_000).critical(0.05)[0]
@@ -214,13 +220,13 @@ def test_friedman_and_nemenyi(table: np.ndarray) -> None:
         peer = stats.friedmanchisquare(*table.T)
         assert friedman(table).chi_square == pytest.approx(peer.statistic, rel=1e-9)
         assert friedman(table).p_chi_square == pytest.approx(peer.pvalue, rel=1e-9)
-    found, error = (
+    result, error = (
         nemenyi(table),
         (places.var(axis=1, ddof=1).mean() / len(table)) ** 0.5,
     )
-    for one, other in pairs(table)[:4]:
-        q = abs(places[:, one].mean() - places[:, other].mean()) / error
-        assert found[one, other] == pytest.approx(
+    for first, other in pairs(table)[:4]:
+        q = abs(places[:, first].mean() - places[:, other].mean()) / error
+        assert result[first, other] == pytest.approx(
             stats.studentized_range.sf(q, table.shape[1], np.inf), rel=1e-7, abs=1e-12
         )
 

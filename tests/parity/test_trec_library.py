@@ -28,7 +28,7 @@ pytest.importorskip("pytrec_eval", reason="pytrec_eval is not installed: make pa
 library = pytest.importorskip("tests.parity.trec_eval_library")
 
 WORLDS = 300
-DOCS = [f"d{at}" for at in range(24)] + ["é", "\uff5e", "\U0001d51e", "D3"]
+DOCS = [f"d{index}" for index in range(24)] + ["é", "\uff5e", "\U0001d51e", "D3"]
 PLAIN = [
     "num_q",
     "num_ret",
@@ -99,7 +99,7 @@ class Files:
         run.write_text("".join(ranked), "utf-8")
         return qrels, run
 
-    def some(self, most: int) -> list[str]:
+    def draw_documents(self, most: int) -> list[str]:
         """Draw documents."""
         return [
             str(doc)
@@ -110,19 +110,20 @@ class Files:
         top = int(self.rng.choice([1, 2, 4]))
         if form == "qrels":
             grades = {
-                doc: int(self.rng.integers(-2, top + 1)) for doc in self.some(len(DOCS))
+                doc: int(self.rng.integers(-2, top + 1))
+                for doc in self.draw_documents(len(DOCS))
             }
             grades.setdefault("d1", 0)
             grades["d1"] = max(
                 grades["d1"], 0
             )  # where all grades are negative trec_eval reads foreign memory
             return [f"{query} 0 {doc} {grade}\n" for doc, grade in grades.items()]
-        groups = [f"u{at}" for at in range(int(self.rng.integers(1, 4)))]
+        groups = [f"u{index}" for index in range(int(self.rng.integers(1, 4)))]
         if form != "prefs":
             return [
                 f"{query} {group} {doc} {int(self.rng.integers(0, top + 1))}\n"
                 for group in groups
-                for doc in self.some(len(DOCS))
+                for doc in self.draw_documents(len(DOCS))
             ]
         return [line for group in groups for line in self._comparisons(query, group)]
 
@@ -134,14 +135,14 @@ class Files:
         return [
             f"{query} {group} s{part} {doc} {max(order[doc] // coarse - irrelevant // coarse, 0)}.0\n"
             for part in range(int(self.rng.choice([1, 1, 2, 3])))
-            for doc in self.some(9)
+            for doc in self.draw_documents(9)
         ]
 
     def _list(self, query: str) -> list[str]:
         digits = int(self.rng.integers(0, 9))
         return [
             f"{query} Q0 {doc} 1 {round(float(self.rng.normal()), digits)!r} tag\n"
-            for doc in self.some(len(DOCS))
+            for doc in self.draw_documents(len(DOCS))
         ]
 
 
@@ -150,9 +151,9 @@ def ours(
 ) -> tuple[Results, list[TrecLine], Settings]:
     """Return what our program makes of files and options, before it is printed."""
     settings = Settings(version=9, **options)
-    asked, _ = requested_measures(names, 9)
+    requested, _ = requested_measures(names, 9)
     judgments = TrecJudgments.of(qrels, settings)
-    lines = lines_of(asked, settings, judgments.grades)
+    lines = lines_of(requested, settings, judgments.grades)
     return PreparedLines(judgments.table, lines, settings)(run), lines, settings
 
 
@@ -160,7 +161,7 @@ def disagreements(
     qrels: Path, run: Path, names: list[str], **options: Any
 ) -> list[str]:
     """Return a line for every number that we do not have to 1e-12, per query and over all."""
-    told = {
+    texts = {
         "level": "level",
         "depth": "depth",
         "complete": "complete",
@@ -169,7 +170,7 @@ def disagreements(
         "judgments": "judgments",
     }
     theirs, total = library.trec_eval_9(
-        qrels, run, names, **{told[name]: v for name, v in options.items()}
+        qrels, run, names, **{texts[name]: v for name, v in options.items()}
     )
     results, lines, settings = ours(qrels, run, names, **options)
     assert results.queries == sorted(theirs, key=str.encode)
@@ -178,14 +179,18 @@ def disagreements(
         pairs = [("all", total[line.name], results.total(line, settings))]
         if line.measure is not None:
             pairs += [
-                (query, theirs[query][line.name], float(results.values[line.name][at]))
-                for at, query in enumerate(results.queries)
+                (
+                    query,
+                    theirs[query][line.name],
+                    float(results.values[line.name][index]),
+                )
+                for index, query in enumerate(results.queries)
             ]
-        for query, expected, found in pairs:
+        for query, expected, result in pairs:
             nothing = math.isnan(expected) and _has_no_number(line.trec.name, options)
-            if not nothing and not close(expected, found, 1e-12):
+            if not nothing and not close(expected, result, 1e-12):
                 wrong.append(
-                    f"{line.name} {query}: trec_eval {expected!r}, rankstone {found!r} {options}"
+                    f"{line.name} {query}: trec_eval {expected!r}, rankstone {result!r} {options}"
                 )
     return wrong
 
@@ -269,20 +274,22 @@ def test_preferences(form: str, tmp_path: Path) -> None:
 
 def test_a_tie_at_the_fourth_decimal(tmp_path: Path) -> None:
     """100 lists of 200 with 665 relevant documents: 0.03325, which falls as the sum was rounded."""
-    found = [at * 5 % 14 for at in range(99)]
+    values = [index * 5 % 14 for index in range(99)]
     ids = [library.fresh_id("q") for _ in range(100)]
-    counts = dict(zip(ids, [*found, 665 - sum(found)], strict=True))
+    counts = dict(zip(ids, [*values, 665 - sum(values)], strict=True))
     qrels, run = tmp_path / "qrels.txt", tmp_path / "run.txt"
     qrels.write_text(
         "".join(
-            f"{q} 0 d{at} 1\n" for q, many in counts.items() for at in range(many or 1)
+            f"{q} 0 d{index} 1\n"
+            for q, many in counts.items()
+            for index in range(many or 1)
         )
     )
     run.write_text(
         "".join(
-            f"{q} Q0 {'d' if at < many else 'x'}{at} 1 {-at} r\n"
+            f"{q} Q0 {'d' if index < many else 'x'}{index} 1 {-index} r\n"
             for q, many in counts.items()
-            for at in range(200)
+            for index in range(200)
         )
     )
     _, theirs = library.trec_eval_9(qrels, run, ["set_P"])

@@ -30,7 +30,7 @@ def collection(
     lists: dict[str, list[str]] = {}
     run: Run = {}
     for query in map(str, range(1, cases + 1)):
-        docs = [f"d{at:02}" for at in chosen.permutation(40)]
+        docs = [f"d{position:02}" for position in chosen.permutation(40)]
         judged = [doc for doc in docs if chosen.random() < 0.6] or docs[:1]
         qrels[query] = {doc: int(chosen.integers(0, top + 1)) for doc in judged}
         lists[query] = docs[: int(chosen.integers(1, 31))]
@@ -51,27 +51,27 @@ def by_ir_measures(
             "ir_measures", reason="ir_measures is not installed: make parity"
         )
         pytest.importorskip("cwl", reason="cwl-eval is not installed: make parity")
-        asked = {text: peer.parse_measure(text) for text in texts}
-        spelt = {str(measure): text for text, measure in asked.items()}
-        found: dict[str, dict[str, float]] = {}
-        for metric in peer.iter_calc(list(asked.values()), qrels, run):
-            found.setdefault(metric.query_id, {})[spelt[str(metric.measure)]] = (
+        options = {text: peer.parse_measure(text) for text in texts}
+        spelt = {str(measure): text for text, measure in options.items()}
+        values: dict[str, dict[str, float]] = {}
+        for metric in peer.iter_calc(list(options.values()), qrels, run):
+            values.setdefault(metric.query_id, {})[spelt[str(metric.measure)]] = (
                 metric.value
             )
-    return found
+    return values
 
 
 def under_their_text(
     qrels: Qrels, run: Any, texts: Sequence[str], **options: Any
 ) -> dict[str, dict[str, float | None]]:
-    """Return our values under the texts a peer was asked with."""
+    """Return our values under the texts that a peer computed."""
     import rankstone
 
     spelt = {str(rankstone.parse_measure(text)): text for text in texts}
-    found = ours(qrels, run, list(texts), **options)
+    values = ours(qrels, run, list(texts), **options)
     return {
         query: {spelt[name]: value for name, value in row.items()}
-        for query, row in found.items()
+        for query, row in values.items()
     }
 
 
@@ -88,9 +88,9 @@ def test_ir_measures_and_we_read_one_text_alike() -> None:
     """The text of an ir_measures measure, max_rel and all, is the same number here."""
     qrels, _, run = collection(1)
     expected = by_ir_measures(qrels, run, SAME_TEXT)
-    found = under_their_text(qrels, run, SAME_TEXT)
+    values = under_their_text(qrels, run, SAME_TEXT)
     assert len(expected) == CASES
-    assert not disagreements(expected, found)
+    assert not disagreements(expected, values)
 
 
 def test_rounding_hides_a_goal_from_cwl_eval() -> None:
@@ -98,10 +98,10 @@ def test_rounding_hides_a_goal_from_cwl_eval() -> None:
     qrels, run = {"q": {"a": 3, "b": 2, "c": 1}}, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
     texts = ["BPM(T=2.0,max_rel=3)@10"]
     theirs = by_ir_measures(qrels, run, texts)["q"][texts[0]]
-    found = under_their_text(qrels, run, texts)["q"][texts[0]]
+    row = under_their_text(qrels, run, texts)["q"][texts[0]]
     assert 3 / 3 + 2 / 3 + 1 / 3 < 2
     assert close(theirs, 2 / 10, 1e-12)
-    assert close(found, 2 / 3, 1e-12)
+    assert close(row, 2 / 3, 1e-12)
 
 
 def test_rbp_of_ir_measures_is_over_the_weights_of_1000_ranks() -> None:
@@ -109,13 +109,13 @@ def test_rbp_of_ir_measures_is_over_the_weights_of_1000_ranks() -> None:
     qrels, _, run = collection(8)
     text = "RBP(p=0.999,rel=1)"
     theirs = by_ir_measures(qrels, run, [text])
-    found = under_their_text(qrels, run, [text])
+    values = under_their_text(qrels, run, [text])
     walk = "CWL(gain=binary, model=RBP, p=0.999)"
     walks = ours(qrels, run, [walk])
     for query, row in theirs.items():
-        assert close(row[text] * (1 - 0.999**1000), found[query][text], 1e-12)
+        assert close(row[text] * (1 - 0.999**1000), values[query][text], 1e-12)
         assert close(row[text], walks[query][walk], 1e-12)
-        assert not row[text] or not close(row[text], found[query][text], 1e-6), (
+        assert not row[text] or not close(row[text], values[query][text], 1e-6), (
             "an agreement nobody expected"
         )
 
@@ -177,7 +177,7 @@ def by_cwl_eval(spelt: str, gains: Sequence[float], cost: float) -> dict[str, fl
         Ranking("q", list(gains), [cost] * len(gains), max_cost=cost, min_cost=cost)
     )
     names = ("utility", "total_utility", "cost", "total_cost", "items")
-    told = dict(
+    values = dict(
         zip(
             OUTPUTS[:5],
             (getattr(metric, f"expected_{name}") for name in names),
@@ -188,37 +188,37 @@ def by_cwl_eval(spelt: str, gains: Sequence[float], cost: float) -> dict[str, fl
         getattr(metric, f"residual_expected_{name}")
         for name in ("utility", "total_utility", "items")
     )
-    return {**told, **dict(zip(OUTPUTS[5:], rest, strict=True))}
+    return {**values, **dict(zip(OUTPUTS[5:], rest, strict=True))}
 
 
 def texts_of(
-    model: str, given: dict[str, Any], cut: str, **more: Any
+    model: str, options: dict[str, Any], cut: str, **more: Any
 ) -> dict[str, str]:
     """Return our text for every output."""
-    said = "".join(f", {name}={value}" for name, value in {**given, **more}.items())
+    text = "".join(f", {name}={value}" for name, value in {**options, **more}.items())
     return {
-        output: f"CWL(max_grade=4, model={model}, output={output}{said}){cut}"
+        output: f"CWL(max_grade=4, model={model}, output={output}{text}){cut}"
         for output in OUTPUTS
     }
 
 
-@pytest.mark.parametrize(("model", "given", "cut", "spelt"), MODELS, ids=str)
-def test_cwl_eval(model: str, given: dict[str, Any], cut: str, spelt: str) -> None:
+@pytest.mark.parametrize(("model", "options", "cut", "spelt"), MODELS, ids=str)
+def test_cwl_eval(model: str, options: dict[str, Any], cut: str, spelt: str) -> None:
     """All outputs agree but ETU and ETC, which there leave out the users still looking at rank 1000."""
     cases = 60 if model in ("AP", "RBP") else CASES
     qrels, lists, _ = collection(2, cases=cases)
-    texts = texts_of(model, given, cut)
-    found = under_their_text(qrels, lists, [*texts.values()])
-    cost = float(given.get("cost", 1.0))
+    texts = texts_of(model, options, cut)
+    values = under_their_text(qrels, lists, [*texts.values()])
+    cost = float(options.get("cost", 1.0))
     for query, docs in lists.items():
         gains = [qrels[query].get(doc, math.nan) / TOP for doc in docs]
         theirs = by_cwl_eval(spelt, gains, cost)
         for output, text in texts.items():
             if output not in ("ETU", "ETC", "ResETU"):
-                assert close(theirs[output], found[query][text], 1e-11), (query, text)
+                assert close(theirs[output], values[query][text], 1e-11), (query, text)
     if cut or model == "AP":
-        return  # nobody looks at rank 1000, or past it
-    onward = texts_of(model, given, cut, n_max=1001)["ED"]
+        return  # nothing reads rank 1000, or past it
+    onward = texts_of(model, options, cut, n_max=1001)["ED"]
     still = under_their_text(qrels, lists, [onward, texts["ED"]])
     for query, docs in lists.items():
         looking = (still[query][onward] or 0.0) - (still[query][texts["ED"]] or 0.0)
@@ -227,7 +227,7 @@ def test_cwl_eval(model: str, given: dict[str, Any], cut: str, spelt: str) -> No
             spelt, [qrels[query].get(doc, math.nan) / TOP for doc in docs], cost
         )
         ours_etu, ours_etc = (
-            found[query][texts[output]] or 0.0 for output in ("ETU", "ETC")
+            values[query][texts[output]] or 0.0 for output in ("ETU", "ETC")
         )
         if model in ("TBG", "U"):
             looking = 0.0  # their V is cut off there
@@ -242,26 +242,26 @@ def test_cwl_eval(model: str, given: dict[str, Any], cut: str, spelt: str) -> No
 def test_u_of_cwl_eval_leaves_out_rank_1000() -> None:
     """Its W has a 0 there whatever L is, so for a large L its ED is that of 999 ranks."""
     theirs = by_cwl_eval("UMeasureCWLMetric(5000)", [1.0], 1.0)["ED"]
-    told = {
+    texts = {
         ranks: f"CWL(gain=binary, n_max={ranks}, model=U, output=ED, L=5000)"
         for ranks in (999, 1000)
     }
-    found = under_their_text({"q": {"a": 1}}, {"q": ["a"]}, list(told.values()))["q"]
-    assert close(theirs, found[told[999]], 1e-9)
-    assert not close(theirs, found[told[1000]], 1e-9)
+    value = under_their_text({"q": {"a": 1}}, {"q": ["a"]}, list(texts.values()))["q"]
+    assert close(theirs, value[texts[999]], 1e-9)
+    assert not close(theirs, value[texts[1000]], 1e-9)
 
 
 def test_ap_of_cwl_eval_divides_by_the_finds() -> None:
     """Its AP says R and divides by what was found, as W sums to 1: that is AP(denom=hits)."""
     qrels, lists, _ = collection(3, top=1, cases=60)
-    found = ours(qrels, lists, ["AP(denom=hits)", "AP"])
+    values = ours(qrels, lists, ["AP(denom=hits)", "AP"])
     differs = 0
     for query, docs in lists.items():
         theirs = by_cwl_eval(
             "APCWLMetric()", [qrels[query].get(doc, math.nan) for doc in docs], 1.0
         )["EU"]
-        assert close(theirs, found[query]["AP(denom=hits)"], 1e-12)
-        differs += not close(theirs, found[query]["AP"], 1e-6)
+        assert close(theirs, values[query]["AP(denom=hits)"], 1e-12)
+        differs += not close(theirs, values[query]["AP"], 1e-6)
     assert differs > 30
 
 
@@ -273,11 +273,11 @@ def test_gdeval_through_ir_measures() -> None:
     qrels, _, run = collection(4, ties=True)
     texts = ["ERR@3", "ERR@20"]
     expected = by_ir_measures(qrels, run, texts)
-    found = ours(qrels, run, [f"ERR(max_grade=4)@{k}" for k in (3, 20)])
+    values = ours(qrels, run, [f"ERR(max_grade=4)@{k}" for k in (3, 20)])
     assert len(expected) == CASES
     for query, row in expected.items():
         for text, value in row.items():
-            exact = found[query][text.replace("ERR", "ERR(max_grade=4)")]
+            exact = values[query][text.replace("ERR", "ERR(max_grade=4)")]
             assert exact is not None
             assert abs(value - exact) <= 0.5e-5 + 1e-12
 
@@ -315,7 +315,7 @@ def test_pyntcireval() -> None:
         "AP(denom=min_R_k)@5": lambda counts: metrics.AP(counts, gains, 5),
     }
     qrels, lists, _ = collection(5)
-    found = ours(qrels, lists, list(build))
+    values = ours(qrels, lists, list(build))
     expected: dict[str, dict[str, float]] = {}
     for query, docs in lists.items():
         judged = list(qrels[query].values())
@@ -326,7 +326,7 @@ def test_pyntcireval() -> None:
                 text: make(counts).compute(ranked) for text, make in build.items()
             }
     assert len(expected) > 0.9 * CASES
-    assert not disagreements(expected, found)
+    assert not disagreements(expected, values)
 
 
 # -- compatibility ---------------------------------------------------------------------------------------
@@ -347,13 +347,13 @@ def test_compatibility_of_ir_measures() -> None:
     qrels, _, run = collection(6)
     theirs = by_ir_measures(qrels, run, COMPATIBILITIES)
     deep = {text: at_depth(text, "lists") for text in COMPATIBILITIES}
-    found = under_their_text(qrels, run, list(deep.values()))
+    values = under_their_text(qrels, run, list(deep.values()))
     expected = {
         query: {deep[text]: value for text, value in row.items()}
         for query, row in theirs.items()
     }
     assert len(expected) == CASES
-    assert not disagreements(expected, found)
+    assert not disagreements(expected, values)
 
     whole = under_their_text(qrels, run, ["Compat"])
     apart = [
@@ -372,25 +372,27 @@ def test_compatibility_to_depth_1000() -> None:
             "ir_measures.providers.compat_provider", reason="ir_measures: make parity"
         )
     qrels, lists, _ = collection(9)
-    found = ours(qrels, lists, ["Compat", "Compat(p=0.8, normalize=False)"])
+    values = ours(qrels, lists, ["Compat", "Compat(p=0.8, normalize=False)"])
     for query, docs in lists.items():
         wanted = {doc: grade for doc, grade in qrels[query].items() if grade > 0}
-        at = {doc: rank for rank, doc in enumerate(docs)}
-        ideal = sorted(wanted, key=lambda doc: (-wanted[doc], at.get(doc, len(docs))))
+        position = {doc: rank for rank, doc in enumerate(docs)}
+        ideal = sorted(
+            wanted, key=lambda doc: (-wanted[doc], position.get(doc, len(docs)))
+        )
         best = peer.rbo(ideal, ideal, 0.95, 1000)
         expected = peer.rbo(docs, ideal, 0.95, 1000) / best if best else 0.0
-        assert close(expected, found[query]["Compat"], 1e-12)
+        assert close(expected, values[query]["Compat"], 1e-12)
         plain = peer.rbo(docs, ideal, 0.8, 1000)
-        assert close(plain, found[query]["Compat(p=0.8, normalize=False)"], 1e-12)
+        assert close(plain, values[query]["Compat(p=0.8, normalize=False)"], 1e-12)
 
 
 def test_compatibility_of_ir_measures_with_ties() -> None:
     """Equal grades with tied scores are in the judgments' order there, so its ideal is not the most alike."""
     qrels, _, run = collection(7, ties=True)
     theirs = by_ir_measures(qrels, run, ["Compat"])
-    found = ours(qrels, run, ["Compat(depth=lists)"], ties="docid_asc")
+    values = ours(qrels, run, ["Compat(depth=lists)"], ties="docid_asc")
     gaps = [
-        (found[q]["Compat(depth=lists)"] or 0.0) - theirs[q]["Compat"] for q in theirs
+        (values[q]["Compat(depth=lists)"] or 0.0) - theirs[q]["Compat"] for q in theirs
     ]
     assert min(gaps) > -1e-12
     assert max(gaps) > 1e-3
@@ -399,13 +401,13 @@ def test_compatibility_of_ir_measures_with_ties() -> None:
 def test_compatibility_of_ir_measures_with_negative_scores() -> None:
     """There a document that is not retrieved has score 0 and is preferred to one with a negative score."""
     qrels: Qrels = {"q": {"a": 1, "b": 1}}
-    theirs, found = [], []
+    theirs, rows = [], []
     for shift in (0.0, -10.0):
         run = {"q": {"a": 2.0 + shift, "c": 1.0 + shift}}
         theirs.append(by_ir_measures(qrels, run, ["Compat"])["q"]["Compat"])
-        found.append(
+        rows.append(
             ours(qrels, run, ["Compat(depth=lists)"])["q"]["Compat(depth=lists)"]
         )
-    assert found[0] == found[1]
-    assert close(theirs[0], found[0], 1e-12)
+    assert rows[0] == rows[1]
+    assert close(theirs[0], rows[0], 1e-12)
     assert theirs[1] < theirs[0] - 0.1

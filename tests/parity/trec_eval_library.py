@@ -170,14 +170,14 @@ def _library() -> Any:
 def _measures() -> dict[str, Any]:
     count = c_int.in_dll(_library(), "te_num_trec_measures").value
     table = (_ONE * count).in_dll(_library(), "te_trec_measures")
-    measures = {one.contents.name.decode(): one for one in table}
-    _KEPT.append([(one, _copied(one)) for one in table if one.contents.parameters])
+    measures = {item.contents.name.decode(): item for item in table}
+    _KEPT.append([(item, _copied(item)) for item in table if item.contents.parameters])
     return measures
 
 
-def _copied(one: Any) -> tuple[Any, ...]:
+def _copied(result: Any) -> tuple[Any, ...]:
     """Remember a measure's default parameters, which asking for others overwrites."""
-    own = one.contents.parameters.contents
+    own = result.contents.parameters.contents
     return own.text, own.count, own.values
 
 
@@ -206,7 +206,7 @@ def trec_eval_9(
     )
     for name, value in options.items():
         setattr(settings, name, int(value))
-    chosen = _asked(settings, names)
+    chosen = _requested(settings, names)
     judged, lists = _Judgments(), _Lists()
     read = getattr(_library(), _READERS[form])
     assert read(byref(settings), str(qrels).encode(), byref(judged)) == 1
@@ -215,64 +215,64 @@ def trec_eval_9(
         == 1
     )
     total = _Values(query=b"all")
-    for one in chosen:
-        one.contents.index = -2
-        assert one.contents.start(byref(settings), one, byref(total)) == 1
+    for item in chosen:
+        item.contents.index = -2
+        assert item.contents.start(byref(settings), item, byref(total)) == 1
     values = (_Value * max(total.count, 1))(
-        *(total.values[at] for at in range(total.count))
+        *(total.values[position] for position in range(total.count))
     )
     query = _Values(values=values, count=total.count)
-    place = {judged.each[at].query: at for at in range(judged.count)}
-    found = {}
-    for at in range(lists.count):
-        mine = lists.each[at]
+    place = {judged.each[position].query: position for position in range(judged.count)}
+    numbers = {}
+    for index in range(lists.count):
+        mine = lists.each[index]
         if mine.query not in place:
             continue
         for value in values:
             value.value = 0.0
         query.query = mine.query
-        for one in chosen:
+        for item in chosen:
             of = judged.each[place[mine.query]]
             assert (
-                one.contents.compute(
-                    byref(settings), byref(of), byref(mine), one, byref(query)
+                item.contents.compute(
+                    byref(settings), byref(of), byref(mine), item, byref(query)
                 )
                 >= 0
             )
-            one.contents.add(byref(settings), one, byref(query), byref(total))
-        found[mine.query.decode()] = {
+            item.contents.add(byref(settings), item, byref(query), byref(total))
+        numbers[mine.query.decode()] = {
             value.name.decode(): value.value for value in values if value.name
         }
         total.queries += 1
-    for one in chosen:
-        one.contents.average(byref(settings), one, byref(judged), byref(total))
+    for item in chosen:
+        item.contents.average(byref(settings), item, byref(judged), byref(total))
     summary = {
-        total.values[at].name.decode(): total.values[at].value
-        for at in range(total.count)
+        total.values[position].name.decode(): total.values[position].value
+        for position in range(total.count)
     }
     _KEPT.append((settings, judged, lists, total, values))
-    return found, summary
+    return numbers, summary
 
 
-def _asked(settings: _Settings, names: list[str]) -> list[Any]:
+def _requested(settings: _Settings, names: list[str]) -> list[Any]:
     """Return the measures in their order, and hand their parameters over."""
     known = _measures()
-    for one, (text, count, default) in _KEPT[0]:
-        own = one.contents.parameters.contents
+    for first, (text, count, default) in _KEPT[0]:
+        own = first.contents.parameters.contents
         own.text, own.count, own.values = text, count, default
-    given = [name.partition(".") for name in names]
-    arguments = (_Argument * (len(given) + 1))()
+    inputs = [name.partition(".") for name in names]
+    arguments = (_Argument * (len(inputs) + 1))()
     for argument, (name, _, parameters) in zip(
-        arguments, [g for g in given if g[1]], strict=False
+        arguments, [g for g in inputs if g[1]], strict=False
     ):
         buffer = ctypes.create_string_buffer(parameters.encode(), len(parameters) + 2)
         _KEPT.append(buffer)
         argument.name, argument.parameters = name.encode(), ctypes.addressof(buffer)
     settings.arguments = arguments
     _KEPT.append(arguments)
-    wanted = {name for name, _, _ in given}
+    wanted = {name for name, _, _ in inputs}
     assert wanted <= set(known), wanted - set(known)
-    return [one for name, one in known.items() if name in wanted]
+    return [value for name, value in known.items() if name in wanted]
 
 
 _numbers = itertools.count()

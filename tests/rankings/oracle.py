@@ -64,16 +64,16 @@ def orders(ranking: Ranking) -> Iterator[Order]:
 
 
 def block(ranking: Ranking) -> dict[str, int]:
-    return {doc: at for at, group in enumerate(ranking) for doc in group}
+    return {doc: index for index, group in enumerate(ranking) for doc in group}
 
 
 def middle(ranking: Ranking) -> dict[str, Fraction]:
     """Return middle ranks."""
-    found, above = {}, 0
+    values, above = {}, 0
     for group in ranking:
-        found.update(dict.fromkeys(group, above + Fraction(len(group) + 1, 2)))
+        values.update(dict.fromkeys(group, above + Fraction(len(group) + 1, 2)))
         above += len(group)
-    return found
+    return values
 
 
 def sign(a: float, b: float) -> int:
@@ -122,7 +122,9 @@ def wtau(x: Ranking, y: Ranking, weights: str, ranks: str) -> float | None:
     }
     values = []
     for source in ("first", "second") if ranks == "mean" else (ranks,):
-        place = {doc: Fraction(at) for at, doc in enumerate(by[source], start=1)}
+        place = {
+            doc: Fraction(position) for position, doc in enumerate(by[source], start=1)
+        }
         inner = {"xy": Fraction(0), "xx": Fraction(0), "yy": Fraction(0)}
         for i, j, a, b in pair_signs(x, y):
             weight = (
@@ -140,11 +142,11 @@ def wtau(x: Ranking, y: Ranking, weights: str, ranks: str) -> float | None:
 
 def ap_correlation(reference: Order, estimate: Order) -> float:
     """Return Yilmaz, Aslam and Robertson's coefficient of two orders without ties."""
-    place = {doc: at for at, doc in enumerate(reference)}
+    place = {doc: index for index, doc in enumerate(reference)}
     shares = [
-        sum(place[above] < place[doc] for above in estimate[:at]) / at
-        for at, doc in enumerate(estimate)
-        if at
+        sum(place[above] < place[doc] for above in estimate[:index]) / index
+        for index, doc in enumerate(estimate)
+        if index
     ]
     return 2 * sum(shares) / len(shares) - 1
 
@@ -208,7 +210,10 @@ def fagin_k(x: Ranking, y: Ranking, p: float) -> float:
     in_x, in_y = block(x), block(y)
     penalty = 0.0
     for i, j in itertools.combinations({**in_x, **in_y}, 2):
-        a, b = (sign(at.get(i, 10**9), at.get(j, 10**9)) for at in (in_x, in_y))
+        a, b = (
+            sign(position.get(i, 10**9), position.get(j, 10**9))
+            for position in (in_x, in_y)
+        )
         penalty += 1 if a * b < 0 else p if (a == 0) != (b == 0) else 0
     m, n = len(in_x), len(in_y)
     return penalty / (m * n + p * (m * (m - 1) + n * (n - 1)) / 2)
@@ -279,14 +284,14 @@ def rbo(x: Order, y: Order, p: float, score: str) -> float:
 
 def part(ranking: Ranking, depth: int, ties: str) -> dict[str, Fraction]:
     """Return how much of each document stands at or above a depth."""
-    found, above = {}, 0
+    values, above = {}, 0
     for group in ranking:
         taken = Fraction(min(max(depth - above, 0), len(group)), len(group))
-        found.update(
+        values.update(
             dict.fromkeys(group, Fraction(taken > 0) if ties == "w" else taken)
         )
         above += len(group)
-    return {doc: taken for doc, taken in found.items() if taken}
+    return {doc: taken for doc, taken in values.items() if taken}
 
 
 def tied_rbo(x: Ranking, y: Ranking, p: float, ties: str, score: str) -> float:

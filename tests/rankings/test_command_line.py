@@ -90,7 +90,7 @@ def test_two_lists_side_by_side(files: tuple[Path, Path]) -> None:
 
 
 def test_long_lists_are_cut_for_the_eye() -> None:
-    """Twenty ranks are shown unless --depth says how many, and what is left out is said."""
+    """Twenty ranks are shown unless --depth says how many, and what is left out is stated."""
     out = run(BM25, TFIDF, "--query", "q14").stdout.splitlines()
 
     assert out[-1] == "30 more ranks; --depth N shows and compares the first N"
@@ -221,7 +221,7 @@ def test_names_and_standard_input(files: tuple[Path, Path]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "message"),
     [
         ([BM25], 2, "two runs are needed"),
         ([BM25, TFIDF, BM25], 2, "two runs are needed"),
@@ -235,6 +235,8 @@ def test_names_and_standard_input(files: tuple[Path, Path]) -> None:
         ([BM25, BM25], 2, "two runs have the name"),
     ],
 )
-def test_mistakes_are_explained(arguments: list[object], code: int, said: str) -> None:
+def test_mistakes_are_explained(
+    arguments: list[object], code: int, message: str
+) -> None:
     """A user's mistake ends with its exit code and a message, never with a traceback."""
-    assert said in run(*arguments, code=code).stderr
+    assert message in run(*arguments, code=code).stderr

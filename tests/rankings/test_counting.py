@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 def spans(ranking: Ranking) -> dict[str, tuple[int, int]]:
     """Return the first and last rank of each document's tie block."""
-    found, above = {}, 0
+    values, above = {}, 0
     for group in ranking:
-        found.update(dict.fromkeys(group, (above + 1, above + len(group))))
+        values.update(dict.fromkeys(group, (above + 1, above + len(group))))
         above += len(group)
-    return found
+    return values
 
 
 @given(x=rankings(), order=rankings())
@@ -42,20 +42,20 @@ def test_every_pair_is_counted_on_its_side(x: Scores, order: Scores) -> None:
     edges = [
         np.array([spans(ranking)[doc] for doc in docs]).T for ranking in (of_x, of_y)
     ]
-    found = counts(
+    result = counts(
         np.array([0, len(docs)]), (edges[0][0], edges[0][1]), (edges[1][0], edges[1][1])
     )
 
-    assert found.above.tolist() == [sides[doc].count((-1, -1)) for doc in docs]
-    assert found.agree.tolist() == [
+    assert result.above.tolist() == [sides[doc].count((-1, -1)) for doc in docs]
+    assert result.agree.tolist() == [
         sum(a * b == 1 for a, b in sides[doc]) for doc in docs
     ]
-    assert found.differ.tolist() == [
+    assert result.differ.tolist() == [
         sum(a * b == -1 for a, b in sides[doc]) for doc in docs
     ]
-    assert found.x_tied_above.tolist() == [sides[doc].count((0, -1)) for doc in docs]
-    assert found.y_tied_above.tolist() == [sides[doc].count((-1, 0)) for doc in docs]
-    assert found.tied_in_both.tolist() == [sides[doc].count((0, 0)) for doc in docs]
+    assert result.x_tied_above.tolist() == [sides[doc].count((0, -1)) for doc in docs]
+    assert result.y_tied_above.tolist() == [sides[doc].count((-1, 0)) for doc in docs]
+    assert result.tied_in_both.tolist() == [sides[doc].count((0, 0)) for doc in docs]
 
 
 def test_many_long_lists() -> None:
@@ -63,7 +63,10 @@ def test_many_long_lists() -> None:
     rng = np.random.default_rng(8)
     pool = [f"d{i}" for i in range(3000)]
     first, second = (
-        {f"q{at}": scores(random_ranking(rng, pool, 0.2, 3000)) for at in range(120)}
+        {
+            f"q{index}": scores(random_ranking(rng, pool, 0.2, 3000))
+            for index in range(120)
+        }
         for _ in range(2)
     )
     texts = "tau_b tau_ap wtau RBO(p=0.9) Fagin_K@50"
@@ -74,7 +77,7 @@ def test_many_long_lists() -> None:
         assert together.filter(query_id=name).equals(alone)
 
 
-def test_documents_are_told_apart_by_their_whole_id() -> None:
+def test_documents_are_distinguished_by_their_whole_id() -> None:
     """Ids that are alike to the eye are not: case, width, blanks and numbers of other scripts."""
     assert diff(
         {"q": DOCS}, {"q": [f"{doc} " for doc in DOCS]}, "Jaccard"

@@ -130,17 +130,17 @@ def test_the_audit_counts(alike: Similarity) -> None:
 
 def test_conventions_name_every_choice() -> None:
     """Options of order and parameters that were not given are in the conventions."""
-    found = diff(OLD, NEW, "RBO(p=0.9) Jaccard@2", depth=5).conventions
+    conventions = diff(OLD, NEW, "RBO(p=0.9) Jaccard@2", depth=5).conventions
 
-    assert found["alignment"] == {
+    assert conventions["alignment"] == {
         "order": "score",
         "score_dtype": "float64",
         "ties": "docid_desc",
         "duplicates": "error",
         "depth": 5,
     }
-    assert found["measures"] == ["RBO(p=0.9)", "Jaccard@2"]
-    assert found["defaults"] == {"RBO.ties": "a", "RBO.score": "ext"}
+    assert conventions["measures"] == ["RBO(p=0.9)", "Jaccard@2"]
+    assert conventions["defaults"] == {"RBO.ties": "a", "RBO.score": "ext"}
 
 
 def test_what_changed_most() -> None:
@@ -214,7 +214,9 @@ def test_names_are_escaped_in_a_notebook() -> None:
 # -- reading and order -------------------------------------------------------------------------------------
 def trec(run: dict[str, dict[str, float]]) -> str:
     rows = [(q, d, s) for q, docs in run.items() for d, s in docs.items()]
-    return "".join(f"{q} Q0 {d} {at} {s} t\n" for at, (q, d, s) in enumerate(rows))
+    return "".join(
+        f"{q} Q0 {d} {index} {s} t\n" for index, (q, d, s) in enumerate(rows)
+    )
 
 
 def test_runs_come_from_anywhere(tmp_path: Path) -> None:
@@ -225,12 +227,12 @@ def test_runs_come_from_anywhere(tmp_path: Path) -> None:
     frame.write_parquet(tmp_path / "new.parquet")
     (tmp_path / "old.run").write_text(trec(OLD))
     for second in (frame, tmp_path / "new.parquet", frame.rename({"doc_id": "item"})):
-        found = diff(
+        difference = diff(
             tmp_path / "old.run", second, "RBO(p=0.9) tau_b", columns={"item": "doc_id"}
         )
 
-        assert found.per_query.equals(expected)
-    assert found.names == ("old", "b")
+        assert difference.per_query.equals(expected)
+    assert difference.names == ("old", "b")
 
 
 def test_rows_in_any_order_make_the_same_lists() -> None:
@@ -350,7 +352,7 @@ def test_ids_of_text_files_have_no_type(tmp_path: Path) -> None:
         diff({"q": {7: 1.0}}, {"q": {"7": 1.0}}, "tau_b")
 
 
-def test_progress_is_told() -> None:
+def test_progress_is_reported() -> None:
     """Every row of both runs is counted once."""
     seen: list[int] = []
     diff(OLD, NEW, "Jaccard", progress=seen.append)
@@ -359,13 +361,13 @@ def test_progress_is_told() -> None:
 
 
 def test_nothing_is_kept_that_is_not_needed() -> None:
-    """Lists that have been measured are let go at once, even where nobody collects garbage."""
+    """Lists that have been measured are let go at once, even where the garbage collector is off."""
     run = {f"q{i}": {f"d{j}": float(j % 3) for j in range(5)} for i in range(5)}
     gc.collect()
     gc.disable()
     try:
         diff(run, run, "RBO(p=0.9) RBO(p=0.9, ties=broken)@3 tau_ap wtau Fagin_K@2")
-        left = [found for found in gc.get_objects() if type(found) is PairedLists]
+        left = [result for result in gc.get_objects() if type(result) is PairedLists]
     finally:
         gc.enable()
 
@@ -387,7 +389,7 @@ def test_nothing_is_kept_that_is_not_needed() -> None:
     ],
 )
 def test_options_that_make_no_sense(options: dict[str, Any], message: str) -> None:
-    """An option that needs judgments is told apart from a slip, and both are refused."""
+    """An option that needs judgments is distinguished from a slip, and both are refused."""
     with pytest.raises(BadOption, match=message):
         diff(OLD, NEW, "Jaccard", **options)
 
@@ -427,7 +429,7 @@ def test_rank_biased_overlap_asks_for_its_p() -> None:
 
 
 def test_runs_that_do_not_belong_together() -> None:
-    """No query in common, an empty run, no number, or ties that nobody allowed."""
+    """No query in common, an empty run, no number, or ties that are not allowed."""
     with pytest.raises(NotComparable, match="no query in common"):
         diff(OLD, {"Q1": ["d1"]}, "Jaccard")
     with pytest.raises(EmptyInput):
@@ -479,10 +481,10 @@ def test_a_measure_of_ones_own() -> None:
 
     rankstone.register(SameTop)
     try:
-        found = diff(
+        record = diff(
             {"q": ["a", "b"], "r": ["a"]}, {"q": ["b"], "r": ["a", "c"]}, "SameTop"
         ).to_dict()
     finally:
         rankstone.measures.MEASURES.remove("SameTop")
 
-    assert found == {"SameTop": (0 + 1) / 2}
+    assert record == {"SameTop": (0 + 1) / 2}

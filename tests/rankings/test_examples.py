@@ -62,11 +62,11 @@ def test_corsi_and_urbano(
         ("max", most),
         ("res", residual),
     ):
-        found = rankstone.similarity(
+        similarity = rankstone.similarity(
             RED, BLUE, f"RBO(p=0.95, ties={ties}, score={score})"
         )
 
-        assert found == pytest.approx(printed, abs=5e-8)
+        assert similarity == pytest.approx(printed, abs=5e-8)
 
 
 def test_rank_biased_overlap_by_hand() -> None:
@@ -77,25 +77,25 @@ def test_rank_biased_overlap_by_hand() -> None:
     )
     beyond = (1 - p) / p * 4 * (log(1 / (1 - p)) - sum(p**d / d for d in range(1, 8)))
     most = (1 - p) * sum(p ** (d - 1) * min(2 * d - 10, d) / d for d in range(8, 500))
-    found = {
+    values = {
         s: rankstone.similarity(A, B, f"RBO(p=0.9, score={s})")
         for s in ("ext", "min", "max", "res")
     }
 
-    assert found["ext"] == pytest.approx(seen + 4 / 7 * p**7, abs=1e-14)
-    assert found["min"] == pytest.approx(seen + beyond, abs=1e-14)
-    assert found["max"] == pytest.approx(seen + most, abs=1e-14)
-    assert found["res"] == pytest.approx(most - beyond, abs=1e-14)
-    assert found["ext"] == pytest.approx(0.639435, abs=5e-7)
-    assert found["min"] == pytest.approx(0.506371, abs=5e-7)
-    assert found["res"] == pytest.approx(0.321307, abs=5e-7)
+    assert values["ext"] == pytest.approx(seen + 4 / 7 * p**7, abs=1e-14)
+    assert values["min"] == pytest.approx(seen + beyond, abs=1e-14)
+    assert values["max"] == pytest.approx(seen + most, abs=1e-14)
+    assert values["res"] == pytest.approx(most - beyond, abs=1e-14)
+    assert values["ext"] == pytest.approx(0.639435, abs=5e-7)
+    assert values["min"] == pytest.approx(0.506371, abs=5e-7)
+    assert values["res"] == pytest.approx(0.321307, abs=5e-7)
 
 
 def test_rank_biased_overlap_of_lists_of_two_lengths() -> None:
     """Of ab against bacd, p = 1/2: agreement 0, 1, then 2 + 1 · (d - 2) of d (Webber et al., equation 32)."""
-    found = rankstone.similarity(list("ab"), list("bacd"), "RBO(p=0.5)")
+    similarity = rankstone.similarity(list("ab"), list("bacd"), "RBO(p=0.5)")
 
-    assert found == pytest.approx(
+    assert similarity == pytest.approx(
         1 / 2 * (0 / 1 + 2 / 2 / 2 + 3 / 3 / 4 + 4 / 4 / 8) + 1 / 16, abs=1e-15
     )
 

@@ -73,20 +73,20 @@ def value(x: object, y: object, text: str, **options: object) -> float | None:
 
 
 def measure(text: str) -> ListMeasure:
-    found = rankstone.parse_measure(text)
-    assert isinstance(found, ListMeasure)
-    return found
+    result = rankstone.parse_measure(text)
+    assert isinstance(result, ListMeasure)
+    return result
 
 
 def test_every_measure_is_under_the_laws() -> None:
     """The registry holds these measures of two rankings, and the laws' texts speak of all of them."""
-    known = [
+    names = [
         name
         for name, kind in rankstone.measures.MEASURES.items()
         if issubclass(kind, ListMeasure)
     ]
 
-    assert sorted(known) == sorted(NAMES)
+    assert sorted(names) == sorted(NAMES)
     assert {measure(text).name for text in TEXTS} == set(NAMES)
 
 
@@ -103,22 +103,22 @@ def test_values_stay_in_the_range_of_the_card(text: str, x: Scores, y: Scores) -
     """No value leaves the range; where there is none, a status says why."""
     frame = rankstone.diff({"q": x}, {"q": y}, text).per_query
     low, high = measure(text).span
-    found, status = frame["value"].item(), frame["status"].item()
+    result, status = frame["value"].item(), frame["status"].item()
 
-    assert (found is None) == (status in ("few_common", "constant"))
-    if found is not None:
+    assert (result is None) == (status in ("few_common", "constant"))
+    if result is not None:
         assert low is not None
-        assert low <= found <= (math.inf if high is None else high)
+        assert low <= result <= (math.inf if high is None else high)
 
 
 @pytest.mark.parametrize("text", [text for text in TEXTS if measure(text).symmetric])
 @given(x=rankings(), y=rankings())
 def test_symmetry(text: str, x: Scores, y: Scores) -> None:
     """Where a measure says so, it makes no difference which ranking comes first."""
-    one, other = value(x, y, text), value(y, x, text)
+    first, other = value(x, y, text), value(y, x, text)
 
-    assert (one is None) == (other is None)
-    assert one == pytest.approx(other, abs=1e-12)
+    assert (first is None) == (other is None)
+    assert first == pytest.approx(other, abs=1e-12)
 
 
 @given(x=rankings(), y=rankings())
@@ -135,9 +135,9 @@ def test_the_reference_may_stand_on_either_side(x: Scores, y: Scores) -> None:
 @given(x=rankings())
 def test_a_ranking_is_like_itself(text: str, x: Scores) -> None:
     """Identity gives 1, with ties."""
-    found = value(x, x, text)
+    result = value(x, x, text)
 
-    assert found is None or found == pytest.approx(1.0, abs=1e-12)
+    assert result is None or result == pytest.approx(1.0, abs=1e-12)
 
 
 @pytest.mark.parametrize("text", SELF_UNTIED)
@@ -192,15 +192,15 @@ def test_queries_do_not_see_each_other(text: str) -> None:
     """Many queries at once, in any order, give bit by bit what each gives alone."""
     rng = np.random.default_rng(11)
     first, second = (
-        {f"q{at}": scores(random_ranking(rng, DOCS, 0.4, 12)) for at in range(24)}
+        {f"q{index}": scores(random_ranking(rng, DOCS, 0.4, 12)) for index in range(24)}
         for _ in range(2)
     )
     together = rankstone.diff(first, second, text).per_query
     shuffled = {name: second[name] for name in rng.permutation(list(second)).tolist()}
 
     assert together.equals(rankstone.diff(first, shuffled, text).per_query)
-    for name, found in together.select("query_id", "value").iter_rows():
-        assert found == value(first[name], second[name], text)
+    for name, result in together.select("query_id", "value").iter_rows():
+        assert result == value(first[name], second[name], text)
 
 
 @pytest.mark.parametrize(
@@ -251,12 +251,12 @@ def test_without_ties_there_is_one_rank_biased_overlap(
     x: Scores, y: Scores, score: str
 ) -> None:
     """The treatments of ties agree where there are none."""
-    found = [
+    values = [
         value(x, y, f"RBO(p=0.9, ties={ties}, score={score})")
         for ties in ("a", "b", "w", "broken")
     ]
 
-    assert found == pytest.approx([found[0]] * 4, abs=1e-12)
+    assert values == pytest.approx([values[0]] * 4, abs=1e-12)
 
 
 @given(x=rankings(), y=rankings(), score=st.sampled_from(["ext", "min", "max"]))
@@ -288,7 +288,7 @@ def test_without_ties_there_is_one_tau(x: Scores, y: Scores) -> None:
     """tau_a is tau_b, and (1 + tau) / 2 is the share of pairs in the same order."""
     both = [doc for doc in x if doc in y]
     assume(len(both) > 1)
-    pairs = [(i, j) for at, i in enumerate(both) for j in both[at + 1 :]]
+    pairs = [(i, j) for index, i in enumerate(both) for j in both[index + 1 :]]
     alike = sum((x[i] > x[j]) == (y[i] > y[j]) for i, j in pairs)
     tau = value(x, y, "tau_a")
     assert tau is not None

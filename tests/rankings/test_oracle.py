@@ -28,42 +28,42 @@ Pairs = list[tuple["Ranking", "Ranking"]]
 def pairs(longest: int) -> Pairs:
     """Return random pairs of rankings, from untied to nearly all tied, of common and foreign documents."""
     rng = np.random.default_rng(2026)
-    found = []
+    rows = []
     for _ in range(CASES):
         pool = POOL[: rng.integers(2, len(POOL) + 1)]
         other = pool if rng.random() < 0.7 else [*pool[::2], "e1", "e2", "e3"]
         tied = rng.choice([0.0, 0.3, 0.6], 2)
-        found.append(
+        rows.append(
             (
                 random_ranking(rng, pool, tied[0], longest),
                 random_ranking(rng, other, tied[1], longest),
             )
         )
-    return found
+    return rows
 
 
-def engine(text: str, given: Pairs) -> list[float | None]:
+def engine(text: str, result: Pairs) -> list[float | None]:
     """Return one measure's value of every pair, all of them compared at once."""
-    first = {f"q{at}": scores(x) for at, (x, _) in enumerate(given)}
-    second = {f"q{at}": scores(y) for at, (_, y) in enumerate(given)}
+    first = {f"q{index}": scores(x) for index, (x, _) in enumerate(result)}
+    second = {f"q{index}": scores(y) for index, (_, y) in enumerate(result)}
     return rankstone.diff(first, second, text).per_query["value"].to_list()
 
 
 def agree(
-    text: str, given: Pairs, slow: Callable[[Ranking, Ranking], float | None]
+    text: str, result: Pairs, slow: Callable[[Ranking, Ranking], float | None]
 ) -> None:
-    same(engine(text, given), [slow(x, y) for x, y in given])
+    same(engine(text, result), [slow(x, y) for x, y in result])
 
 
-def same(found: list[float | None], expected: list[float | None]) -> None:
+def same(values: list[float | None], expected: list[float | None]) -> None:
     """Both have values for the same pairs, not for a few only, and the same values."""
     both = [
         (e, f)
-        for e, f in zip(expected, found, strict=True)
+        for e, f in zip(expected, values, strict=True)
         if e is not None and f is not None
     ]
 
-    assert [value is None for value in expected] == [value is None for value in found]
+    assert [value is None for value in expected] == [value is None for value in values]
     assert len(both) > len(expected) / 10
     np.testing.assert_allclose(
         [f for _, f in both], [e for e, _ in both], rtol=0, atol=1e-12
@@ -107,17 +107,17 @@ def test_correlations_distances_and_overlaps(text: str) -> None:
 )
 def test_cutoffs_cut_both_lists_first(text: str, k: int) -> None:
     """At a cutoff a measure sees the first k documents, tied ones by id, and nothing else."""
-    given = pairs(9)
+    result = pairs(9)
     same(
-        engine(f"{text}@{k}", given),
-        [PLAIN[text](oracle.cut(x, k), oracle.cut(y, k)) for x, y in given],
+        engine(f"{text}@{k}", result),
+        [PLAIN[text](oracle.cut(x, k), oracle.cut(y, k)) for x, y in result],
     )
 
 
 @pytest.mark.parametrize("reference", ["first", "second", "both"])
 def test_ap_correlation_is_the_mean_over_all_orders(reference: str) -> None:
     """tau_ap(ties=a) is Yilmaz et al.'s coefficient, averaged over every order of tied documents."""
-    given = [
+    kept = [
         p
         for p in pairs(6)
         if oracle.count_orders(p[0]) * oracle.count_orders(p[1]) <= 150
@@ -129,11 +129,11 @@ def test_ap_correlation_is_the_mean_over_all_orders(reference: str) -> None:
             "second": [oracle.tau_ap_a(y, x)],
             "both": [oracle.tau_ap_a(x, y), oracle.tau_ap_a(y, x)],
         }[reference]
-        known = [value for value in ways if value is not None]
-        return sum(known) / len(known) if known else None
+        values = [value for value in ways if value is not None]
+        return sum(values) / len(values) if values else None
 
-    assert len(given) > CASES / 2
-    agree(f"tau_ap(reference={reference})", given, slow)
+    assert len(kept) > CASES / 2
+    agree(f"tau_ap(reference={reference})", kept, slow)
 
 
 @pytest.mark.parametrize("p", [0.5, 0.9])
@@ -153,29 +153,29 @@ def test_rank_biased_overlap_document_by_document(
 @pytest.mark.parametrize("score", ["ext", "min", "max"])
 def test_rank_biased_overlap_of_untied_lists(score: str) -> None:
     """Without ties, sets counted depth by depth far below the lists' ends give the engine's number."""
-    given = [(oracle.broken(x), oracle.broken(y)) for x, y in pairs(9)[: CASES // 2]]
+    rows = [(oracle.broken(x), oracle.broken(y)) for x, y in pairs(9)[: CASES // 2]]
 
     def slow(x: Ranking, y: Ranking) -> float:
         return oracle.rbo(oracle.documents(x), oracle.documents(y), 0.8, score)
 
-    agree(f"RBO(p=0.8, score={score})", given, slow)
+    agree(f"RBO(p=0.8, score={score})", rows, slow)
 
 
 @pytest.mark.parametrize("k", [1, 4, 60])
 def test_rank_biased_overlap_that_stops(k: int) -> None:
     """Down to rank k, also below the lists' ends, over the weight down to there (Clarke and others 2021)."""
-    given = [(oracle.broken(x), oracle.broken(y)) for x, y in pairs(9)[: CASES // 2]]
+    rows = [(oracle.broken(x), oracle.broken(y)) for x, y in pairs(9)[: CASES // 2]]
 
     def slow(x: Ranking, y: Ranking) -> float:
-        one, other = oracle.documents(x), oracle.documents(y)
+        first, other = oracle.documents(x), oracle.documents(y)
         shared = [
-            len(set(one[:depth]) & set(other[:depth])) / depth
+            len(set(first[:depth]) & set(other[:depth])) / depth
             for depth in range(1, k + 1)
         ]
-        weight = [0.8**at for at in range(k)]
+        weight = [0.8**index for index in range(k)]
         return sum(map(operator.mul, weight, shared)) / sum(weight)
 
-    agree(f"RBO(p=0.8, score=normalized)@{k}", given, slow)
+    agree(f"RBO(p=0.8, score=normalized)@{k}", rows, slow)
 
 
 @pytest.mark.parametrize("score", ["ext", "min", "max"])
@@ -189,13 +189,13 @@ def test_rank_biased_overlap_is_the_mean_over_all_orders(score: str) -> None:
     same_length = [
         p for p in few if len(oracle.documents(p[0])) == len(oracle.documents(p[1]))
     ]
-    given = (few if score == "min" else same_length)[:300]
+    part = (few if score == "min" else same_length)[:300]
 
     def slow(x: Ranking, y: Ranking) -> float:
         return oracle.mean_over_orders(x, y, lambda a, b: oracle.rbo(a, b, 0.6, score))
 
-    assert len(given) > 200
-    agree(f"RBO(p=0.6, score={score})", given, slow)
+    assert len(part) > 200
+    agree(f"RBO(p=0.6, score={score})", part, slow)
 
 
 @pytest.mark.parametrize("score", ["ext", "max"])
@@ -205,18 +205,18 @@ def test_rank_biased_overlap_is_no_mean_where_ties_outlast_the_shorter_list(
     """Ties below the end of the shorter list are where Corsi and Urbano's definition leaves the mean."""
     x, y = [["a"]], [["a", "b", "c"]]
     mean = oracle.mean_over_orders(x, y, lambda a, b: oracle.rbo(a, b, 0.6, score))
-    found = engine(f"RBO(p=0.6, score={score})", [(x, y)])[0]
+    row = engine(f"RBO(p=0.6, score={score})", [(x, y)])[0]
 
-    assert found == pytest.approx(oracle.tied_rbo(x, y, 0.6, "a", score), abs=1e-12)
-    assert found != pytest.approx(mean, abs=1e-3)
+    assert row == pytest.approx(oracle.tied_rbo(x, y, 0.6, "a", score), abs=1e-12)
+    assert row != pytest.approx(mean, abs=1e-3)
 
 
 @pytest.mark.parametrize("p", [0, 0.5, 1])
 def test_fagins_four_cases(p: float) -> None:
     """Without ties, K^(p) is what Fagin, Kumar and Sivakumar's four cases of pairs add up to."""
-    given = [(oracle.broken(x), oracle.broken(y)) for x, y in pairs(9)]
+    rows = [(oracle.broken(x), oracle.broken(y)) for x, y in pairs(9)]
 
     def slow(x: Ranking, y: Ranking) -> float:
         return oracle.four_cases(oracle.documents(x), oracle.documents(y), p)
 
-    agree(f"Fagin_K(p={p}, norm=none)", given, slow)
+    agree(f"Fagin_K(p={p}, norm=none)", rows, slow)

@@ -42,8 +42,8 @@ def test_vectors_of_any_kind(kind: Any) -> None:
     )
 
 
-def test_whole_numbers_must_be_told_apart() -> None:
-    """Whole numbers could be ids in order or scores; the two give different numbers, so nobody guesses."""
+def test_whole_numbers_must_be_declared() -> None:
+    """Whole numbers could be ids in order or scores; the two give different numbers, so neither is guessed."""
     x, y = [1, 3, 2], [2, 3, 1]
     with pytest.raises(InputError, match="could be ids or scores"):
         similarity(x, y)
@@ -88,7 +88,7 @@ def test_what_is_no_ordering(x: object, y: object, message: str) -> None:
         similarity(x, y)
 
 
-def test_questions_that_cannot_be_asked() -> None:
+def test_questions_that_have_no_answer() -> None:
     """Measures against judgments, and kinds of values that do not exist."""
     with pytest.raises(UsageError, match="rankstone eval"):
         similarity(["a"], ["a"], "nDCG")
@@ -123,15 +123,15 @@ def test_a_run_with_ties_against_itself(
     run = {"q": {"a": 3.0, "b": 3.0, "c": 2.0, "d": 1.0, "e": 1.0, "f": 1.0, "g": 0.5}}
     measure = rankstone.parse_measure(text)
     assert isinstance(measure, ListMeasure)
-    found = rankstone.diff(run, run, text, ties=order)
+    difference = rankstone.diff(run, run, text, ties=order)
     value, best = (
-        found.to_dict()[str(measure)],
+        difference.to_dict()[str(measure)],
         0.0 if measure.card.direction == "lower" else 1.0,
     )
 
     assert value is not None
-    assert bool(found.notes()) == (abs(value - best) > 1e-12)
-    for note in found.notes():
+    assert bool(difference.notes()) == (abs(value - best) > 1e-12)
+    for note in difference.notes():
         corrected = measure.corrected_for_ties
         assert corrected is not None
         assert str(corrected) in note
@@ -141,9 +141,9 @@ def test_a_run_with_ties_against_itself(
 
 def test_every_list_measure_is_held_against_itself() -> None:
     """No measure of two rankings is missing above."""
-    known = {
+    names = {
         name
         for name, kind in rankstone.measures.MEASURES.items()
         if issubclass(kind, ListMeasure)
     }
-    assert known == {rankstone.parse_measure(text).name for text in OF_ITSELF}
+    assert names == {rankstone.parse_measure(text).name for text in OF_ITSELF}

@@ -29,13 +29,15 @@ TEXTS = [
 
 def scores(ranking: Ranking) -> Scores:
     """Return scores that put documents in this order."""
-    return {doc: -float(at) for at, group in enumerate(ranking) for doc in group}
+    return {doc: -float(index) for index, group in enumerate(ranking) for doc in group}
 
 
-def groups(given: Scores) -> Ranking:
+def groups(result: Scores) -> Ranking:
     """Return the documents by score, tied ones together."""
-    levels = sorted(set(given.values()), reverse=True)
-    return [[doc for doc, score in given.items() if score == level] for level in levels]
+    levels = sorted(set(result.values()), reverse=True)
+    return [
+        [doc for doc, score in result.items() if score == level] for level in levels
+    ]
 
 
 def random_ranking(
@@ -65,7 +67,7 @@ def rankings(draw: st.DrawFn, *, ties: bool = True, least: int = 1) -> Scores:
         if ties
         else st.integers(-99, 99).map(float)
     )
-    given = draw(
+    drawn = draw(
         st.lists(levels, min_size=len(shown), max_size=len(shown), unique=not ties)
     )
-    return dict(zip(shown, given, strict=True))
+    return dict(zip(shown, drawn, strict=True))

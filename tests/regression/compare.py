@@ -50,12 +50,12 @@ def different(
             continue
         words = key.split(" ")
         new = key not in before and any(
-            " ".join(words[:at]) in refused for at in range(1, len(words))
+            " ".join(words[:index]) in refused for index in range(1, len(words))
         )
         known = any(
-            fnmatch.fnmatchcase(key, one["number"])
-            and (not one.get("was_refused") or new or key in refused)
-            for one in changes
+            fnmatch.fnmatchcase(key, change["number"])
+            and (not change.get("was_refused") or new or key in refused)
+            for change in changes
         )
         yield (
             f"{key}: {before.get(key, 'not recorded')} → {after.get(key, 'not recorded')}",
@@ -74,7 +74,7 @@ def _numbers(path: Path) -> Iterator[tuple[str, str]]:
 
 def recorded(source: Path, folder: Path, *more: str) -> Path:
     """Record the package of a source folder in a process of its own."""
-    given = os.environ | {
+    inputs = os.environ | {
         "PYTHONPATH": str(source),
         "COLUMNS": "100",
         "PYTHONHASHSEED": "0",
@@ -82,7 +82,7 @@ def recorded(source: Path, folder: Path, *more: str) -> Path:
     subprocess.run(
         [sys.executable, str(HERE / "record.py"), str(folder), *more],
         check=True,
-        env=given,
+        env=inputs,
     )
     return folder
 
@@ -99,10 +99,12 @@ def main(commit: str, *more: str) -> int:
         try:
             old = recorded(base / "src", Path(made) / "before", *more)
             new = recorded(ROOT / "src", Path(made) / "after", *more)
-            was, now = (dict(_numbers(at / "numbers.txt")) for at in (old, new))
+            was, now = (
+                dict(_numbers(position / "numbers.txt")) for position in (old, new)
+            )
             before, after = (
-                (at / "words.txt").read_text(encoding="utf-8").splitlines()
-                for at in (old, new)
+                (position / "words.txt").read_text(encoding="utf-8").splitlines()
+                for position in (old, new)
             )
         finally:
             _git("worktree", "remove", "--force", str(base))

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 def libraries() -> list[tuple[str, list[str], list[str]]]:
     """Return every convention with its measures of judgments, and those of whole lists."""
     return [
-        (str(one), one.everything(), one.everything(of_lists=True))
-        for one in conventions()
+        (str(convention), convention.everything(), convention.everything(of_lists=True))
+        for convention in conventions()
     ]
 
 
@@ -33,9 +33,9 @@ def scores(
     key: str, world: World, texts: Sequence[str], **options: Any
 ) -> Iterator[Line]:
     """Evaluate; measures that are refused are left out one by one."""
-    given = (_judged(world), _run(world.run))
+    inputs = (_judged(world), _run(world.run))
     yield from _each(
-        key, texts, lambda some: rankstone.evaluate(*given, some, **options)
+        key, texts, lambda subset: rankstone.evaluate(*inputs, subset, **options)
     )
 
 
@@ -52,7 +52,7 @@ def subtopic_scores(
     yield from _each(
         key,
         texts,
-        lambda some: rankstone.evaluate(qrels, _run(world.run), some, **options),
+        lambda subset: rankstone.evaluate(qrels, _run(world.run), subset, **options),
     )
 
 
@@ -76,7 +76,7 @@ def labelled_scores(
     yield from _each(
         key,
         texts,
-        lambda some: rankstone.evaluate(table=table, measures=some, **options),
+        lambda subset: rankstone.evaluate(table=table, measures=subset, **options),
     )
 
 
@@ -88,20 +88,20 @@ def list_scores(
     history = pl.DataFrame(
         tables["history"], ["query_id", "doc_id", "weight"], orient="row"
     )
-    given = tables | {
+    inputs = tables | {
         "items": pl.DataFrame(items, strict=False),
         "history": history,
         "qrels": _judged(world),
     }
-    given |= {
+    inputs |= {
         "users": pl.DataFrame(
             [{"query_id": user, **about} for user, about in tables["users"].items()]
         )
     }
-    given |= {"baseline": _run(tables["baseline"])}
+    inputs |= {"baseline": _run(tables["baseline"])}
     runs = {"run": _run(world.run)}
     yield from _each(
-        key, texts, lambda some: rankstone.beyond(runs, some, **given, **options)
+        key, texts, lambda subset: rankstone.beyond(runs, subset, **inputs, **options)
     )
 
 
@@ -111,7 +111,7 @@ def similarity(
     """Compare two rankings."""
     runs = (_run(world.run), _run(world.other))
     yield from _each(
-        key, texts, lambda some: rankstone.diff(*runs, measures=some, **options)
+        key, texts, lambda subset: rankstone.diff(*runs, measures=subset, **options)
     )
 
 
@@ -121,14 +121,14 @@ def explanations(
     """Explain every query of a run, and the difference to the other one."""
     for text in texts:
         for query in world.run:
-            given = (_judged(world), _run(world.run), text, query)
+            inputs = (_judged(world), _run(world.run), text, query)
             yield from _report(
-                f"{key} {text} {query}", partial(rankstone.explain, *given, **options)
+                f"{key} {text} {query}", partial(rankstone.explain, *inputs, **options)
             )
-    given = (_judged(world), _run(world.run), texts[0], next(iter(world.run)))
+    inputs = (_judged(world), _run(world.run), texts[0], next(iter(world.run)))
     other = _run(world.other)
     yield from _report(
-        f"{key} versus", partial(rankstone.explain, *given, versus=other, **options)
+        f"{key} versus", partial(rankstone.explain, *inputs, versus=other, **options)
     )
 
 
@@ -159,10 +159,10 @@ def diagnosed(
     key: str, world: World, text: str, curves: Sequence[str]
 ) -> Iterator[Line]:
     """Bound a score by what is not judged, hold it against chance, and draw curves."""
-    given = (_judged(world), {"run": _run(world.run)})
-    yield from _report(f"{key} bounds", lambda: rankstone.bounds(*given, text))
-    yield from _report(f"{key} chance", lambda: rankstone.baseline(*given, text))
-    yield from _report(f"{key} curve", lambda: rankstone.curve(*given, list(curves)))
+    inputs = (_judged(world), {"run": _run(world.run)})
+    yield from _report(f"{key} bounds", lambda: rankstone.bounds(*inputs, text))
+    yield from _report(f"{key} chance", lambda: rankstone.baseline(*inputs, text))
+    yield from _report(f"{key} curve", lambda: rankstone.curve(*inputs, list(curves)))
 
 
 def _judged(world: World) -> pl.DataFrame:
@@ -191,8 +191,8 @@ def _each(
     if not texts:
         return
     try:
-        found = verb(list(texts))
-        values, means = found.per_query, found.mean()
+        result = verb(list(texts))
+        values, means = result.per_query, result.mean()
     except rankstone.RankstoneError as error:
         if len(texts) > 1:
             half = len(texts) // 2
@@ -222,14 +222,14 @@ def _each(
             exact(row.get("mean", row.get("value"))),
         )
     if len(texts) <= 3:
-        yield "words", f"{key} {' '.join(texts)}", repr(found)
+        yield "words", f"{key} {' '.join(texts)}", repr(result)
 
 
 def _report(key: str, verb: Callable[[], Any]) -> Iterator[Line]:
     try:
-        found = verb()
+        result = verb()
     except rankstone.RankstoneError as error:
         yield from refused(key, error)
         return
-    yield from flat(f"{key} ", found.report())
-    yield "words", key, repr(found)
+    yield from flat(f"{key} ", result.report())
+    yield "words", key, repr(result)

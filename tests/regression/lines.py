@@ -18,18 +18,18 @@ def refused(key: str, error: Exception) -> Iterator[Line]:
     yield "words", key, str(error)
 
 
-def flat(key: str, found: Any) -> Iterator[Line]:
+def flat(key: str, result: Any) -> Iterator[Line]:
     """Yield what a report holds, leaf by leaf."""
-    if isinstance(found, dict):
-        for name, value in found.items():
+    if isinstance(result, dict):
+        for name, value in result.items():
             if name not in _VOLATILE:
                 yield from flat(f"{key}.{name}", value)
-    elif isinstance(found, (list, tuple)):
-        for at, value in enumerate(found):
-            yield from flat(f"{key}[{at}]", value)
+    elif isinstance(result, (list, tuple)):
+        for index, value in enumerate(result):
+            yield from flat(f"{key}[{index}]", value)
     else:
-        sentence = isinstance(found, str) and " " in found.strip()
-        yield ("words" if sentence else "number"), key, exact(found)
+        sentence = isinstance(result, str) and " " in result.strip()
+        yield ("words" if sentence else "number"), key, exact(result)
 
 
 def exact(value: Any) -> str:

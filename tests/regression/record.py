@@ -30,18 +30,18 @@ if TYPE_CHECKING:
 HERE = Path(__file__).resolve().parent
 #: how many worlds all measures go through, and all libraries, in whole and in short
 WORLDS = {False: 240, True: 8}
-_ASKED = {False: 24, True: 2}
+_LIBRARY_PARTS = {False: 24, True: 2}
 
 
 def measures() -> dict[str, list[str]]:
     """Return the recorded measures by kind."""
-    found: dict[str, list[str]] = {}
+    values: dict[str, list[str]] = {}
     for line in (HERE / "measures.txt").read_text(encoding="utf-8").splitlines():
         if line.startswith("["):
-            found[line.strip("[]")] = []
+            values[line.strip("[]")] = []
         elif line and not line.startswith("#"):
-            found[list(found)[-1]].append(line)
-    return found
+            values[list(values)[-1]].append(line)
+    return values
 
 
 def demo() -> World:
@@ -62,7 +62,8 @@ def demo() -> World:
     subtopics = [(query, doc, doc[0], max(grade, 0.0)) for query, doc, grade in graded]
     queries = dict.fromkeys(query for query, _, _ in graded)
     sessions = {
-        query: {"session": "s", "position": at} for at, query in enumerate(queries, 1)
+        query: {"session": "s", "position": position}
+        for position, query in enumerate(queries, 1)
     }
     return World("demo", graded, subtopics, runs[0], runs[1], sessions)
 
@@ -71,23 +72,23 @@ def lines(*, short: bool) -> Iterator[Line]:
     """Yield everything that is recorded; in whole, every core takes some of the worlds."""
     parts = [
         ("demo", 0),
-        *(("world", at) for at in range(WORLDS[short])),
-        *(("library", at) for at in range(_ASKED[short])),
+        *(("world", index) for index in range(WORLDS[short])),
+        *(("library", index) for index in range(_LIBRARY_PARTS[short])),
     ]
-    made = [(kind, at, short) for kind, at in parts]
+    made = [(kind, position, short) for kind, position in parts]
     if short:
         yield from itertools.chain.from_iterable(itertools.starmap(part, made))
         return
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
-        for found in pool.map(_whole_part, made):
-            yield from found
+        for row in pool.map(_whole_part, made):
+            yield from row
 
 
 def _whole_part(which: tuple[str, int, bool]) -> list[Line]:
     return list(part(*which))
 
 
-def part(kind: str, at: int, short: bool) -> Iterator[Line]:  # noqa: FBT001 - as a row of parts
+def part(kind: str, position: int, short: bool) -> Iterator[Line]:  # noqa: FBT001 - as a row of parts
     """Yield what is recorded of the demo, of a world, or of all libraries in a world."""
     texts, every = measures(), 8 if short else 1
     if kind == "demo":
@@ -98,26 +99,29 @@ def part(kind: str, at: int, short: bool) -> Iterator[Line]:  # noqa: FBT001 - a
         ]:
             yield from face.identified(f"demo identify {value}", whole, value, measure)
         return
-    world = numbered(at)
+    world = numbered(position)
     if (
         kind == "world"
     ):  # each takes a share of the measures, and each measure several worlds
-        yield from _scored(world, texts, at, 24 * every)
-        how: dict[str, Any] = {"test": TESTS[at % 5], "interval": INTERVALS[at % 7]}
-        how |= {"correction": CORRECTIONS[at % 15]}
+        yield from _scored(world, texts, position, 24 * every)
+        how: dict[str, Any] = {
+            "test": TESTS[position % 5],
+            "interval": INTERVALS[position % 7],
+        }
+        how |= {"correction": CORRECTIONS[position % 15]}
         how |= {"permutations": 500, "resamples": 200, **world.options}
         yield from face.comparisons(
             f"{world.name} compare", world, ["nDCG@5", "P@1", "AP"], **how
         )
-        some = texts["judgments"][at :: 197 * every]
+        judgment = texts["judgments"][position :: 197 * every]
         yield from face.explanations(
-            f"{world.name} explain", world, some, **world.options
+            f"{world.name} explain", world, judgment, **world.options
         )
         return
     for library, of_judgments, of_lists in face.libraries():
-        some = of_judgments[at % (4 * every) :: 4 * every]
+        judgment = of_judgments[position % (4 * every) :: 4 * every]
         yield from face.scores(
-            f"{world.name} {library}", world, some, convention=library
+            f"{world.name} {library}", world, judgment, convention=library
         )
         yield from face.list_scores(
             f"{world.name} {library}",
@@ -126,13 +130,15 @@ def part(kind: str, at: int, short: bool) -> Iterator[Line]:  # noqa: FBT001 - a
             of_lists,
             convention=library,
         )
-    yield from face.diagnosed(world.name, world, "nDCG@5", texts["curves"][at % 5 :: 5])
+    yield from face.diagnosed(
+        world.name, world, "nDCG@5", texts["curves"][position % 5 :: 5]
+    )
 
 
 def _scored(
-    world: World, texts: dict[str, list[str]], at: int, every: int
+    world: World, texts: dict[str, list[str]], position: int, every: int
 ) -> Iterator[Line]:
-    part = {kind: some[at % every :: every] for kind, some in texts.items()}
+    part = {kind: text[position % every :: every] for kind, text in texts.items()}
     yield from face.scores(
         world.name, world, part["judgments"], candidates=40, **world.options
     )
@@ -173,13 +179,13 @@ def _tables(world: World) -> dict[str, Any]:
     items = {
         doc: {
             "category": "|".join("abc"[: 1 + len(doc) % 3]),
-            "group": "ghk"[at % 3],
-            "features": [float(at % 2), 1.0, at / 7],
-            "x": float(at % 4),
-            "y": at / 3,
-            "popularity": float(at + 1),
+            "group": "ghk"[index % 3],
+            "features": [float(index % 2), 1.0, index / 7],
+            "x": float(index % 4),
+            "y": index / 3,
+            "popularity": float(index + 1),
         }
-        for at, doc in enumerate(docs)
+        for index, doc in enumerate(docs)
     }
     met = [
         (query, doc, 1.0 + len(doc) % 3)
@@ -190,7 +196,9 @@ def _tables(world: World) -> dict[str, Any]:
         "items": items,
         "history": met or [(next(iter(world.run)), docs[0] if docs else "d1", 1.0)],
         "qrels": world.judged,
-        "users": {query: {"group": "gh"[at % 2]} for at, query in enumerate(world.run)},
+        "users": {
+            query: {"group": "gh"[index % 2]} for index, query in enumerate(world.run)
+        },
         "baseline": world.other,
         "catalogue_size": len(docs) + 3,
     }

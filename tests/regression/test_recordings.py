@@ -1,4 +1,4 @@
-"""What the package computes and says is what it computed and said when this was last looked at.
+"""What the package computes and prints is what it computed and printed at the last look.
 
 ``expected.txt`` has a digest of the numbers of each part, ``words.txt`` the words themselves.  Where a number
 differs, ``make regression BASE=<commit>`` shows which; after an intended change, ``python
@@ -67,30 +67,30 @@ def test_a_change_of_what_was_refused_covers_no_number() -> None:
         "w3 RR q1 value": "1",
     }
 
-    found = dict(different(before, after, [{"number": "* AP*", "was_refused": True}]))
+    values = dict(different(before, after, [{"number": "* AP*", "was_refused": True}]))
 
-    assert [line.partition(":")[0] for line, known in found.items() if known] == [
+    assert [line.partition(":")[0] for line, value in values.items() if value] == [
         "w1 AP",
         "w1 AP q1 value",
     ]
-    assert len(found) == 6
+    assert len(values) == 6
 
 
 def test_numbers_and_words_are_those_recorded(tmp_path: Path) -> None:
     """Each part's digest and each line of the words, recorded in a process that no other test has touched."""
     subprocess.run([sys.executable, __file__, str(tmp_path)], check=True)
-    found, kept = (
+    values, kept = (
         [
             (folder / name).read_text(encoding="utf-8").splitlines()
             for name in ("expected.txt", "words.txt")
         ]
         for folder in (tmp_path, HERE)
     )
-    assert sorted(set(found[0]) ^ set(kept[0])) == [], "see make regression"
-    assert found[1] == kept[1]
+    assert sorted(set(values[0]) ^ set(kept[0])) == [], "see make regression"
+    assert values[1] == kept[1]
 
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1]) if sys.argv[1:] else HERE
-    for name, found in zip(("expected.txt", "words.txt"), digests(), strict=True):
-        (folder / name).write_text("\n".join(found) + "\n", encoding="utf-8")
+    for name, result in zip(("expected.txt", "words.txt"), digests(), strict=True):
+        (folder / name).write_text("\n".join(result) + "\n", encoding="utf-8")

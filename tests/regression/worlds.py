@@ -89,7 +89,7 @@ CORRECTIONS: Final = (
 )
 SEED: Final = 20261123
 _DOCS: Final = (
-    *(f"d{at}" for at in range(14)),
+    *(f"d{index}" for index in range(14)),
     "D3",
     "é",
     "\uff5e",
@@ -139,10 +139,10 @@ def _rows() -> list[dict[str, Any]]:
     return [*rows, *({name: "error"} for name in ERRORS)]
 
 
-def world(at: int) -> World:
+def world(position: int) -> World:
     """Return a world by its number; each two values of two options meet in one of the first hundred."""
-    options = {} if not at else _rows()[(at - 1) % len(_rows())]
-    rng = random.Random(f"{SEED} {at}")
+    options = {} if not position else _rows()[(position - 1) % len(_rows())]
+    rng = random.Random(f"{SEED} {position}")
     queries = [f"q{number}" for number in rng.sample(range(1, 12), rng.randint(1, 5))]
     grades = rng.choice(_GRADES)
     judged = [
@@ -178,7 +178,7 @@ def world(at: int) -> World:
         session = rng.choice("ab")
         places[session] += 1
         sessions[query] = {"session": session, "position": places[session]}
-    return World(f"w{at}", judged, subtopics, run, other, sessions, options)
+    return World(f"w{position}", judged, subtopics, run, other, sessions, options)
 
 
 def _list(

@@ -47,13 +47,13 @@ def _at(text: str, draw: random.Random) -> int:
 
 
 def drop_a_character(text: str, draw: random.Random) -> str:
-    at = _at(text, draw)
-    return text[:at] + text[at + 1 :]
+    place = _at(text, draw)
+    return text[:place] + text[place + 1 :]
 
 
 def put_something_in(text: str, draw: random.Random) -> str:
-    at = _at(text, draw)
-    return text[:at] + draw.choice(ODD) + text[at:]
+    place = _at(text, draw)
+    return text[:place] + draw.choice(ODD) + text[place:]
 
 
 def cut_the_end(text: str, draw: random.Random) -> str:
@@ -75,8 +75,8 @@ def change_a_word(text: str, draw: random.Random) -> str:
 def change_the_separator(text: str, draw: random.Random) -> str:
     before, after = draw.sample([" ", "\t", ",", "::", ";"], 2)
     lines = text.split("\n")
-    at = draw.randrange(len(lines))
-    lines[at] = lines[at].replace(before, after)
+    position = draw.randrange(len(lines))
+    lines[position] = lines[position].replace(before, after)
     return "\n".join(lines)
 
 
@@ -168,7 +168,7 @@ def mistakes(count: int, seed: int) -> list[str]:
 
 if __name__ == "__main__":
     count, seed = (*map(int, sys.argv[1:]), *(20_000, 7)[len(sys.argv) - 1 :])
-    found = mistakes(count, seed)
-    lines = [*found, f"{len(found)} of {count:,} went wrong"]
+    result = mistakes(count, seed)
+    lines = [*result, f"{len(result)} of {count:,} went wrong"]
     sys.stdout.write("\n\n".join(lines) + "\n")
-    sys.exit(bool(found))
+    sys.exit(bool(result))

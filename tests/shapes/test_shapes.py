@@ -121,7 +121,7 @@ def test_an_example_has_no_other_shape(shape: Shape) -> None:
         if first.startswith("{"):
             record = json.loads(first)
             objects = [cell[0] for cell in record.values() if isinstance(cell, list)]
-            inner = [[*one] for one in objects if isinstance(one, dict)]
+            inner = [[*item] for item in objects if isinstance(item, dict)]
             names = [name for keys in ([*record], *inner) for name in keys]
         chosen = candidates(shape.role).of_header(names)
         assert chosen is not None
@@ -183,7 +183,7 @@ def test_a_line_far_below_that_does_not_fit(tmp_path: Path, shape: Shape) -> Non
 
 
 @each_shape
-def test_a_named_shape_is_not_asked_of_the_others(tmp_path: Path, shape: Shape) -> None:
+def test_a_named_shape_is_the_only_one_tried(tmp_path: Path, shape: Shape) -> None:
     """``format_in`` reads what it names, and refuses what is not of it."""
     path = stored(tmp_path, shape)
     table = READERS[shape.role](path, format_in=shape.name)

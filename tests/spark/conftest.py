@@ -26,7 +26,7 @@ def _started(master: str) -> Any:
     )
     from pyspark.sql import SparkSession
 
-    told = {
+    texts = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": "3",
@@ -35,7 +35,7 @@ def _started(master: str) -> Any:
         "spark.driver.host": "127.0.0.1",
     }
     building = SparkSession.builder.master(master)
-    for name, value in told.items():
+    for name, value in texts.items():
         building = building.config(name, value)
     session = building.getOrCreate()
     session.sparkContext.setLogLevel("OFF")

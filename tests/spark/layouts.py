@@ -16,12 +16,14 @@ Parts = list[pl.DataFrame]
 
 
 def whole_lists(run: pl.DataFrame, draw: np.random.Generator) -> Parts:
-    """Cut between lists, as nobody's file is cut."""
+    """Cut between lists, as no real file is cut."""
     lists = run.partition_by("query_id", maintain_order=True)
     cuts = np.sort(draw.integers(0, len(lists) + 1, 3))
     groups = np.split(np.arange(len(lists)), cuts)
     return [
-        pl.concat([lists[at] for at in group]) if len(group) else run.clear()
+        pl.concat([lists[position] for position in group])
+        if len(group)
+        else run.clear()
         for group in groups
     ]
 
@@ -36,7 +38,7 @@ def cut_anywhere(run: pl.DataFrame, draw: np.random.Generator) -> Parts:
 def in_crumbs(run: pl.DataFrame, _draw: np.random.Generator) -> Parts:
     """Cut lists to pieces of two rows, so that some go over several partitions."""
     grouped = pl.concat(run.partition_by("query_id", maintain_order=True))
-    return [grouped[at : at + 2] for at in range(0, run.height, 2)]
+    return [grouped[index : index + 2] for index in range(0, run.height, 2)]
 
 
 def in_one(run: pl.DataFrame, _draw: np.random.Generator) -> Parts:
@@ -63,7 +65,7 @@ def every_query_everywhere(run: pl.DataFrame, _draw: np.random.Generator) -> Par
 def cut_rows(run: pl.DataFrame, parts: int) -> Parts:
     """Cut into parts of the same size."""
     size = -(-run.height // parts)
-    return [run[at * size : (at + 1) * size] for at in range(parts)]
+    return [run[index * size : (index + 1) * size] for index in range(parts)]
 
 
 LAYOUTS: dict[str, Callable[[pl.DataFrame, np.random.Generator], Parts]] = {
@@ -97,8 +99,8 @@ def laid_out(session: Any, parts: Parts) -> Any:
         import pyarrow as pa
 
         for batch in batches:
-            for at in batch.column(0).to_pylist():
-                table = pa.ipc.open_stream(packed[at]).read_all()
+            for position in batch.column(0).to_pylist():
+                table = pa.ipc.open_stream(packed[position]).read_all()
                 small = [
                     (n, pa.string() if pa.types.is_large_string(t) else t)
                     for n, t in zip(table.column_names, table.schema.types, strict=True)

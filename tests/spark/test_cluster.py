@@ -29,14 +29,14 @@ SLOW, PIECES = 0.5, 12
 
 def _executors() -> list[int]:
     """Return the processes of executors on this machine."""
-    found = []
+    rows = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             if b"CoarseGrainedExecutorBackend" in path.read_bytes():
-                found.append(int(path.parent.name))
+                rows.append(int(path.parent.name))
         except OSError:  # it has ended
             continue
-    return found
+    return rows
 
 
 @pytest.mark.parametrize("in_place", [True, False])
@@ -64,7 +64,7 @@ def test_an_executor_dies(started: Callable[[str], Any], in_place: bool) -> None
         yield from batches
 
     lists = world.run.partition_by("query_id")
-    parts = [pl.concat(lists[at::PIECES]) for at in range(PIECES)]
+    parts = [pl.concat(lists[index::PIECES]) for index in range(PIECES)]
     spread = laid_out(spark, parts) if in_place else run.repartition(PIECES)
     slow = spread.mapInArrow(slowly, run.schema)
     killed: list[int] = []
@@ -82,7 +82,7 @@ def test_an_executor_dies(started: Callable[[str], Any], in_place: bool) -> None
     assert killed
     assert far.computed["run"].in_place == in_place
     assert far.to_dict() == here.to_dict()
-    told: Any = pl.from_arrow(far.per_query.toArrow())
+    result: Any = pl.from_arrow(far.per_query.toArrow())
     mine = here.per_query.with_columns(pl.col("status").cast(pl.String))
     order = ["query_id", "measure"]
-    assert told.sort(order).equals(mine.select(told.columns).sort(order))
+    assert result.sort(order).equals(mine.select(result.columns).sort(order))

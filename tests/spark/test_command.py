@@ -33,12 +33,14 @@ def at_a_shell(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
         "eval",
         *map(str, arguments),
     ]
-    given = {
+    options = {
         **os.environ,
         "PYSPARK_PYTHON": sys.executable,
         "SPARK_LOCAL_IP": "127.0.0.1",
     }
-    return subprocess.run(line, capture_output=True, text=True, check=False, env=given)
+    return subprocess.run(
+        line, capture_output=True, text=True, check=False, env=options
+    )
 
 
 def evaluated(*arguments: str | Path, code: int = 0) -> Done:
@@ -65,7 +67,7 @@ def test_tables_with_names_of_their_own(tmp_path: Path) -> None:
     listed = read_run(demo.RUNS["bm25"]).collect().rename({"query_id": "user"})
     qrels.write_parquet(tmp_path / "qrels.parquet")
     listed.write_csv(tmp_path / "run.csv")
-    asked = (
+    words = (
         tmp_path / "qrels.parquet",
         tmp_path / "run.csv",
         "--columns",
@@ -74,15 +76,15 @@ def test_tables_with_names_of_their_own(tmp_path: Path) -> None:
         "expected",
     )
 
-    assert evaluated(*asked, *ON_SPARK).stdout == evaluated(*asked).stdout != ""
+    assert evaluated(*words, *ON_SPARK).stdout == evaluated(*words).stdout != ""
 
 
 @pytest.mark.usefixtures("spark")
 def test_csv_of_a_spreadsheet(tmp_path: Path) -> None:
-    """What is said of separator and decimal is said to Spark, which guesses nothing."""
+    """Separator and decimal reach Spark, which guesses nothing."""
     (tmp_path / "qrels.csv").write_text("query_id;doc_id;relevance\nq1;d1;1\n")
     (tmp_path / "run.csv").write_text("query_id;doc_id;score\nq1;d1;0,5\nq1;d2;0,75\n")
-    asked = (
+    words = (
         tmp_path / "qrels.csv",
         tmp_path / "run.csv",
         "-m",
@@ -92,8 +94,8 @@ def test_csv_of_a_spreadsheet(tmp_path: Path) -> None:
         "--decimal",
         ",",
     )
-    far = evaluated(*asked, *ON_SPARK)
-    assert far.stdout == evaluated(*asked).stdout != "", far.stderr
+    far = evaluated(*words, *ON_SPARK)
+    assert far.stdout == evaluated(*words).stdout != "", far.stderr
     assert "0.5000" in far.stdout
 
 
@@ -123,8 +125,8 @@ def test_no_output_takes_the_place_of_what_spark_reads(tmp_path: Path) -> None:
     parts = tmp_path / "run.parquet"
     parts.mkdir()
     listed = read_run(demo.RUNS["bm25"]).collect()
-    for at in range(2):
-        listed[at::2].write_parquet(parts / f"{at}.parquet")
+    for index in range(2):
+        listed[index::2].write_parquet(parts / f"{index}.parquet")
     before = (parts / "1.parquet").read_bytes()
 
     for run in (str(parts), f"r=file://{parts}"):

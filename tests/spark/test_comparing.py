@@ -28,16 +28,16 @@ QUERIES = 60
 
 def world(systems: int = 3) -> tuple[pl.DataFrame, dict[str, pl.DataFrame]]:
     """Return judgments and runs that answer nearly the same queries."""
-    given = small_world("nDCG", QUERIES, seed=1, ties=True)
+    inputs = small_world("nDCG", QUERIES, seed=1, ties=True)
     draw = np.random.default_rng(2)
     runs = {}
-    for at in range(systems):
-        noise = pl.Series(draw.normal(0, 0.5 * at, given.run.height))
-        gone = pl.Series(draw.random(given.run.height) < 0.1 * at)
-        runs["abc"[at]] = given.run.with_columns(score=pl.col("score") + noise).filter(
-            ~gone
-        )
-    return given.judgments, runs
+    for index in range(systems):
+        noise = pl.Series(draw.normal(0, 0.5 * index, inputs.run.height))
+        gone = pl.Series(draw.random(inputs.run.height) < 0.1 * index)
+        runs["abc"[index]] = inputs.run.with_columns(
+            score=pl.col("score") + noise
+        ).filter(~gone)
+    return inputs.judgments, runs
 
 
 def both(
@@ -45,16 +45,22 @@ def both(
 ) -> tuple[Any, Any]:
     """Compare on a cluster and here."""
     qrels, runs = world(systems)
-    given = {"test": "t", "interval": "poisson", "resamples": 300, "seed": 5, **options}
-    here = rankstone.compare(qrels, runs, measures, **given)
+    inputs = {
+        "test": "t",
+        "interval": "poisson",
+        "resamples": 300,
+        "seed": 5,
+        **options,
+    }
+    here = rankstone.compare(qrels, runs, measures, **inputs)
     far = rankstone.spark.compare(
         there(session, qrels),
         {
-            name: there(session, run, at, at + 2)
-            for at, (name, run) in enumerate(runs.items())
+            name: there(session, run, index, index + 2)
+            for index, (name, run) in enumerate(runs.items())
         },
         measures,
-        **given,
+        **inputs,
     )
     return far, here
 
@@ -64,7 +70,9 @@ def check(far: Any, here: Any) -> None:
     assert_frame_equal(
         far.table.drop("es_hsd"), here.table.drop("es_hsd"), check_exact=True
     )
-    means = [one.mean().sort("measure", "system").drop("judged") for one in (far, here)]
+    means = [
+        case.mean().sort("measure", "system").drop("judged") for case in (far, here)
+    ]
     assert_frame_equal(*means, check_exact=True)
     assert far.sentences() == here.sentences()
     assert far.conventions["comparison"] == here.conventions["comparison"]
@@ -98,8 +106,11 @@ def test_clusters_and_weights(spark: Any) -> None:
     """Users with several queries are drawn whole, those in no cluster alone; queries weigh what they say."""
     names = sorted({*world()[0]["query_id"], *world()[1]["a"]["query_id"]})
     about = {
-        name: {"weight": 1 + at / 7, "user": None if at % 9 == 0 else f"u{at % 11}"}
-        for at, name in enumerate(names)
+        name: {
+            "weight": 1 + index / 7,
+            "user": None if index % 9 == 0 else f"u{index % 11}",
+        }
+        for index, name in enumerate(names)
     }
     far, here = both(
         spark, "AP(agg=weighted) nDCG@5", queries=about, cluster="user", baseline="a"
@@ -112,23 +123,23 @@ def test_clusters_and_weights(spark: Any) -> None:
 def test_partitions_change_no_digit(spark: Any) -> None:
     """Few and many partitions, before and after the scores."""
     qrels, runs = world(2)
-    found = []
+    rows = []
     for parts in (1, 7):
-        given = {
-            n: laid_out(spark, [run[at::parts] for at in range(parts)])
+        options = {
+            n: laid_out(spark, [run[index::parts] for index in range(parts)])
             for n, run in runs.items()
         }
         spark.conf.set("spark.sql.shuffle.partitions", str(parts))
-        found.append(
-            rankstone.spark.compare(there(spark, qrels), given, "AP", resamples=200)
+        rows.append(
+            rankstone.spark.compare(there(spark, qrels), options, "AP", resamples=200)
         )
     spark.conf.set("spark.sql.shuffle.partitions", "3")
-    assert_frame_equal(found[0].table, found[1].table, check_exact=True)
+    assert_frame_equal(rows[0].table, rows[1].table, check_exact=True)
 
 
 @pytest.mark.spark
-def test_what_cannot_be_asked(spark: Any) -> None:
-    """What looks at all queries at once is refused, and where to ask is said."""
+def test_questions_without_an_answer(spark: Any) -> None:
+    """What looks at all queries at once is refused, and where to ask is stated."""
     qrels, runs = world(2)
     mine, theirs = (
         there(spark, qrels),
@@ -157,15 +168,15 @@ def test_what_cannot_be_asked(spark: Any) -> None:
 # -- without Spark ---------------------------------------------------------------------------------------
 def scores(seed: int) -> pl.DataFrame:
     """Return scores of two measures by two runs, as they are brought together."""
-    draw, at = np.random.default_rng(seed), np.arange(80) // 2
+    draw, position = np.random.default_rng(seed), np.arange(80) // 2
     return pl.DataFrame(
         {
-            "query_id": [f"q{n}" for n in at],
+            "query_id": [f"q{n}" for n in position],
             "run": np.arange(80) % 2,
             "value": draw.random((80, 2)).tolist(),
             "weight": np.ones((80, 2)).tolist(),
             "status": np.zeros((80, 2)).tolist(),
-            "unit": [f"u{n // 3}" for n in at],
+            "unit": [f"u{n // 3}" for n in position],
         }
     )
 
@@ -173,44 +184,44 @@ def scores(seed: int) -> pl.DataFrame:
 @pytest.mark.parametrize("seed", range(5))
 def test_sums_add_up(seed: int) -> None:
     """Parts of the units, in any order, come to what all of them come to."""
-    whole, given = scores(seed), (2, (False, True), ((1, 0),))
+    whole, inputs = scores(seed), (2, (False, True), ((1, 0),))
     draw = np.random.default_rng(seed)
     share = dict(
         zip(sorted(set(whole["unit"])), draw.integers(0, 3, 99).tolist(), strict=False)
     )
     part = whole["unit"].replace_strict(share)
     parts = [
-        whole.filter(part == at).sample(fraction=1, shuffle=True, seed=seed)
-        for at in (2, 0, 1)
+        whole.filter(part == position).sample(fraction=1, shuffle=True, seed=seed)
+        for position in (2, 0, 1)
     ]
     drawing = DrawingTask(
-        *given, ((0.01,), (0.02,)), (1.0, 1.0), (50, 0), seed, (400.0, 900.0)
+        *inputs, ((0.01,), (0.02,)), (1.0, 1.0), (50, 0), seed, (400.0, 900.0)
     )
-    for task, kind in ((CountingTask(*given), MeasureSums), (drawing, MeasureSpread)):
+    for task, kind in ((CountingTask(*inputs), MeasureSums), (drawing, MeasureSpread)):
         merging = MergingTask(kind)
         once, thrice = (
             merging.merged(
                 batch["sums"][0].as_py()
-                for p in some
+                for p in subset
                 for batch in task(p.to_arrow().to_batches())
             )
-            for some in ([whole], parts)
+            for subset in ([whole], parts)
         )
-        for one, other in zip(once, thrice, strict=True):
-            assert one.to_dict().keys() == other.to_dict().keys()
+        for item, other in zip(once, thrice, strict=True):
+            assert item.to_dict().keys() == other.to_dict().keys()
             if kind is MeasureSums:
-                assert (one.means(2), one.n, one.units) == (
+                assert (item.means(2), item.n, item.units) == (
                     other.means(2),
                     other.n,
                     other.units,
                 )
             else:
-                assert [s.value() for s in one.squares] == [
+                assert [s.value() for s in item.squares] == [
                     s.value() for s in other.squares
                 ]
-                assert one.robust(0) == other.robust(0)
-                assert np.array_equal(one.counts, other.counts)
-                if one.stream is not None:
+                assert item.robust(0) == other.robust(0)
+                assert np.array_equal(item.counts, other.counts)
+                if item.stream is not None:
                     assert np.array_equal(
-                        one.stream.means(), other.stream.means(), equal_nan=True
+                        item.stream.means(), other.stream.means(), equal_nan=True
                     )

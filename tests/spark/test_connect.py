@@ -12,7 +12,7 @@ import pytest
 
 pytestmark = pytest.mark.spark
 
-ASKED = """
+CODE = """
 import polars as pl
 from pyspark.sql import SparkSession
 
@@ -56,13 +56,13 @@ def test_spark_connect() -> None:
         )
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip("there is no Java 17 or later")
-    given = {
+    options = {
         **os.environ,
         "PYSPARK_PYTHON": sys.executable,
         "SPARK_LOCAL_IP": "127.0.0.1",
     }
-    command = [sys.executable, "-W", "ignore", "-c", ASKED]
+    command = [sys.executable, "-W", "ignore", "-c", CODE]
     done = subprocess.run(
-        command, capture_output=True, text=True, check=False, env=given, timeout=600
+        command, capture_output=True, text=True, check=False, env=options, timeout=600
     )
     assert "told: " in done.stdout, done.stderr[-3000:]

@@ -1,4 +1,4 @@
-"""Executors that cannot do the work: what is wrong is said in a sentence."""
+"""Executors that cannot do the work: what is wrong is stated in a sentence."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ STACK = "Traceback (most recent call last):\n  File 'worker.py', line 1\n    f()
 
 
 @pytest.mark.parametrize(
-    ("said", "error", "what"),
+    ("message", "error", "what"),
     [
         (
             STACK.format("ModuleNotFoundError: No module named 'rankstone'"),
@@ -84,10 +84,10 @@ STACK = "Traceback (most recent call last):\n  File 'worker.py', line 1\n    f()
         ),
     ],
 )
-def test_what_spark_says(said: str, error: type[RankstoneError], what: str) -> None:
+def test_what_spark_says(message: str, error: type[RankstoneError], what: str) -> None:
     """Whatever stops a task is one of a few things, each with something to do about it."""
     with pytest.raises(error, match=what) as raised, spark_errors("run"):
-        raise Spoken(said)
+        raise Spoken(message)
     assert raised.value.fix
 
 
@@ -121,7 +121,7 @@ def test_the_python_of_a_session(spark: Any, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.spark
 def test_a_function_of_the_users_own(spark: Any) -> None:
-    """A mistake in the function that makes the run is told as it is, without stacks."""
+    """A mistake in the function that makes the run is reported as it is, without stacks."""
 
     def broken(_batches: Any) -> Any:
         raise KeyError("mine")

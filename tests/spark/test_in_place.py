@@ -63,7 +63,7 @@ def by_hand(
     rows: int,
     **options: Any,
 ) -> Any:
-    """Return scores of queries and what was told, as partitions tell; ``None`` if rows are scattered."""
+    """Return scores of queries and what was reported, as partitions tell; ``None`` if rows are scattered."""
     task = task_of(measures, **options)
     sent = Sent(SideRows(ByQuery(qrels.rename({"relevance": "number"})), None))
     in_place = InPlace(task, sent, rows)
@@ -71,23 +71,25 @@ def by_hand(
     whole = pl.concat(
         batch for part in listed for batch in given_back(in_place, part, 3)
     )
-    told = PartitionReports(
+    result = PartitionReports(
         whole["trailer"].drop_nulls(), sent.value.judged.queries.names
     )
-    if told.scattered:
+    if result.scattered:
         return None
-    cut = pl.col("query_id").is_in(list(told.cut))
+    cut = pl.col("query_id").is_in(list(result.cut))
     scores = [whole.filter(pl.col("value").is_not_null() & ~cut)]
     rest = [
         whole.filter(cut).select("query_id", "rows"),
-        told.missing.to_frame("query_id"),
+        result.missing.to_frame("query_id"),
     ]
     later = pl.concat(rest, how="diagonal")
     if later.height:
-        done = pl.concat(given_back(CutLists(task, sent, told.cut), later))
-        told.whole.merge(Trailer.from_json(json.loads(done["trailer"].drop_nulls()[0])))
+        done = pl.concat(given_back(CutLists(task, sent, result.cut), later))
+        result.whole.merge(
+            Trailer.from_json(json.loads(done["trailer"].drop_nulls()[0]))
+        )
         scores.append(done.filter(pl.col("value").is_not_null()))
-    return pl.concat(scores).select("query_id", *NUMBERS).sort("query_id"), told.whole
+    return pl.concat(scores).select("query_id", *NUMBERS).sort("query_id"), result.whole
 
 
 @given(
@@ -102,17 +104,20 @@ def test_lists_where_they_lie(layout: str, seed: int, batch: int, extra: str) ->
     run = world.run.filter(pl.col("query_id") != world.run["query_id"][0])
     parts = LAYOUTS[layout](run, np.random.default_rng(seed))
     here = rankstone.evaluate(world.judgments, run, "nDCG@5 AP", extra=extra)
-    found, told = by_hand(world.judgments, parts, "nDCG@5 AP", batch, extra=extra)
+    result, message = by_hand(world.judgments, parts, "nDCG@5 AP", batch, extra=extra)
     frame = here.per_query
-    for at, name in enumerate(("nDCG@5", "AP")):
+    for index, name in enumerate(("nDCG@5", "AP")):
         mine = frame.filter(measure=name).sort("query_id")
-        assert found["query_id"].to_list() == mine["query_id"].to_list()
+        assert result["query_id"].to_list() == mine["query_id"].to_list()
         for number in NUMBERS:
             assert (
-                found[number].list.get(at).fill_nan(None).to_list()
+                result[number].list.get(index).fill_nan(None).to_list()
                 == mine[number].fill_nan(None).to_list()
             )
-        assert told.sums[at].mean(here.measures[at])[0] == here.to_dict()["run"][name]
+        assert (
+            message.sums[index].mean(here.measures[index])[0]
+            == here.to_dict()["run"][name]
+        )
 
 
 @given(
@@ -136,15 +141,15 @@ def test_scattered_rows_are_found(seed: int, layout: str) -> None:
 def test_recutting(ids: list[int], size: int) -> None:
     """All rows come, in order; only the first and the last piece are ends, and no list is in two pieces."""
     frame = pl.DataFrame({"query_id": sorted(ids)})
-    tables = [frame[at : at + size] for at in range(0, frame.height, size)]
-    found = list(split_at_lists(tables))
-    assert pl.concat([part for part, _ in found]).equals(frame)
-    kinds = [end for _, end in found]
+    tables = [frame[index : index + size] for index in range(0, frame.height, size)]
+    items = list(split_at_lists(tables))
+    assert pl.concat([part for part, _ in items]).equals(frame)
+    kinds = [end for _, end in items]
     assert kinds[0]
     assert kinds[-1]
     assert not any(kinds[1:-1])
-    assert all(part["query_id"].n_unique() == 1 for part, end in found if end)
-    met = [query for part, _ in found for query in part["query_id"].unique()]
+    assert all(part["query_id"].n_unique() == 1 for part, end in items if end)
+    met = [query for part, _ in items for query in part["query_id"].unique()]
     assert len(met) == len(set(met))
 
 
@@ -152,7 +157,7 @@ def test_recutting(ids: list[int], size: int) -> None:
     st.lists(st.sampled_from("abcde"), max_size=30),
     st.lists(st.sampled_from("abcxy"), unique=True),
 )
-def test_rows_by_query(ids: list[str], asked: list[str]) -> None:
+def test_rows_by_query(ids: list[str], measures: list[str]) -> None:
     """Rows of some queries, those of each in their order; the same once they have travelled."""
     rows = pl.DataFrame(
         {"query_id": ids, "number": range(len(ids))},
@@ -160,15 +165,15 @@ def test_rows_by_query(ids: list[str], asked: list[str]) -> None:
     )
     held = ByQuery(rows)
     for table in (held, pickle.loads(pickle.dumps(held))):  # noqa: S301 - packed here
-        parts = [rows.filter(query_id=name) for name in asked]
-        assert table.of(pl.Series(asked, dtype=pl.String)).rows() == [
+        parts = [rows.filter(query_id=name) for name in measures]
+        assert table.of(pl.Series(measures, dtype=pl.String)).rows() == [
             row for part in parts for row in part.rows()
         ]
         assert table.none().schema == rows.schema
 
 
 def test_pieces_that_changed() -> None:
-    """A partition that Spark computed anew and otherwise is no piece of a list: told, and never scored."""
+    """A partition that Spark computed anew and otherwise is no piece of a list: reported, and never scored."""
     qrels = pl.DataFrame({"query_id": ["q"], "doc_id": ["a"], "number": [1.0]})
     again = CutLists(task_of("AP"), Sent(SideRows(ByQuery(qrels), None)), {"q": 3})
     rest = pl.DataFrame(
@@ -293,24 +298,24 @@ def test_excluded_pairs_passages_and_ranks(spark: Any) -> None:
 
 @pytest.mark.spark
 def test_how_many_judgments_are_sent(spark: Any) -> None:
-    """Of more judgments than asked for none is sent, and the digits are the same."""
+    """Of more judgments than requested none is sent, and the digits are the same."""
     world = small_world("AP", 20, seed=9)
     qrels, run = (
         there(spark, world.judgments),
         laid_out(spark, [world.run.sort("query_id")]),
     )
-    found = {
+    values = {
         most: rankstone.spark.evaluate(
             qrels, {"a": run, "b": run}, "AP P@3", broadcast=most
         )
         for most in (0, world.judgments.height - 1, world.judgments.height)
     }
-    assert [one.computed["b"].in_place for one in found.values()] == [
+    assert [value.computed["b"].in_place for value in values.values()] == [
         False,
         False,
         True,
     ]
-    assert len({str(one.to_dict()) for one in found.values()}) == 1
+    assert len({str(value.to_dict()) for value in values.values()}) == 1
     with pytest.raises(BadOption, match="is not a number of judgments"):
         rankstone.spark.evaluate(qrels, run, "AP", broadcast=-1)
 
@@ -336,7 +341,7 @@ def test_mistakes(
     spoil: Callable[[pl.DataFrame], pl.DataFrame],
     error: type[RankstoneError],
 ) -> None:
-    """A mistake is told as on one machine, inside a partition and in a list that was cut."""
+    """A mistake is reported as on one machine, inside a partition and in a list that was cut."""
     world = small_world("AP", 10, seed=4)
     run = spoil(world.run)
     for layout in ("in_one", "in_crumbs"):

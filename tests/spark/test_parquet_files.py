@@ -56,7 +56,7 @@ def test_other_names_and_types(spark: Any, tmp_path: Path) -> None:
     """Columns may have other names, whole numbers any width, and judgments come from a file, too."""
     world = small_world("nDCG", 20, seed=4, ties=True)
     names = {*world.run["query_id"], *world.judgments["query_id"]}
-    numbers = {name: at for at, name in enumerate(sorted(names))}
+    numbers = {name: index for index, name in enumerate(sorted(names))}
     qrels, run = (
         frame.with_columns(
             query_id=pl.col("query_id").replace_strict(numbers, return_dtype=pl.Int16),

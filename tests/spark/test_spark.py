@@ -59,7 +59,7 @@ def rows(scores: Any) -> list[tuple[Any, ...]]:
     frame = scores.per_query
     if not isinstance(frame, pl.DataFrame):
         frame = pl.from_arrow(frame.toArrow())
-    told = frame.select(
+    selected = frame.select(
         "run",
         "query_id",
         "measure",
@@ -69,7 +69,9 @@ def rows(scores: Any) -> list[tuple[Any, ...]]:
         "weight",
         pl.col("status").cast(pl.String),
     )
-    return sorted(told.with_columns(pl.col(pl.Float64).fill_nan(None)).rows(), key=str)
+    return sorted(
+        selected.with_columns(pl.col(pl.Float64).fill_nan(None)).rows(), key=str
+    )
 
 
 def check(
@@ -90,8 +92,8 @@ def check(
     assert rows(far) == rows(here)
     assert far.to_dict() == here.to_dict()
     assert far.mean().equals(here.mean())
-    told, known = far.audit.to_dict(), here.audit.to_dict()
-    for audit in (told, known):
+    recorded, record = far.audit.to_dict(), here.audit.to_dict()
+    for audit in (recorded, record):
         del audit["judgments"]["source"]
         shares = audit["runs"]["run"].pop("unjudged")
         audit["runs"]["run"]["source"] = ""
@@ -101,7 +103,7 @@ def check(
         audit["runs"]["run"]["warnings"] = [
             w for w in audit["runs"]["run"]["warnings"] if "subtopic" not in w
         ]
-    assert told == known
+    assert recorded == record
     far.unpersist()
     return far
 
@@ -121,8 +123,8 @@ def test_names_of_one_table_and_label(spark: Any) -> None:
         "run": {"RR": 0.5}
     }
     judged, listed = rated
-    found = rankstone.spark.evaluate(judged, listed, "RR", columns=names)
-    assert found.to_dict() == {"run": {"RR": 0.5}}
+    scores = rankstone.spark.evaluate(judged, listed, "RR", columns=names)
+    assert scores.to_dict() == {"run": {"RR": 0.5}}
 
 
 @pytest.mark.parametrize("ties", [False, True])
@@ -224,7 +226,7 @@ def test_rows_that_say_where_they_stood(spark: Any) -> None:
 
 
 def test_ranks_instead_of_scores(spark: Any) -> None:
-    """Where ranks are given nobody looks at scores."""
+    """Where ranks are given nothing reads scores."""
     world = small_world("AP", 20, seed=4)
     ranked = world.run.with_columns(
         rank=pl.col("score")
@@ -261,8 +263,8 @@ def test_chunks_and_what_one_machine_alone_computes(spark: Any) -> None:
     world = small_world("AP", 20, seed=6)
     number = (pl.int_range(pl.len()) % 3).cast(pl.String)
     chunks, judged = (
-        one.with_columns(pl.col("doc_id") + "#" + number)
-        for one in (world.run, world.judgments)
+        case.with_columns(pl.col("doc_id") + "#" + number)
+        for case in (world.run, world.judgments)
     )
     check(spark, judged, chunks, "AP nDCG", unit="document")
     run, qrels = there(spark, world.run), there(spark, world.judgments)
@@ -280,7 +282,8 @@ def test_means_of_every_kind(spark: Any) -> None:
     """Means that need all values have them brought; weights come from a table or the measure."""
     world = small_world("AP", 30, seed=8)
     weights = {
-        f"q{at:04}": {"weight": at / 7, "half": "ab"[at % 2]} for at in range(30)
+        f"q{index:04}": {"weight": index / 7, "half": "ab"[index % 2]}
+        for index in range(30)
     }
     aggregates = (
         "mean",
@@ -316,7 +319,7 @@ def test_one_very_long_list(spark: Any) -> None:
     """A query with most of the rows is a query like others."""
     draw = np.random.default_rng(1)
     long = pl.DataFrame(
-        {"query_id": "long", "doc_id": [f"d{at}" for at in range(60_000)]}
+        {"query_id": "long", "doc_id": [f"d{index}" for index in range(60_000)]}
     )
     run = pl.concat(
         [long, pl.DataFrame({"query_id": ["s"] * 3, "doc_id": ["d1", "d2", "d3"]})]
@@ -346,7 +349,7 @@ def changed(**columns: list[Any]) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize(
-    ("run", "options", "error", "said"),
+    ("run", "options", "error", "message"),
     [
         (changed(score=[2.0, math.nan]), {}, BadValue, "query q1, document c"),
         (changed(score=[2.0, None]), {}, InputError, "query q1, document c"),
@@ -378,22 +381,22 @@ def changed(**columns: list[Any]) -> pl.DataFrame:
         (RUN, {"tie": "input"}, BadOption, "did you mean 'ties'"),
     ],
 )
-def test_mistakes_are_told_as_on_one_machine(
+def test_mistakes_are_reported_as_on_one_machine(
     spark: Any,
     run: pl.DataFrame,
     options: dict[str, Any],
     error: type[RankstoneError],
-    said: str,
+    message: str,
 ) -> None:
     """A mistake in the data, found on some other machine, is no traceback of Spark's."""
-    with pytest.raises(error, match=said):
+    with pytest.raises(error, match=message):
         rankstone.spark.evaluate(
             there(spark, QRELS), there(spark, run), "AP", **options
         )
 
 
 def test_a_run_with_the_name_of_another_table(spark: Any) -> None:
-    """Its ids are still compared with those of the judgments, and its order is asked for."""
+    """Its ids are still compared with those of the judgments, and its order must be declared."""
     qrels = there(spark, QRELS)
     of_other_ids = {"judgments": there(spark, changed(doc_id=[1, 2]))}
     with pytest.raises(MixedIds, match="a string in one table and an integer"):
@@ -417,7 +420,7 @@ def test_one_part_of_many_is_no_parquet(spark: Any, tmp_path: Path) -> None:
 
 
 def test_something_else_than_a_frame(spark: Any) -> None:
-    """What is no DataFrame of Spark's is told what to do."""
+    """What is no DataFrame of Spark's gets a sentence that says what to do."""
     with pytest.raises(UsageError, match=r"rankstone\.evaluate"):
         rankstone.spark.evaluate(QRELS, there(spark, RUN), "AP")
 
@@ -431,7 +434,7 @@ def test_judged_grades_that_are_no_numbers(spark: Any) -> None:
 
 @pytest.mark.parametrize("broadcast", [0, 10])
 def test_no_judgments(spark: Any, broadcast: int) -> None:
-    """Where nothing is judged, that is said."""
+    """Where nothing is judged, that is stated."""
     with pytest.raises(EmptyInput, match="there are no judgments"):
         rankstone.spark.evaluate(
             there(spark, QRELS.clear()), there(spark, RUN), "AP", broadcast=broadcast
@@ -480,17 +483,17 @@ def test_arrays_in_columns(spark: Any, *, scored: bool) -> None:
     run = pl.DataFrame(lists, schema_overrides={"items": pl.List(pl.String)})
     columns = {"user": "query_id", "items": "doc_id"}
     here = rankstone.evaluate(pl.DataFrame(judged), run, "nDCG RR", columns=columns)
-    found = rankstone.spark.evaluate(
+    scores = rankstone.spark.evaluate(
         spark.createDataFrame(pl.DataFrame(judged).to_arrow()),
         spark.createDataFrame(run.to_arrow()),
         "nDCG RR",
         columns=columns,
     )
-    assert rows(found) == rows(here)
+    assert rows(scores) == rows(here)
 
 
 def test_arrays_of_numbers_need_a_name(spark: Any) -> None:
-    """Grades and scores in arrays under other names are asked for; costs are known."""
+    """Grades and scores in arrays under other names must be declared; costs are known."""
     numbers = pl.DataFrame(
         {"query_id": ["a"], "doc_id": [["x", "y"]], "rating": [[0, 3]]}
     )
@@ -505,8 +508,8 @@ def test_arrays_of_numbers_need_a_name(spark: Any) -> None:
         rankstone.spark.evaluate(
             frame.withColumnRenamed("rating", "relevance"), frame, "RR"
         )
-    found = rankstone.spark.evaluate(frame, plain, "RR", columns=graded)
-    assert rows(found) == rows(rankstone.evaluate(numbers, ids, "RR", columns=graded))
+    scores = rankstone.spark.evaluate(frame, plain, "RR", columns=graded)
+    assert rows(scores) == rows(rankstone.evaluate(numbers, ids, "RR", columns=graded))
 
 
 def test_arrays_that_do_not_fit(spark: Any) -> None:
@@ -544,7 +547,7 @@ def test_declared_queries(spark: Any, broadcast: int) -> None:
     )
     about = {"a": {"judged": True}, "c": {"judged": True}, "d": {"judged": False}}
     here = rankstone.evaluate(judged, run, "R@10", queries=about)
-    found = rankstone.spark.evaluate(
+    scores = rankstone.spark.evaluate(
         there(spark, judged),
         there(spark, run),
         "R@10",
@@ -552,8 +555,8 @@ def test_declared_queries(spark: Any, broadcast: int) -> None:
         broadcast=broadcast,
     )
     assert here.to_dict()["run"]["R@10"] == (1 / 2 + 0 + 0) / 3
-    assert sorted(rows(found), key=str) == sorted(rows(here), key=str)
-    judgments = found.audit.judgments
+    assert sorted(rows(scores), key=str) == sorted(rows(here), key=str)
+    judgments = scores.audit.judgments
     assert judgments is not None
     assert (judgments.queries, judgments.declared) == (3, 2)
 
@@ -570,7 +573,7 @@ def test_where_pairs_are_excluded_from(spark: Any, broadcast: int) -> None:
         .filter(pl.col("query_id").is_in(judged["query_id"].implode()))
     )
     here = rankstone.evaluate(judged, run, "nDCG AP", exclude=out, exclude_from="both")
-    found = rankstone.spark.evaluate(
+    scores = rankstone.spark.evaluate(
         there(spark, judged),
         there(spark, run),
         "nDCG AP",
@@ -578,9 +581,9 @@ def test_where_pairs_are_excluded_from(spark: Any, broadcast: int) -> None:
         exclude_from="both",
         broadcast=broadcast,
     )
-    assert sorted(rows(found), key=str) == sorted(rows(here), key=str)
-    assert found.audit.runs["run"].left_out == here.audit.runs["run"].left_out
-    told, known = found.audit.judgments, here.audit.judgments
-    assert told is not None
-    assert known is not None
-    assert told.excluded == known.excluded > 0
+    assert sorted(rows(scores), key=str) == sorted(rows(here), key=str)
+    assert scores.audit.runs["run"].left_out == here.audit.runs["run"].left_out
+    values, judgments = scores.audit.judgments, here.audit.judgments
+    assert values is not None
+    assert judgments is not None
+    assert values.excluded == judgments.excluded > 0

@@ -1,7 +1,7 @@
 """Run all cases, write their outcomes and print the table: ``python -m tests.strangers``.
 
 With words, only the cases whose names contain one of them are run, and each step is shown: what was run, what it
-said, and how it came out; nothing is written then.
+printed, and how it came out; nothing is written then.
 """
 
 from __future__ import annotations

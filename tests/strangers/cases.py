@@ -191,12 +191,12 @@ def _line(place: str, table: Mapping[str, Any], key: str) -> str:
     return text.strip()
 
 
-def _require_known(place: str, table: Any, known: set[str]) -> None:
+def _require_known(place: str, table: Any, lines: set[str]) -> None:
     if not isinstance(table, dict):
         raise BadCase(f"{place}: expected a table")
     for key in table:
-        if key not in known:
-            raise BadCase(f"{place}: {key} is not one of {', '.join(sorted(known))}")
+        if key not in lines:
+            raise BadCase(f"{place}: {key} is not one of {', '.join(sorted(lines))}")
 
 
 def _require_expression(place: str, text: str) -> None:

@@ -193,7 +193,7 @@ def _with_arguments(text: str, arguments: list[ast.keyword]) -> str | None:
     if not isinstance(call, ast.Call):
         return None
     for argument in arguments:
-        present = [known for known in call.keywords if known.arg == argument.arg]
+        present = [keyword for keyword in call.keywords if keyword.arg == argument.arg]
         if not present:
             call.keywords.append(argument)
         elif isinstance(present[0].value, ast.Dict) and isinstance(

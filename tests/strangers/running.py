@@ -126,9 +126,9 @@ def _call(text: str, folder: Path) -> Ending:
             return Ending("refusal", str(error))
         except Exception as error:  # noqa: BLE001 - whatever else a call raises is a bug
             return Ending("crash", f"{type(error).__name__}: {error}")
-    said = [printed.getvalue(), str(value), *(str(one.message) for one in warned)]
+    lines = [printed.getvalue(), str(value), *(str(item.message) for item in warned)]
     document = value.to_dict() if hasattr(value, "to_dict") else value
-    return Ending("result", "\n".join(said), document)
+    return Ending("result", "\n".join(lines), document)
 
 
 def _command(text: str, *, as_json: bool) -> Ending:

@@ -54,8 +54,8 @@ def test_outcome(name: str) -> None:
     trail = followed(*RUNS[name])
     before = RECORD.get(name)
 
-    said = "\n".join(f"$ {text}\n{ending.text}" for text, ending in trail.steps)
-    assert trail.outcome == before, f"was {before}; {AGAIN}\n{said}"
+    message = "\n".join(f"$ {text}\n{ending.text}" for text, ending in trail.steps)
+    assert trail.outcome == before, f"was {before}; {AGAIN}\n{message}"
 
 
 def test_every_run_is_recorded(tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ PLAIN: Final = Ending("refusal", "error: no grade in line 2\n  fix: look at it")
 FIXED: Final = Ending("refusal", "error: no grade in line 2\n  fix: add --columns a=b")
 #: a fix without the words, and a result with them
 OTHER_FIX: Final = Ending("refusal", "error: no\n  fix: add --columns a=b")
-SAID: Final = Ending("result", "no grade", {"runs": {"r": {"RR": 0.5}}})
+PRINTED: Final = Ending("result", "no grade", {"runs": {"r": {"RR": 0.5}}})
 CRASH: Final = Ending("crash", "internal error")
 PASTE: Final = " --columns a=b"
 HALF: Final = Run("eval q r", values={"RR": 0.5})
@@ -217,7 +217,7 @@ DECIDED: Final[list[tuple[Run, list[Ending], str]]] = [
     (BOTH, [FIXED, VALUE], "fixed"),
     (BOTH, [FIXED, OTHER], "dead end"),
     (BOTH, [VALUE], "wrong"),
-    (BOTH, [SAID], "wrong"),
+    (BOTH, [PRINTED], "wrong"),
     (BOTH, [OTHER_FIX, VALUE], "dead end"),
     (BOTH, [PLAIN], "right"),
     (BOTH, [Ending("refusal", "error: no")], "refused"),
@@ -273,11 +273,11 @@ def test_numbers_are_the_same_or_not() -> None:
 
 def test_places_of_values() -> None:
     """A measure of the only run, of a run by name, or a path into the document."""
-    one = {"runs": {"a": {"RR": 0.5}}, "audit": {"rows": [{"n": 2}]}}
+    item = {"runs": {"a": {"RR": 0.5}}, "audit": {"rows": [{"n": 2}]}}
     two = {"runs": {"a": {"RR": 0.5}, "b.c": {"RR": 1.0, 'RR(rel=">1.5")': 0.0}}}
 
-    assert looked_up(one, "RR") == looked_up(one, "a.RR") == 0.5
-    assert looked_up(one, "audit.rows.0.n") == 2
+    assert looked_up(item, "RR") == looked_up(item, "a.RR") == 0.5
+    assert looked_up(item, "audit.rows.0.n") == 2
     assert looked_up(two, "b.c.RR") == 1.0
     assert looked_up(two, 'b.c.RR(rel=">1.5")') == 0.0
     assert looked_up({"a": {"x": 1}, "a.b": {"c": 2}}, "a.b.c") == 2
@@ -391,7 +391,7 @@ def case_of(run: Run, **made: str) -> Case:
 
 
 def test_commands_and_calls_are_run() -> None:
-    """Files lie in the folder, made ones, too; values, refusals and crashes are told apart."""
+    """Files lie in the folder, made ones, too; values, refusals and crashes are distinguished."""
     value = Run("eval q.txt r.txt -m RR", values={"RR": 0.5})
     made = {
         "r.parquet": "pl.DataFrame({'query_id': ['q1'], 'doc_id': ['d1'], 'score': [1]})"
@@ -399,7 +399,7 @@ def test_commands_and_calls_are_run() -> None:
     call = "rankstone.evaluate(here / 'q.txt', here / 'r.txt', 'RR')"
     refusal = Run("eval q.txt none.txt", refused=("none.txt",))
     format_in = Run("eval q.txt r.txt -m RR --format-in trec", values={"RR": 0.5})
-    found = Run("check r.txt q.txt", says=("r.txt",))
+    result = Run("check r.txt q.txt", says=("r.txt",))
 
     assert followed(case_of(value), value).outcome == "right"
     parquet = Run("eval q.txt r.parquet -m RR", values={"RR": 1.0})
@@ -408,7 +408,7 @@ def test_commands_and_calls_are_run() -> None:
     assert followed(case_of(in_python), in_python).outcome == "right"
     assert followed(case_of(refusal), refusal).outcome == "right"
     assert followed(case_of(format_in), format_in).outcome == "right"
-    assert attempt(case_of(found), found, found.text).kind == "refusal"
+    assert attempt(case_of(result), result, result.text).kind == "refusal"
     arrays = "arrays.evaluate([2, 1], [0, 1], 'RR')"
     of_arrays = Run(arrays, is_call=True, values={"RR": 0.5})
     assert followed(case_of(of_arrays), of_arrays).outcome == "right"

@@ -47,9 +47,9 @@ def write(folder: Path, gold: list[dict[str, Any]]) -> tuple[str, str]:
     return str(paths[0]), str(paths[1])
 
 
-def means(found: rankstone.Scores) -> dict[str, float]:
+def means(scores: rankstone.Scores) -> dict[str, float]:
     """Return the means of the only run."""
-    return dict(found.mean().select("measure", "value").iter_rows())
+    return dict(scores.mean().select("measure", "value").iter_rows())
 
 
 def test_unanswerable_queries_are_measured_by_themselves(tmp_path: Path) -> None:
@@ -57,22 +57,22 @@ def test_unanswerable_queries_are_measured_by_themselves(tmp_path: Path) -> None
 
     Nothing is retrieved for q2, q4 and q6, of which q4 has no answer.
     """
-    found = rankstone.evaluate(*write(tmp_path, GOLD), f"R@2 {ABSTENTION}")
+    scores = rankstone.evaluate(*write(tmp_path, GOLD), f"R@2 {ABSTENTION}")
     expected = {
         "R@2": 1 / 3,
         "FalseRetrieval": 2 / 3,
         "AbstentionR": 1 / 3,
         "AbstentionP": 1 / 3,
     }
-    assert means(found) == pytest.approx(expected)
+    assert means(scores) == pytest.approx(expected)
     assert {
         row[0]
-        for row in found.per_query.filter(measure="R@2").select("query_id").iter_rows()
+        for row in scores.per_query.filter(measure="R@2").select("query_id").iter_rows()
     } == {"q1", "q2", "q6"}
-    assert found.audit.judgments is not None
-    assert found.audit.judgments.unanswerable == 3
-    assert next(iter(found.audit.runs.values())).false_retrievals == 1
-    assert "6 queries (3 unanswerable)" in str(found.audit)
+    assert scores.audit.judgments is not None
+    assert scores.audit.judgments.unanswerable == 3
+    assert next(iter(scores.audit.runs.values())).false_retrievals == 1
+    assert "6 queries (3 unanswerable)" in str(scores.audit)
 
 
 @pytest.mark.parametrize(("above", "shown"), [(0.1, 2), (0.25, 2), (0.3, 1), (0.5, 1)])
@@ -95,8 +95,8 @@ def test_empty_lists_of_judgments(tmp_path: Path) -> None:
     files = write(tmp_path, [row for row in GOLD if "answerable" not in row])
     plain = rankstone.evaluate(*files, "R@2")
     assert "(if they have no answer: empty=unanswerable)" in plain.audit.brief()[0]
-    found = rankstone.evaluate(*files, f"R@2 {ABSTENTION}", empty="unanswerable")
-    assert means(found) == pytest.approx(
+    scores = rankstone.evaluate(*files, f"R@2 {ABSTENTION}", empty="unanswerable")
+    assert means(scores) == pytest.approx(
         {"R@2": 1 / 2, "FalseRetrieval": 0, "AbstentionR": 1, "AbstentionP": 1 / 2}
     )
     assert (
@@ -114,11 +114,11 @@ def test_the_table_of_queries(flag: object) -> None:
         "q7": {"answerable": flag},
     }
     run = {"q1": ["a"], "q7": ["x"]}
-    found = rankstone.evaluate(
+    scores = rankstone.evaluate(
         {"q1": {"a": 1}}, run, f"R {ABSTENTION}", queries=queries
     )
-    assert means(found)["R"] == 1
-    assert means(found)["FalseRetrieval"] == 1
+    assert means(scores)["R"] == 1
+    assert means(scores)["FalseRetrieval"] == 1
 
 
 def test_csv_has_a_row_for_them(tmp_path: Path) -> None:
@@ -126,10 +126,10 @@ def test_csv_has_a_row_for_them(tmp_path: Path) -> None:
     (tmp_path / "gold.csv").write_text(
         "query_id,doc_id,relevance,answerable\nq1,a,1,\nq3,,,False\nq4,b,0,false\n"
     )
-    found = rankstone.evaluate(
+    scores = rankstone.evaluate(
         tmp_path / "gold.csv", {"q1": ["a"], "q4": ["b"]}, f"R {ABSTENTION}"
     )
-    assert means(found) == pytest.approx(
+    assert means(scores) == pytest.approx(
         {"R": 1, "FalseRetrieval": 1 / 2, "AbstentionR": 1 / 2, "AbstentionP": 1}
     )
 
@@ -169,11 +169,11 @@ def test_refused(
 
 def test_a_curve_over_thresholds(tmp_path: Path) -> None:
     """The higher the threshold, the fewer documents are retrieved in vain."""
-    found = rankstone.curve(
+    curve = rankstone.curve(
         *write(tmp_path, GOLD), "FalseRetrieval@score(0.1,0.25,0.5)"
     )
     heights = (
-        found.to_frame()
+        curve.to_frame()
         .group_by("x", maintain_order=True)
         .agg(pl.col("y").mean())
         .sort("x")["y"]

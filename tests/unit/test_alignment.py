@@ -55,7 +55,7 @@ def test_duplicates_are_an_error_that_shows_both_rows() -> None:
     ],
 )
 def test_duplicate_policies(policy: str, expected: float) -> None:
-    """Copies keep their rank and earn nothing, or are dropped, or count, as asked."""
+    """Copies keep their rank and earn nothing, or are dropped, or count, as requested."""
     run = rows(("q1", "d1", 3.0), ("q1", "d1", 2.0), ("q1", "d2", 1.0))
     measure = "AP(denom=k)@3" if policy == "keep" else "AP"
 
@@ -101,7 +101,7 @@ def test_last_drop_keeps_the_last_copy() -> None:
     ],
 )
 def test_duplicate_judgments(policy: str, grade: float) -> None:
-    """Several judgments of a pair become one grade, as asked; by default they are an error."""
+    """Several judgments of a pair become one grade, as requested; by default they are an error."""
     qrels = pl.DataFrame(
         {"query_id": ["q"] * 3, "doc_id": ["d"] * 3, "relevance": [1, 1, 3]}
     )
@@ -318,12 +318,15 @@ def test_lists_of_documents_say_that_order_is_input() -> None:
 def test_judgments_are_prepared_once() -> None:
     """Judgments prepared once give each run the numbers it gets alone."""
     ready = rankstone.Prepared(QRELS, ["nDCG@10", "AP"])
-    one, two = {"q1": {"d1": 1.0, "d2": 0.5}}, {"q1": {"d2": 1.0}, "q2": {"d3": 1.0}}
-    both = ready.evaluate({"one": one, "two": two}).to_dict()
+    first, second = (
+        {"q1": {"d1": 1.0, "d2": 0.5}},
+        {"q1": {"d2": 1.0}, "q2": {"d3": 1.0}},
+    )
+    both = ready.evaluate({"one": first, "two": second}).to_dict()
 
     assert both == {
-        "one": ready.evaluate(one).to_dict()["run"],
-        "two": ready.evaluate(two).to_dict()["run"],
+        "one": ready.evaluate(first).to_dict()["run"],
+        "two": ready.evaluate(second).to_dict()["run"],
     }
 
 
@@ -379,7 +382,7 @@ def test_labelled_rows_keep_the_order_of_the_table() -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "found"),
+    ("option", "values"),
     [
         ("missing", (0.5, 2, 0)),
         ("zero", (0.5, 2, 0)),
@@ -387,7 +390,9 @@ def test_labelled_rows_keep_the_order_of_the_table() -> None:
         ("drop", (1.0, 1, 0)),
     ],
 )
-def test_an_empty_list_is_an_answer(option: str, found: tuple[float, int, int]) -> None:
+def test_an_empty_list_is_an_answer(
+    option: str, values: tuple[float, int, int]
+) -> None:
     """A dict may hold a query and no document; what that is worth is an option of its own."""
     qrels = {1: {"a": 1}, 2: {"b": 1}, 3: {"c": 1}}
     run: dict[int, dict[str, float]] = {1: {"a": 2.0}, 2: {}, 9: {}}
@@ -397,7 +402,7 @@ def test_an_empty_list_is_an_answer(option: str, found: tuple[float, int, int]) 
     if option == "missing":
         assert (value, n, undefined) == (1 / 3, 3, 0)
     else:
-        assert (value, n, undefined) == found
+        assert (value, n, undefined) == values
 
 
 def test_an_empty_list_may_be_an_error() -> None:
@@ -414,9 +419,9 @@ def test_an_empty_list_may_be_an_error() -> None:
 def test_a_pool_of_what_is_in_the_list() -> None:
     """R and the ideal list know nothing of judged documents that were not retrieved."""
     qrels, run = {"q": {"a": 1, "b": 3, "c": 1}}, {"q": ["x", "a", "c"]}
-    found = rankstone.evaluate(qrels, run, "AP R@2 nDCG", pool="list").to_dict()["run"]
+    value = rankstone.evaluate(qrels, run, "AP R@2 nDCG", pool="list").to_dict()["run"]
     discounts = 1 / math.log2(3), 1 / math.log2(4)
-    assert found == {
+    assert value == {
         "AP": (1 / 2 + 2 / 3) / 2,
         "R@2": 1 / 2,
         "nDCG": pytest.approx(sum(discounts) / (1 + discounts[0]), rel=1e-15),
@@ -431,10 +436,10 @@ def test_a_pool_of_what_is_in_the_list() -> None:
 def test_documents_scored_too_low_earn_nothing() -> None:
     """They keep their rank and earn nothing; R counts them all the same."""
     qrels, run = {"q": {"a": 2, "b": 1}}, {"q": {"x": 0.5, "a": 0.25, "b": -1.0}}
-    found = rankstone.evaluate(qrels, run, "AP NumRelRet", score_above=0).to_dict()[
+    value = rankstone.evaluate(qrels, run, "AP NumRelRet", score_above=0).to_dict()[
         "run"
     ]
-    assert found == {"AP": 1 / 2 / 2, "NumRelRet": 1.0}
+    assert value == {"AP": 1 / 2 / 2, "NumRelRet": 1.0}
     assert rankstone.evaluate(
         qrels, run, "AP", score_above=0, pool="list"
     ).to_dict() == {"run": {"AP": 1 / 4}}

@@ -35,9 +35,9 @@ FOUR = (
 ASSIGNMENTS = ("support", "partial_support", "not_support")
 
 
-def means(found: rankstone.Scores) -> list[float | None]:
+def means(scores: rankstone.Scores) -> list[float | None]:
     """Return the means of one system, in the order of its measures."""
-    return list(next(iter(found.to_dict().values())).values())
+    return list(next(iter(scores.to_dict().values())).values())
 
 
 def derived(records: list[dict[str, Any]]) -> list[float]:
@@ -45,15 +45,15 @@ def derived(records: list[dict[str, Any]]) -> list[float]:
 
     def mean(importances: set[str], partial: float) -> float:
         worth = {"support": 1.0, "partial_support": partial, "not_support": 0.0}
-        found = []
+        rows = []
         for record in records:
             its = [
-                worth[one["assignment"]]
-                for one in record["nuggets"]
-                if one["importance"] in importances
+                worth[nugget["assignment"]]
+                for nugget in record["nuggets"]
+                if nugget["importance"] in importances
             ]
-            found.append(sum(its) / len(its) if its else 0.0)
-        return sum(found) / len(found)
+            rows.append(sum(its) / len(its) if its else 0.0)
+        return sum(rows) / len(rows)
 
     return [
         mean(kinds, partial)
@@ -70,11 +70,11 @@ def random_records(seed: int) -> list[dict[str, Any]]:
             "qid": f"q{query}",
             "nuggets": [
                 {
-                    "text": f"fact {at}",
+                    "text": f"fact {index}",
                     "importance": draw.choice(("vital", "okay")),
                     "assignment": draw.choice(ASSIGNMENTS),
                 }
-                for at in range(draw.randint(1, 4))
+                for index in range(draw.randint(1, 4))
             ],
         }
         for query in range(draw.randint(1, 8))
@@ -95,8 +95,8 @@ def test_real_nuggets_with_random_assignments() -> None:
         records = [json.loads(line) for line in lines]
     draw = random.Random(22)
     for record in records:
-        for one in record["nuggets"]:
-            one["assignment"] = draw.choice(ASSIGNMENTS)
+        for nugget in record["nuggets"]:
+            nugget["assignment"] = draw.choice(ASSIGNMENTS)
     assert sum(len(record["nuggets"]) for record in records) == 665
     assert means(rankstone.evaluate(*nuggets(records), FOUR)) == pytest.approx(
         derived(records), abs=1e-12
@@ -106,7 +106,7 @@ def test_real_nuggets_with_random_assignments() -> None:
 
 
 def test_what_is_to_be_assigned_comes_back_as_a_table(tmp_path: Path) -> None:
-    given = [
+    inputs = [
         {
             "qid": "q",
             "nuggets": [
@@ -115,13 +115,13 @@ def test_what_is_to_be_assigned_comes_back_as_a_table(tmp_path: Path) -> None:
             ],
         }
     ]
-    rows = nuggets_to_assign(given)
+    rows = nuggets_to_assign(inputs)
     assert rows.rows() == [("q", "a, or =b", "vital", ""), ("q", "n2", "okay", "")]
     path = tmp_path / "assigned.csv"
     rows.with_columns(assignment=pl.Series(["support", ""])).write_csv(path)
     # without an assignment a nugget is not supported
     assert means(rankstone.evaluate(*nuggets(path), "Support")) == [0.5]
-    assert means(rankstone.evaluate(*nuggets(path, given), "Support(okay=0.5)")) == [
+    assert means(rankstone.evaluate(*nuggets(path, inputs), "Support(okay=0.5)")) == [
         1 / 1.5
     ]
 
@@ -130,9 +130,9 @@ def test_explanation_names_the_nuggets() -> None:
     assigned = [
         {"text": "born 1912", "importance": "vital", "assignment": "partial_support"}
     ]
-    judged, said = nuggets([{"qid": "q", "nuggets": assigned}])
-    found = str(rankstone.explain(judged, said, "Support(partial=0.5)", "q"))
-    assert "born 1912" in found
+    judged, message = nuggets([{"qid": "q", "nuggets": assigned}])
+    result = str(rankstone.explain(judged, message, "Support(partial=0.5)", "q"))
+    assert "born 1912" in result
     equal = [
         {"text": text, "importance": "vital", "assignment": "support"} for text in "abc"
     ]
@@ -141,7 +141,7 @@ def test_explanation_names_the_nuggets() -> None:
     )
     assert "tied" not in shown
     assert "–" not in shown
-    assert "0.5" in found
+    assert "0.5" in result
 
 
 @pytest.mark.parametrize(
@@ -230,10 +230,10 @@ def test_answers_without_any_citation(tmp_path: Path) -> None:
 
 def test_nuggets_have_no_order() -> None:
     """Equal support is no tie that a rule must break."""
-    found = score_answers(
+    scores = score_answers(
         {"a": nuggets(random_records(1)), "b": nuggets(random_records(1))}, FOUR
     )
-    assert "tied" not in str(found.audit)
+    assert "tied" not in str(scores.audit)
 
 
 def test_a_query_without_nuggets_counts() -> None:
@@ -252,7 +252,7 @@ def test_a_query_without_nuggets_counts() -> None:
 
 
 def test_an_assignment_needs_its_nugget() -> None:
-    given = [{"qid": "q", "nuggets": [{"text": "a", "importance": "vital"}]}]
+    inputs = [{"qid": "q", "nuggets": [{"text": "a", "importance": "vital"}]}]
     assigned = [
         {
             "qid": "q",
@@ -260,7 +260,7 @@ def test_an_assignment_needs_its_nugget() -> None:
         }
     ]
     with pytest.raises(InputError, match="not in the list"):
-        nuggets(assigned, given)
+        nuggets(assigned, inputs)
 
 
 def cited(
@@ -270,9 +270,9 @@ def cited(
     precision, recall = [], []
     for answer in answers:
         query, cites, holds = answer["topic_id"], [], []
-        for at, sentence in enumerate(answer["answer"]):
+        for index, sentence in enumerate(answer["answer"]):
             docs = {answer["references"][place] for place in sentence["citations"]}
-            worth = [float(support.get((query, at, doc), 0.0) >= 1) for doc in docs]
+            worth = [float(support.get((query, index, doc), 0.0) >= 1) for doc in docs]
             cites += worth
             holds.append(max(worth, default=0.0))
         precision.append(sum(cites) / len(cites) if cites else 0.0)
@@ -291,8 +291,8 @@ def test_citations_of_a_real_system() -> None:
         support=pl.Series([draw.choice(ASSIGNMENTS) for _ in range(todo.height)])
     )
     support = {
-        (q, at, doc): float(word == "support")
-        for q, at, doc, word in judged.iter_rows()
+        (q, position, doc): float(word == "support")
+        for q, position, doc, word in judged.iter_rows()
     }
     scores = rankstone.evaluate(*citations(path, judged), "CitationP CitationR")
     assert means(scores) == pytest.approx(cited(answers, support), abs=1e-12)
@@ -317,13 +317,13 @@ ANSWER = {
 
 
 def test_partial_support_of_citations() -> None:
-    said = [{"qid": "q", "sentence": "0", "doc_id": "a", "support": "partial_support"}]
-    found = means(
+    lines = [{"qid": "q", "sentence": "0", "doc_id": "a", "support": "partial_support"}]
+    result = means(
         rankstone.evaluate(
-            *citations([ANSWER], said), "CitationP(partial=0.5) CitationR(partial=0.5)"
+            *citations([ANSWER], lines), "CitationP(partial=0.5) CitationR(partial=0.5)"
         )
     )
-    assert found == [0.25, 0.25]
+    assert result == [0.25, 0.25]
 
 
 @pytest.mark.parametrize(
@@ -379,11 +379,11 @@ def test_refused_citations(
 
 def test_systems_have_sentences_of_their_own() -> None:
     shorter = {**ANSWER, "answer": ANSWER["answer"][:1]}
-    said = [{"qid": "q", "sentence": 0, "doc_id": "a", "support": "yes"}]
-    found = score_answers(
-        {"a": citations([ANSWER], said), "b": citations([shorter], said)}, "CitationR"
+    lines = [{"qid": "q", "sentence": 0, "doc_id": "a", "support": "yes"}]
+    scores = score_answers(
+        {"a": citations([ANSWER], lines), "b": citations([shorter], lines)}, "CitationR"
     )
-    assert found.to_dict() == {"a": {"CitationR": 0.5}, "b": {"CitationR": 1.0}}
+    assert scores.to_dict() == {"a": {"CitationR": 0.5}, "b": {"CitationR": 1.0}}
     with pytest.raises(UsageError, match="no system"):
         score_answers({}, "CitationR")
 
@@ -397,17 +397,17 @@ def files(tmp_path: Path) -> list[str]:
         path = tmp_path / f"system{seed}.jsonl"
         rows = [
             {
-                "qid": f"q{at}",
+                "qid": f"q{index}",
                 "nuggets": [
                     {
-                        "text": f"fact {one}",
+                        "text": f"fact {position}",
                         "importance": "vital",
                         "assignment": draw.choice(ASSIGNMENTS),
                     }
-                    for one in range(4)
+                    for position in range(4)
                 ],
             }
-            for at in range(12)
+            for index in range(12)
         ]
         path.write_text(
             "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
@@ -419,10 +419,10 @@ def files(tmp_path: Path) -> list[str]:
 def test_zero_is_an_assignment() -> None:
     """As a number too; no value is none."""
     facts = [
-        {"id": at, "importance": "vital", "assignment": value}
-        for at, value in enumerate([0, 1, 0.5, "0"])
+        {"id": index, "importance": "vital", "assignment": value}
+        for index, value in enumerate([0, 1, 0.5, "0"])
     ]
-    _, said = nuggets(
+    _, message = nuggets(
         [
             {
                 "qid": "q",
@@ -433,8 +433,8 @@ def test_zero_is_an_assignment() -> None:
             }
         ]
     )
-    assert said["score"].to_list() == [0.0, 1.0, 0.5, 0.0]
-    assert said["doc_id"].to_list() == ["0", "1", "2", "3"]
+    assert message["score"].to_list() == [0.0, 1.0, 0.5, 0.0]
+    assert message["doc_id"].to_list() == ["0", "1", "2", "3"]
     with pytest.raises(InputError, match="assignment is False"):
         nuggets([{"qid": "q", "nuggets": [{**facts[0], "assignment": False}]}])
 
@@ -458,24 +458,26 @@ def test_second_records_are_refused() -> None:
         judge_by_similarity([contexts, contexts])
 
 
-def test_citations_that_nobody_judged() -> None:
+def test_citations_without_judgments() -> None:
     empty = citations_to_judge([ANSWER])
     with pytest.raises(InputError, match="no citation is judged"):
         citations([ANSWER], empty)
-    said = [{"qid": "q", "sentence": 0, "doc_id": "a", "support": "yes"}]
+    lines = [{"qid": "q", "sentence": 0, "doc_id": "a", "support": "yes"}]
     with pytest.raises(InputError, match="judged twice"):
-        citations([ANSWER], [*said, {**said[0], "support": "no"}])
+        citations([ANSWER], [*lines, {**lines[0], "support": "no"}])
     for sentence in (0.9, True, "x"):
         with pytest.raises(InputError, match="without a sentence and a document"):
-            citations([ANSWER], [{**said[0], "sentence": sentence}])
+            citations([ANSWER], [{**lines[0], "sentence": sentence}])
 
 
 def test_systems_answer_the_same_questions() -> None:
-    one, two = random_records(3), random_records(3)[1:]
+    first, second = random_records(3), random_records(3)[1:]
     with pytest.raises(InputError, match="two has no answer to 1 query of the others"):
-        score_answers({"one": nuggets(one), "two": nuggets(two)}, "Support")
-    found = compare_assessors({"one": nuggets(one), "two": nuggets(two)}, "Support")
-    assert "1 question that not all have" in str(found)
+        score_answers({"one": nuggets(first), "two": nuggets(second)}, "Support")
+    agreement = compare_assessors(
+        {"one": nuggets(first), "two": nuggets(second)}, "Support"
+    )
+    assert "1 question that not all have" in str(agreement)
 
 
 def test_kinds_of_records() -> None:
@@ -493,8 +495,8 @@ def test_kinds_of_records() -> None:
         == kind_of([])
         == "nuggets"
     )
-    found = rankstone.evaluate(*judge_by_similarity([contexts]), "StRecall(rel=2)")
-    assert means(found) == [1.0]
+    scores = rankstone.evaluate(*judge_by_similarity([contexts]), "StRecall(rel=2)")
+    assert means(scores) == [1.0]
 
 
 def test_all_answers_may_be_empty() -> None:
@@ -502,21 +504,21 @@ def test_all_answers_may_be_empty() -> None:
         means(rankstone.evaluate(*nuggets([{"qid": "q", "nuggets": []}]), FOUR))
         == [0.0] * 4
     )
-    found = rankstone.evaluate(
+    scores = rankstone.evaluate(
         *citations([{"qid": "q", "answer": []}], []), "CitationP CitationR"
     )
-    assert means(found) == [0.0, 0.0]
+    assert means(scores) == [0.0, 0.0]
 
 
 def test_records_of_other_libraries(tmp_path: Path) -> None:
     pandas, arrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
     rows = [{"qid": "q", "nugget": "a", "importance": "vital", "assignment": "support"}]
-    for one in (
+    for case in (
         pandas.DataFrame(rows),
         arrow.Table.from_pylist(rows),
         pl.LazyFrame(rows),
     ):
-        assert nuggets(one)[1].rows() == [("q", "a", 1.0)]
+        assert nuggets(case)[1].rows() == [("q", "a", 1.0)]
     half = tmp_path / "half.jsonl"
     half.write_text(
         '{"qid": "q", "nuggets": [{"text": "\\ud800", "importance": "vital"}]}\n'
@@ -529,41 +531,37 @@ def test_agreement_is_that_of_scikit_learn() -> None:
     """Cohen's kappa, plain and with linear weights."""
     metrics = pytest.importorskip("sklearn.metrics")
     draw = random.Random(3)
-    given = [random_records(7), random_records(7)]
-    for record in (record for records in given for record in records):
-        for one in record["nuggets"]:
-            one["assignment"] = draw.choice(ASSIGNMENTS)
-    tables = [nuggets(records) for records in given]
-    found = (
+    inputs = [random_records(7), random_records(7)]
+    for record in (record for records in inputs for record in records):
+        for nugget in record["nuggets"]:
+            nugget["assignment"] = draw.choice(ASSIGNMENTS)
+    tables = [nuggets(records) for records in inputs]
+    row = (
         compare_assessors(dict(zip("ab", tables, strict=True)), FOUR)
         .to_frame()
         .row(0, named=True)
     )
     labels = [(run["score"] * 2).cast(pl.Int64).to_list() for _, run in tables]
-    assert found["kappa"] == pytest.approx(
-        metrics.cohen_kappa_score(*labels), abs=1e-12
-    )
+    assert row["kappa"] == pytest.approx(metrics.cohen_kappa_score(*labels), abs=1e-12)
     weighted = metrics.cohen_kappa_score(*labels, weights="linear")
-    assert found["weighted_kappa"] == pytest.approx(weighted, abs=1e-12)
-    assert found["agreement"] == pytest.approx(
-        metrics.accuracy_score(*labels), abs=1e-12
-    )
+    assert row["weighted_kappa"] == pytest.approx(weighted, abs=1e-12)
+    assert row["agreement"] == pytest.approx(metrics.accuracy_score(*labels), abs=1e-12)
 
 
 def test_agreement_of_what_both_assigned() -> None:
     def assigned(*words: str) -> tuple[pl.DataFrame, pl.DataFrame]:
         facts = [
-            {"id": str(at), "importance": "okay", "assignment": word}
-            for at, word in enumerate(words)
+            {"id": str(index), "importance": "okay", "assignment": word}
+            for index, word in enumerate(words)
         ]
         return nuggets([{"qid": "q", "nuggets": facts}])
 
     half = assigned("yes", "yes", "", "no")
-    found = compare_assessors(
+    agreement = compare_assessors(
         {"a": assigned("yes", "no", "no", ""), "b": half, "c": half}, "Support"
     )
     rows = (
-        found.to_frame()
+        agreement.to_frame()
         .select("assessor", "versus", "items", "single", "agreement", "kappa")
         .rows()
     )
@@ -586,23 +584,26 @@ def test_agreement_of_what_both_assigned() -> None:
 
 def test_agreement_on_citations() -> None:
     """A sentence, which has the support of its best citation, is no further item."""
-    said = [{"qid": "q", "sentence": 0, "doc_id": "a", "support": "yes"}]
-    other = [{**said[0], "support": "no"}, {**said[0], "doc_id": "b", "support": "no"}]
+    lines = [{"qid": "q", "sentence": 0, "doc_id": "a", "support": "yes"}]
+    other = [
+        {**lines[0], "support": "no"},
+        {**lines[0], "doc_id": "b", "support": "no"},
+    ]
     assessors = {
-        "human": citations([ANSWER], said),
+        "human": citations([ANSWER], lines),
         "model": citations([ANSWER], other),
     }
-    found = compare_assessors(assessors, "CitationP CitationR")
-    assert found.to_frame().select("items", "single", "agreement", "difference").row(
-        0
-    ) == (1, 1, 0.0, 1.0)
-    assert found.disagreements.rows() == [("q", "0:a", "human", 1.0, "model", 0.0)]
-    assert "Each two assessors" in found.to_markdown()
+    agreement = compare_assessors(assessors, "CitationP CitationR")
+    assert agreement.to_frame().select(
+        "items", "single", "agreement", "difference"
+    ).row(0) == (1, 1, 0.0, 1.0)
+    assert agreement.disagreements.rows() == [("q", "0:a", "human", 1.0, "model", 0.0)]
+    assert "Each two assessors" in agreement.to_markdown()
 
 
 def test_texts_without_ids() -> None:
     """The threshold itself counts for precision and not for recall, as in Ragas."""
-    given = [
+    inputs = [
         {
             "user_input": "x?",
             "reference_contexts": ["ab", "cd"],
@@ -615,7 +616,7 @@ def test_texts_without_ids() -> None:
             "retrieved_contexts": [],
         },
     ]
-    qrels, run = judge_by_similarity(given)
+    qrels, run = judge_by_similarity(inputs)
     scores = rankstone.evaluate(
         qrels, run, "AP(denom=hits) StRecall(rel=2)", duplicate_judgments="max"
     )
@@ -630,7 +631,7 @@ def test_texts_without_ids() -> None:
     assert (
         values["y?", "StRecall(rel=2)"] == values["z?", "StRecall(rel=2)"] == 0
     )  # they count
-    assert judge_by_similarity(given, threshold=0.6)[0].filter(doc_id="ax").is_empty()
+    assert judge_by_similarity(inputs, threshold=0.6)[0].filter(doc_id="ax").is_empty()
 
 
 @pytest.mark.parametrize(
@@ -643,9 +644,9 @@ def test_what_holds_no_texts(record: dict[str, Any]) -> None:
 
 def run(*words: str) -> str:
     """Return what the command prints; it must succeed."""
-    found = CliRunner().invoke(cli, ["answers", *words])
-    assert found.exit_code == 0, found.output
-    return found.output
+    result = CliRunner().invoke(cli, ["answers", *words])
+    assert result.exit_code == 0, result.output
+    return result.output
 
 
 def test_command(files: list[str]) -> None:

@@ -17,7 +17,7 @@ from rankstone.integrations.pytest import assert_ranking
 pytest_plugins = ["pytester"]
 
 BM25, TFIDF = demo.RUNS["bm25"], demo.RUNS["tfidf"]
-#: where the package is not installed, or was before it had a plugin, pytest is told of it
+#: where the package is not installed, or was before it had a plugin, pytest gets it by name
 PLUGIN = (
     []
     if entry_points(group="pytest11", name="rankstone")

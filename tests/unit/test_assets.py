@@ -13,8 +13,8 @@ _WIDTH: Final = 120
 
 def test_every_class_of_the_style_is_given() -> None:
     """No rule of the style is for a class that no template, script or module of pages names."""
-    given = "|".join(sorted(in_texts()))
-    assert [name for name in sorted(in_style()) if not re.fullmatch(given, name)] == []
+    text = "|".join(sorted(in_texts()))
+    assert [name for name in sorted(in_style()) if not re.fullmatch(text, name)] == []
 
 
 def test_every_class_that_is_given_has_a_rule() -> None:
@@ -23,7 +23,7 @@ def test_every_class_that_is_given_has_a_rule() -> None:
     without = [
         (file, name)
         for name, file in in_markup()
-        if not any(re.fullmatch(name, one) for one in known)
+        if not any(re.fullmatch(name, item) for item in known)
     ]
     assert without == []
 

@@ -24,14 +24,14 @@ def by_enumeration(
 ) -> dict[str, float | None]:
     """Return the mean over all orders of a list, each written down as a query of its own."""
     orders = sorted(set(itertools.permutations(grades)))
-    qrels = {f"q{at}": dict(enumerate(order)) for at, order in enumerate(orders)}
+    qrels = {f"q{index}": dict(enumerate(order)) for index, order in enumerate(orders)}
     runs = {query: list(judged) for query, judged in qrels.items()}
     scored = rankstone.evaluate(qrels, runs, list(texts))
     means: dict[str, float | None] = {}
     for text in texts:
-        found = list(values(scored, text).values())
+        items = list(values(scored, text).values())
         means[text] = (
-            None if None in found else math.fsum(v or 0.0 for v in found) / len(found)
+            None if None in items else math.fsum(v or 0.0 for v in items) / len(items)
         )
     return means
 
@@ -42,9 +42,9 @@ def test_chance_is_the_mean_over_all_orders(n: int) -> None:
     for relevant in range(n + 1):
         expected = by_enumeration(MEASURES, [1.0] * relevant + [0.0] * (n - relevant))
         for text, value in expected.items():
-            found = baselines.at_random(text, n, relevant)
-            assert (value is None) == (found is None), (text, n, relevant)
-            assert value is None or close(value, found, 1e-12), (text, n, relevant)
+            result = baselines.at_random(text, n, relevant)
+            assert (value is None) == (result is None), (text, n, relevant)
+            assert value is None or close(value, result, 1e-12), (text, n, relevant)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_chance_has_its_closed_forms(n: int, total: int, k: int) -> None:
 
 
 def test_chance_is_refused_where_there_is_no_closed_form() -> None:
-    """A measure that depends on the order in a way nobody has written down, and counts that do not fit."""
+    """A measure that depends on the order in a way that has no formula, and counts that do not fit."""
     with pytest.raises(rankstone.UsageError, match="no closed form"):
         baselines.at_random("infAP", 10, 2)
     with pytest.raises(rankstone.UsageError, match="do not fit a list of 3"):

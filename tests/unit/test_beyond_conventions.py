@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ENTRIES = [
-    (one, entry) for one in conventions() for entry in one.entries if entry.of_lists
+    (item, entry) for item in conventions() for entry in item.entries if entry.of_lists
 ]
 PAST = {"u1": ["a", "b"], "u2": ["a", "b"], "u3": ["a", "c"]}
 RUN = {"u1": ["c", "d"], "u2": ["c", "e"], "u3": ["b", "d"]}
@@ -42,21 +42,21 @@ def by(
     library: str, measures: str | None = None, **options: Any
 ) -> dict[str, float | None]:
     tables: dict[str, Any] = {"history": PAST, "items": ITEMS}
-    found = rankstone.beyond(
+    qualities = rankstone.beyond(
         {"r": RUN}, measures, convention=library, **{**tables, **options}
     )
-    return found.to_dict()["r"]
+    return qualities.to_dict()["r"]
 
 
 @each(
-    ("one", "entry"),
+    ("result", "entry"),
     ENTRIES,
     ids=lambda v: str(v) if isinstance(v, Convention) else v.spelling,
 )
-def test_an_entry_is_a_measure_of_whole_lists(one: Convention, entry: Entry) -> None:
+def test_an_entry_is_a_measure_of_whole_lists(result: Convention, entry: Entry) -> None:
     """Every measure can be made, under options of order and of judgments that exist."""
     text = re.sub(r"<\w+>", "7", entry.spelling)
-    (reading,) = one.read([text])
+    (reading,) = result.read([text])
     judging = {
         name: reading.options[name] for name in ("negative",) if name in reading.options
     }
@@ -182,14 +182,14 @@ def test_evaluation_sends_measures_of_whole_lists_elsewhere() -> None:
 
 
 def test_everything_that_the_tables_allow() -> None:
-    """Without measures come all of them, in the order of the data file; none at all is said."""
-    found = by("rectools")
-    assert list(found)[:3] == [
+    """Without measures come all of them, in the order of the data file; none at all is stated."""
+    values = by("rectools")
+    assert list(values)[:3] == [
         "CatalogCoverage@10",
         "CatalogCoverage@10[normalize=True]",
         "MeanInvUserFreq@10",
     ]
-    assert "Serendipity@10" not in found
+    assert "Serendipity@10" not in values
     assert "Serendipity@10" in by("rectools", qrels={"u1": {"c": 1}})
     assert "SufficientReco@10" in convention("rectools").everything(of_lists=True)
     assert "SufficientReco@10" not in convention("rectools").everything()
@@ -206,26 +206,26 @@ def test_orders_of_several_kinds_stand_side_by_side() -> None:
     )
     texts = ["Surprisal@1", "Coverage@1", "Surprisal@1[pandas]"]
     past = {"u": ["a"], "v": ["a", "b"], "w": ["a"], "x": ["a"]}
-    found = rankstone.beyond(run, texts, history=past, convention="replay")
-    assert found.to_dict()["run"] == {
+    qualities = rankstone.beyond(run, texts, history=past, convention="replay")
+    assert qualities.to_dict()["run"] == {
         "Surprisal@1": log2(4 / 4) / log2(4),
         "Coverage@1": 1 / 2,
         "Surprisal@1[pandas]": log2(4 / 1) / log2(4),
     }
-    assert found.per_query["measure"].to_list() == [
+    assert qualities.per_query["measure"].to_list() == [
         "Surprisal@1",
         "Surprisal@1[pandas]",
     ]
     assert (
-        found.conventions["meaning"]["Surprisal@1"]["ours"]
+        qualities.conventions["meaning"]["Surprisal@1"]["ours"]
         == "Novelty(scale=share, denom=k)@1"
     )
 
 
 def test_numbers_are_rounded_where_the_library_rounds() -> None:
     """RecBole gives four decimals, of a run's value and of a mean."""
-    found = by("recbole", "itemcoverage@1 averagepopularity@2")
-    assert found == {
+    values = by("recbole", "itemcoverage@1 averagepopularity@2")
+    assert values == {
         "itemcoverage@1": round(2 / 6, 4),
         "averagepopularity@2": round(4 / 6, 4),
     }
@@ -357,8 +357,8 @@ def test_the_example_of_a_replays_card(
 ) -> None:
     """A replay does what its card says."""
     measure = named(f"replay:{text}")
-    found = rankstone.beyond(run, [measure], **tables).to_dict()["run"][str(measure)]
-    assert found == pytest.approx(value)
+    row = rankstone.beyond(run, [measure], **tables).to_dict()["run"][str(measure)]
+    assert row == pytest.approx(value)
 
 
 def test_the_command_line_prints_a_librarys_numbers(tmp_path: Path) -> None:
@@ -387,7 +387,7 @@ def test_the_command_line_prints_a_librarys_numbers(tmp_path: Path) -> None:
     assert "1.4183" in printed
     assert "MeanInvUserFreq@2 is Novelty@2 with ties=input" in printed
     assert "AvgRecPopularity@10[normalize=True]" in shown(*line)
-    told = shown("conventions", "show", "rectools")
-    assert told.index("beyond accuracy: rankstone beyond RUN") < told.index(
+    page = shown("conventions", "show", "rectools")
+    assert page.index("beyond accuracy: rankstone beyond RUN") < page.index(
         "CatalogCoverage@<k>"
     )

@@ -1,4 +1,4 @@
-"""Boards of systems on many data sets: numbers by hand, missing scores, what is read, and what is said."""
+"""Boards of systems on many data sets: numbers by hand, missing scores, what is read, and what is stated."""
 
 from __future__ import annotations
 
@@ -48,34 +48,34 @@ BY_HAND = {
 }
 
 
-def numbers(found: Any) -> dict[str, float]:
+def numbers(result: Any) -> dict[str, float]:
     """Return the number of each system."""
-    return dict(found.table.select("system", found.rule.estimate).iter_rows())
+    return dict(result.table.select("system", result.rule.estimate).iter_rows())
 
 
 @pytest.mark.parametrize("estimate", BY_HAND)
 def test_estimates_by_hand(estimate: str) -> None:
     """Means, ranks, points, wins; the best is first whichever way the number counts."""
-    found = rankstone.board(SCORES, estimate=estimate)
+    standings = rankstone.board(SCORES, estimate=estimate)
 
-    assert numbers(found) == pytest.approx(BY_HAND[estimate])
-    assert found.table["system"].to_list() == ["a", "b", "c"]
-    assert found.table["rank"].to_list() == [1, 2, 3]
+    assert numbers(standings) == pytest.approx(BY_HAND[estimate])
+    assert standings.table["system"].to_list() == ["a", "b", "c"]
+    assert standings.table["rank"].to_list() == [1, 2, 3]
 
 
 def test_weights() -> None:
     """Weights are those of a column or given, and micro counts queries."""
     weights = {"w": 1, "x": 2, "y": 3, "z": 4}
-    found = rankstone.board(SCORES, weights=weights)
-    assert found.rule.estimate == "weighted"
-    assert numbers(found)["a"] == pytest.approx(
+    standings = rankstone.board(SCORES, weights=weights)
+    assert standings.rule.estimate == "weighted"
+    assert numbers(standings)["a"] == pytest.approx(
         (0.9 + 2 * 0.5 + 3 * 0.3 + 4 * 0.6) / 10
     )
     rows = [
         (s, d, v, float(weights[d])) for s, of in SCORES.items() for d, v in of.items()
     ]
     table = pl.DataFrame(rows, ["model", "task", "score", "weight"], orient="row")
-    assert numbers(rankstone.board(table)) == numbers(found)
+    assert numbers(rankstone.board(table)) == numbers(standings)
     with pytest.raises(InputError, match="needs the weight of every data set"):
         rankstone.board(SCORES, weights={"w": 1})
     with pytest.raises(InputError, match="needs the number of queries"):
@@ -122,7 +122,7 @@ def _by_least_squares() -> float:
     systems, datasets = list("abc"), list("wxyz")
     design = np.array(
         [
-            [s == one for one in systems] + [d == one for one in datasets]
+            [s == system for system in systems] + [d == dataset for dataset in datasets]
             for s, d, _ in cells
         ],
         float,
@@ -136,16 +136,18 @@ def test_the_additive_model_is_least_squares() -> None:
     rng = np.random.default_rng(4)
     values = rng.normal(size=(6, 9))
     values[rng.random(values.shape) < 0.3] = np.nan
-    at, of = np.nonzero(~np.isnan(values))
-    design = np.zeros((len(at), 15))
-    design[np.arange(len(at)), of] = design[np.arange(len(at)), 9 + at] = 1
-    solved, _, rank, _ = np.linalg.lstsq(design, values[at, of], rcond=None)
+    position, of = np.nonzero(~np.isnan(values))
+    design = np.zeros((len(position), 15))
+    design[np.arange(len(position)), of] = design[
+        np.arange(len(position)), 9 + position
+    ] = 1
+    solved, _, rank, _ = np.linalg.lstsq(design, values[position, of], rcond=None)
     fit = AdditiveFit.of(values)
 
     assert fit.predicted == pytest.approx(solved[:9] + solved[9:, None], abs=1e-12)
-    assert fit.df == len(at) - rank
+    assert fit.df == len(position) - rank
     assert fit.pooled == pytest.approx(
-        ((values[at, of] - design @ solved) ** 2).sum() / fit.df
+        ((values[position, of] - design @ solved) ** 2).sum() / fit.df
     )
 
 
@@ -172,22 +174,24 @@ def test_errors_of_predicted_means_are_those_of_least_squares() -> None:
     rng = np.random.default_rng(9)
     values = rng.normal(size=(7, 5))
     values[0, 0] = values[3, 0] = values[2, 4] = np.nan
-    at, of = np.nonzero(~np.isnan(values))
-    design = np.zeros((len(at), 12))
-    design[np.arange(len(at)), of] = design[np.arange(len(at)), 5 + at] = 1
+    position, of = np.nonzero(~np.isnan(values))
+    design = np.zeros((len(position), 12))
+    design[np.arange(len(position)), of] = design[
+        np.arange(len(position)), 5 + position
+    ] = 1
     inverse = np.linalg.pinv(design.T @ design)
-    found = ScoringRule("macro", "model", np.ones(7)).estimated(values)
-    errors = found.model_errors()
-    scale = found.fit.pooled
-    for one in range(5):
-        for other in range(one):
+    standings = ScoringRule("macro", "model", np.ones(7)).estimated(values)
+    errors = standings.model_errors()
+    scale = standings.fit.pooled
+    for index in range(5):
+        for other in range(index):
             contrast = np.zeros(12)
-            contrast[one], contrast[other] = 1, -1
+            contrast[index], contrast[other] = 1, -1
             own = (
-                errors.own / found.fit.variances()[0] * scale
+                errors.own / standings.fit.variances()[0] * scale
             )  # with one variance for all
-            shared = ((errors.shared[one] - errors.shared[other]) ** 2).sum()
-            assert own[one] + own[other] + shared == pytest.approx(
+            shared = ((errors.shared[index] - errors.shared[other]) ** 2).sum()
+            assert own[index] + own[other] + shared == pytest.approx(
                 scale * contrast @ inverse @ contrast
             )
 
@@ -197,7 +201,7 @@ def test_complete_boards_are_tukeys_pairs() -> None:
     rng = np.random.default_rng(2)
     values = rng.normal(size=(10, 6)) + np.arange(6) * 1.2
     table = {f"s{i}": {f"d{j}": values[j, i] for j in range(10)} for i in range(6)}
-    found = rankstone.board(table)
+    standings = rankstone.board(table)
     residual = (
         values
         - values.mean(axis=0)
@@ -207,7 +211,7 @@ def test_complete_boards_are_tukeys_pairs() -> None:
     error = np.sqrt((residual**2).sum() / 45 / 10)
     q = np.abs(values.mean(axis=0)[:, None] - values.mean(axis=0)) / error
     p = stats.studentized_range.sf(q, 6, 45)
-    better = found.intervals.better | found.intervals.better.T
+    better = standings.intervals.better | standings.intervals.better.T
 
     assert (better <= (p < 0.08)).all()
     assert (better >= (p < 0.03)).all()
@@ -220,26 +224,29 @@ def test_ranks_under_other_rules_and_without_data_sets() -> None:
     table = {
         f"s{i}": {f"d{j}": float(rng.random()) for j in range(5)} for i in range(7)
     }
-    found = rankstone.board(table)
+    standings = rankstone.board(table)
     for rule in ("mean_rank", "borda", "win_rate", "geometric_mean"):
         other = rankstone.board(table, estimate=rule)
-        assert dict(found.by_rule().select("system", rule).iter_rows()) == dict(
+        assert dict(standings.by_rule().select("system", rule).iter_rows()) == dict(
             other.table.select("system", "rank").iter_rows()
         )
-    for at in range(5):
+    for index in range(5):
         fewer = {
-            s: {d: v for d, v in of.items() if d != f"d{at}"} for s, of in table.items()
+            s: {d: v for d, v in of.items() if d != f"d{index}"}
+            for s, of in table.items()
         }
         ranks = dict(rankstone.board(fewer).table.select("system", "rank").iter_rows())
-        assert [ranks[s] for s in found.scores.systems] == found.without[at].tolist()
+        assert [ranks[s] for s in standings.scores.systems] == standings.without[
+            index
+        ].tolist()
 
 
 def test_an_explanation_sums_to_the_difference() -> None:
     """Contributions of data sets add up to the difference of means, whatever the estimate."""
     for estimate in ("macro", "mean_rank", "win_rate"):
-        found = rankstone.board(SCORES, estimate=estimate)
-        explained = found.explain("b", "c")
-        means = dict(zip(found.scores.systems, found.means, strict=True))
+        standings = rankstone.board(SCORES, estimate=estimate)
+        explained = standings.explain("b", "c")
+        means = dict(zip(standings.scores.systems, standings.means, strict=True))
         assert explained.table["total"][-1] == pytest.approx(means["b"] - means["c"])
         assert explained.table["contribution"].sum() == pytest.approx(
             means["b"] - means["c"]
@@ -254,10 +261,10 @@ def per_query(seed: int = 0, queries: int = 40) -> pl.DataFrame:
     """Return scores per query of three systems on two data sets."""
     rng = np.random.default_rng(seed)
     rows = [
-        (system, dataset, f"q{query}", float(hard + 0.2 * at + rng.normal() * 0.1))
+        (system, dataset, f"q{query}", float(hard + 0.2 * index + rng.normal() * 0.1))
         for dataset in ("x", "y")
         for query, hard in enumerate(rng.random(queries * (1 + (dataset == "y"))))
-        for at, system in enumerate("abc")
+        for index, system in enumerate("abc")
     ]
     return pl.DataFrame(rows, ["run", "dataset", "query_id", "value"], orient="row")
 
@@ -265,18 +272,18 @@ def per_query(seed: int = 0, queries: int = 40) -> pl.DataFrame:
 def test_these_data_sets_are_the_bootstrap_of_queries() -> None:
     """The errors of differences are those of means of queries, within each data set."""
     table = per_query()
-    found = rankstone.board(table, resample="queries", resamples=4000)
+    standings = rankstone.board(table, resample="queries", resamples=4000)
     wide = table.pivot("run", index=["dataset", "query_id"], values="value")
     variance = sum(
         float(np.var((part["a"] - part["b"]).to_numpy())) / part.height / 4
         for _, part in wide.group_by("dataset")
     )
 
-    assert found.errors.of_differences[0, 1] == pytest.approx(
+    assert standings.errors.of_differences[0, 1] == pytest.approx(
         np.sqrt(variance), rel=0.05
     )
-    assert found.table["system"].to_list() == ["c", "b", "a"]
-    assert found.table["rank_low"].to_list() == [1, 2, 3]
+    assert standings.table["system"].to_list() == ["c", "b", "a"]
+    assert standings.table["rank_low"].to_list() == [1, 2, 3]
     micro = rankstone.board(table, estimate="micro", resample="queries")
     assert numbers(micro) == pytest.approx(
         dict(table.group_by("run").agg(pl.col("value").mean()).iter_rows())
@@ -328,11 +335,11 @@ def test_data_sets_with_the_same_queries_are_shards() -> None:
         for q in range(12)
     ]
     table = pl.DataFrame(rows, ["run", "dataset", "query_id", "value"], orient="row")
-    found = rankstone.board(table.sample(fraction=1, shuffle=True, seed=3))
-    components = {row["source"]: row for row in found.components().to_dicts()}
+    standings = rankstone.board(table.sample(fraction=1, shuffle=True, seed=3))
+    components = {row["source"]: row for row in standings.components().to_dicts()}
     expected = variance_components(cube, ["system", "data set", "query"])
     assert {name: row["variance"] for name, row in components.items()} == pytest.approx(
-        {one.name: max(one.variance, 0.0) for one in expected}
+        {item.name: max(item.variance, 0.0) for item in expected}
     )
     error = {
         "system × data set": components["system × data set"]["variance"] / 5,
@@ -340,9 +347,9 @@ def test_data_sets_with_the_same_queries_are_shards() -> None:
         "residual": components["residual"]["variance"] / 60,
     }
     assert {name: components[name]["share"] for name in error} == pytest.approx(
-        {name: one / sum(error.values()) for name, one in error.items()}
+        {name: value / sum(error.values()) for name, value in error.items()}
     )
-    assert "the same queries, as shards have" in found.text()
+    assert "the same queries, as shards have" in standings.text()
     nested = rankstone.board(
         table.with_columns(query_id=pl.col("dataset") + pl.col("query_id")),
         resample="datasets",
@@ -376,9 +383,9 @@ def test_clusters_of_queries_move_together() -> None:
 
 def test_a_single_data_set_is_about_its_queries() -> None:
     """One data set with scores per query has no other doubt; without them there is none to show."""
-    one = per_query().filter(dataset="x").drop("dataset")
-    found = rankstone.board({"x": one})
-    assert found.resample == "queries"
+    rest = per_query().filter(dataset="x").drop("dataset")
+    standings = rankstone.board({"x": rest})
+    assert standings.resample == "queries"
     with pytest.raises(InputError, match="needs scores per query"):
         rankstone.board(SCORES, resample="queries")
 
@@ -389,10 +396,10 @@ def test_lower_is_better_where_the_measure_says_so() -> None:
     table = pl.DataFrame(
         {"system": ["a", "b"] * 3, "dataset": list("xxyyzz"), **values}
     )
-    found = rankstone.board(table)
-    assert found.scores.direction == "lower"
-    assert found.table["system"].to_list() == ["b", "a"]
-    assert numbers(found) == pytest.approx({"a": 8.0, "b": 2.0})
+    standings = rankstone.board(table)
+    assert standings.scores.direction == "lower"
+    assert standings.table["system"].to_list() == ["b", "a"]
+    assert numbers(standings) == pytest.approx({"a": 8.0, "b": 2.0})
     assert rankstone.board(table, estimate="mean_rank").table[
         "mean_rank"
     ].to_list() == [1.0, 2.0]
@@ -448,13 +455,13 @@ def test_files_of_scores_per_query(tmp_path: Path) -> None:
         rows.with_columns(measure=pl.lit("AP")).write_parquet(
             tmp_path / f"{name[0]}.parquet"
         )
-    found = rankstone.board(
+    standings = rankstone.board(
         [tmp_path / "x.parquet", tmp_path / "y.parquet"], resample="queries"
     )
 
-    assert found.scores.datasets == ("x", "y")
-    assert found.scores.measure == "AP"
-    assert found.to_frame().equals(
+    assert standings.scores.datasets == ("x", "y")
+    assert standings.scores.measure == "AP"
+    assert standings.to_frame().equals(
         rankstone.board(per_query(), resample="queries").to_frame()
     )
 
@@ -500,19 +507,19 @@ def test_folders_of_mteb_and_beir(tmp_path: Path) -> None:
 def test_collections_are_scored_on_the_ordinary_road(tmp_path: Path) -> None:
     """Judgments and runs of collections, in Python and in a TOML file with paths below its folder."""
     qrels, runs = rankstone.demo.QRELS, rankstone.demo.RUNS
-    given = {
+    options = {
         "one": {"qrels": qrels, "runs": runs},
         "two": {"qrels": qrels, "runs": runs, "weight": 3},
     }
-    found = rankstone.board(
-        collections={n: {**c, "weight": c.get("weight", 1)} for n, c in given.items()}
+    standings = rankstone.board(
+        collections={n: {**c, "weight": c.get("weight", 1)} for n, c in options.items()}
     )
     means = {
         run: of["nDCG@10"]
         for run, of in rankstone.evaluate(qrels, runs, "nDCG@10").to_dict().items()
     }
-    assert numbers(found) == pytest.approx(means)
-    assert found.scores.weights == {"one": 1, "two": 3}
+    assert numbers(standings) == pytest.approx(means)
+    assert standings.scores.weights == {"one": 1, "two": 3}
     (tmp_path / "runs").mkdir()
     for name, run in runs.items():
         (tmp_path / "runs" / f"{name}.run").write_bytes(Path(run).read_bytes())
@@ -535,7 +542,7 @@ def test_collections_are_scored_on_the_ordinary_road(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "error", "words"),
+    ("value", "error", "words"),
     [
         ({}, InputError, "empty"),
         (
@@ -572,11 +579,11 @@ def test_collections_are_scored_on_the_ordinary_road(tmp_path: Path) -> None:
     ],
 )
 def test_tables_that_hold_no_board(
-    given: Any, error: type[Exception], words: str
+    value: Any, error: type[Exception], words: str
 ) -> None:
     """Each is refused with what is wrong with it."""
     with pytest.raises(error, match=words):
-        rankstone.board(given)
+        rankstone.board(value)
 
 
 def test_rows_that_differ_in_another_column_are_named() -> None:
@@ -607,21 +614,21 @@ def test_replicates_are_averaged() -> None:
         for d, v in of.items()
         for seed in (-1, 1)
     ]
-    found = rankstone.board(
+    standings = rankstone.board(
         pl.DataFrame(rows, ["system", "dataset", "seed", "value"], orient="row")
     )
 
-    assert numbers(found) == pytest.approx(BY_HAND["macro"])
-    assert found.scores.seeds["a", "w"].tolist() == pytest.approx([0.89, 0.91])
-    assert found.scores.seed_variance == pytest.approx(np.full((4, 3), 0.01**2))
-    assert found.components().filter(source="seed")["variance"].item() == pytest.approx(
-        2 * 0.01**2
-    )
-    share = 0.01**2 / found.found.fit.pooled
-    assert f"Seeds account for {100 * share:.2g} %" in "\n".join(found.findings())
+    assert numbers(standings) == pytest.approx(BY_HAND["macro"])
+    assert standings.scores.seeds["a", "w"].tolist() == pytest.approx([0.89, 0.91])
+    assert standings.scores.seed_variance == pytest.approx(np.full((4, 3), 0.01**2))
+    assert standings.components().filter(source="seed")[
+        "variance"
+    ].item() == pytest.approx(2 * 0.01**2)
+    share = 0.01**2 / standings.found.fit.pooled
+    assert f"Seeds account for {100 * share:.2g} %" in "\n".join(standings.findings())
 
 
-def test_what_single_seeds_would_have_said() -> None:
+def test_what_single_seeds_would_have_concluded() -> None:
     """Who is first, and which pairs stand the other way round, as on boards of one seed each."""
     rng = np.random.default_rng(5)
     rows = [
@@ -631,9 +638,9 @@ def test_what_single_seeds_would_have_said() -> None:
         for r in range(4)
     ]
     table = pl.DataFrame(rows, ["run", "dataset", "seed", "value"], orient="row")
-    found = rankstone.board(table)
-    leaders, turned = found.by_seed()
-    now = dict(found.table.select("system", "rank").iter_rows())
+    standings = rankstone.board(table)
+    leaders, turned = standings.by_seed()
+    now = dict(standings.table.select("system", "rank").iter_rows())
     wrong = 0
     for seed, leader in enumerate(leaders):
         single = dict(
@@ -641,37 +648,37 @@ def test_what_single_seeds_would_have_said() -> None:
             .table.select("system", "rank")
             .iter_rows()
         )
-        assert single[found.systems[leader]] == 1
+        assert single[standings.systems[leader]] == 1
         wrong += sum(
             (now[a] < now[b]) and (single[a] > single[b]) for a in now for b in now
         )
     assert turned == pytest.approx(wrong / (4 * 10))
-    assert "By single seeds" in found.text()
+    assert "By single seeds" in standings.text()
 
 
 def test_seeds_are_part_of_the_doubt_about_these_data_sets() -> None:
     """Where queries are resampled, the spread between seeds is added."""
     noise = np.random.default_rng(1).normal(size=(3, 2, 4)) * 0.2
-    one = per_query()
+    result = per_query()
     several = pl.concat(
-        one.with_columns(
-            seed=pl.lit(at),
+        result.with_columns(
+            seed=pl.lit(index),
             value=pl.col("value")
             + pl.col("run").replace_strict(
-                dict(zip("abc", noise[:, 0, at], strict=True))
+                dict(zip("abc", noise[:, 0, index], strict=True))
             ),
         )
-        for at in range(4)
+        for index in range(4)
     )
-    found = rankstone.board(several, resample="queries")
-    variance = found.scores.seed_variance[:, :2].sum(axis=1) / 4
+    standings = rankstone.board(several, resample="queries")
+    variance = standings.scores.seed_variance[:, :2].sum(axis=1) / 4
     alone = rankstone.board(
         several.group_by("run", "dataset", "query_id", maintain_order=True).agg(
             pl.col("value").mean()
         ),
         resample="queries",
     )
-    squares = [one.errors.of_differences[0, 1] ** 2 for one in (found, alone)]
+    squares = [case.errors.of_differences[0, 1] ** 2 for case in (standings, alone)]
     assert squares[0] == pytest.approx(squares[1] + variance.sum(), rel=0.1)
 
 
@@ -680,9 +687,9 @@ def test_systems_without_scores_and_lost_queries() -> None:
     table = pl.DataFrame(
         [{"system": n, **of} for n, of in SCORES.items()] + [{"system": "none"}]
     )
-    found = rankstone.board(table)
-    assert found.scores.systems == ("a", "b", "c")
-    assert "left out, without any score: none" in found.scores.notes
+    standings = rankstone.board(table)
+    assert standings.scores.systems == ("a", "b", "c")
+    assert "left out, without any score: none" in standings.scores.notes
     lost = per_query().filter(
         ~(
             (pl.col("run") == "a")
@@ -721,12 +728,12 @@ def test_parts_without_a_common_data_set_are_not_modelled() -> None:
     with pytest.raises(NotComparable, match=r"fall into parts"):
         rankstone.board(apart, missing="model")
     joined = {**apart, "e": {"w": 0.1, "x": 0.1}}
-    found = rankstone.board(joined, missing="model")
-    assert found.found.means.argsort().tolist() == [4, 3, 2, 1, 0]
-    assert found.table["macro"].null_count() == 4, "only e has two scores"
+    standings = rankstone.board(joined, missing="model")
+    assert standings.found.means.argsort().tolist() == [4, 3, 2, 1, 0]
+    assert standings.table["macro"].null_count() == 4, "only e has two scores"
 
 
-def test_what_is_said() -> None:
+def test_what_is_stated() -> None:
     """Few data sets, many candidates for the first place, a leader that depends on one data set."""
     few = "\n".join(rankstone.board(SCORES).findings())
     assert "4 data sets are few for intervals of ranks" in few
@@ -734,38 +741,40 @@ def test_what_is_said() -> None:
     level = {
         f"s{i}": {f"d{j}": float(rng.random()) for j in range(10)} for i in range(12)
     }
-    said = "\n".join(rankstone.board(level).findings())
-    assert "12 systems could be first (95 %)" in said
-    assert "cannot rank these systems" in said
+    text = "\n".join(rankstone.board(level).findings())
+    assert "12 systems could be first (95 %)" in text
+    assert "cannot rank these systems" in text
     clear = {
         f"s{i}": {f"d{j}": i + float(rng.random()) * 0.1 for j in range(10)}
         for i in range(5)
     }
-    found = rankstone.board(clear)
-    assert "s4 is clearly first." in "\n".join(found.findings())
-    assert found.table["tier"].to_list() == [1, 2, 3, 4, 5]
-    assert found.table["first"].to_list() == [1, 0, 0, 0, 0]
-    one = {"a": {"w": 9.0, "x": 1.0, "y": 1.0}, "b": {"w": 1.0, "x": 2.0, "y": 2.0}}
-    assert "Without w, b would be first." in "\n".join(rankstone.board(one).findings())
+    standings = rankstone.board(clear)
+    assert "s4 is clearly first." in "\n".join(standings.findings())
+    assert standings.table["tier"].to_list() == [1, 2, 3, 4, 5]
+    assert standings.table["first"].to_list() == [1, 0, 0, 0, 0]
+    item = {"a": {"w": 9.0, "x": 1.0, "y": 1.0}, "b": {"w": 1.0, "x": 2.0, "y": 2.0}}
+    assert "Without w, b would be first." in "\n".join(rankstone.board(item).findings())
 
 
 def test_one_constant_difference_decides_nothing() -> None:
     """Two systems that differ by the same everywhere, but for rounding, leave no error to compare with."""
-    found = rankstone.board({"a": {"w": 0.3, "x": 0.4}, "b": {"w": 0.1, "x": 0.2}})
+    standings = rankstone.board({"a": {"w": 0.3, "x": 0.4}, "b": {"w": 0.1, "x": 0.2}})
 
-    assert found.found.fit.pooled == 0.0
-    assert found.table["rank_high"].to_list() == [2, 2]
+    assert standings.found.fit.pooled == 0.0
+    assert standings.table["rank_high"].to_list() == [2, 2]
 
 
 def test_exact_ties_share_a_rank() -> None:
     """Equal means have the same rank, and neither is better."""
-    found = rankstone.board(
+    standings = rankstone.board(
         {"a": SCORES["a"], "b": dict(SCORES["a"]), "c": SCORES["c"]}
     )
 
-    assert found.table["rank"].to_list() == [1, 1, 3]
-    assert found.table["first"][0] == pytest.approx(found.table["first"][1], abs=0.04)
-    assert found.chance_better()[0, 1] == pytest.approx(0.5, abs=0.04)
+    assert standings.table["rank"].to_list() == [1, 1, 3]
+    assert standings.table["first"][0] == pytest.approx(
+        standings.table["first"][1], abs=0.04
+    )
+    assert standings.chance_better()[0, 1] == pytest.approx(0.5, abs=0.04)
 
 
 def test_one_score_is_not_known_exactly() -> None:
@@ -777,17 +786,17 @@ def test_one_score_is_not_known_exactly() -> None:
     }
     table["once"] = {"d3": float(values[:, 3].max()) + 0.02}
     for missing in ("model", "skip"):
-        found = rankstone.board(table, missing=missing)
-        row = found.table.filter(system="once").row(0, named=True)
+        standings = rankstone.board(table, missing=missing)
+        row = standings.table.filter(system="once").row(0, named=True)
 
         assert row["first"] < 0.6
         if missing == "model":
             assert row["macro"] is None
-            assert found.table["system"][-1] == "once"
+            assert standings.table["system"][-1] == "once"
             assert "No mean and no rank (–) for once: predicting" in "\n".join(
-                found.findings()
+                standings.findings()
             )
-            explained = found.explain("once").report()
+            explained = standings.explain("once").report()
             assert explained["chance"] is None
             assert explained["error"] is None
 
@@ -797,19 +806,26 @@ def test_nothing_is_claimed_of_one_predicted_score(resample: str) -> None:
     """A system with one score could have any rank, whatever is resampled."""
     rng = np.random.default_rng(2)
     rows = [
-        (system, f"d{dataset}", f"q{dataset}.{query}", 0.1 * at + 0.02 * rng.random())
-        for at, system in enumerate(["a", "b", "c", "d", "once"])
+        (
+            system,
+            f"d{dataset}",
+            f"q{dataset}.{query}",
+            0.1 * index + 0.02 * rng.random(),
+        )
+        for index, system in enumerate(["a", "b", "c", "d", "once"])
         for dataset in range(8)
         for query in range(10)
         if system != "once" or dataset == 3
     ]
     table = pl.DataFrame(rows, ["system", "dataset", "query_id", "value"], orient="row")
-    found = rankstone.board(table, missing="model", resample=resample, resamples=1000)
-    row = found.table.filter(system="once").row(0, named=True)
+    standings = rankstone.board(
+        table, missing="model", resample=resample, resamples=1000
+    )
+    row = standings.table.filter(system="once").row(0, named=True)
 
     assert (row["macro"], row["rank_low"], row["rank_high"]) == (None, 1, 5)
-    assert "–" in found.text()
-    assert found.table["rank_high"][0] == 2
+    assert "–" in standings.text()
+    assert standings.table["rank_high"][0] == 2
     assert 0.05 < row["first"] < 0.5
 
 
@@ -830,15 +846,17 @@ def test_chances_are_not_the_winners_own() -> None:
 def test_no_spread_is_no_certainty() -> None:
     """Systems that tie, or differ by the same everywhere, have no chance to be first and no reliability."""
     for step in (0.0, 0.1):
-        table = {s: dict.fromkeys("xyz", 0.2 + step * at) for at, s in enumerate("abc")}
+        table = {
+            s: dict.fromkeys("xyz", 0.2 + step * index) for index, s in enumerate("abc")
+        }
         for lang in ("en", "zh"):
-            found = rankstone.board(table, lang=lang)
+            standings = rankstone.board(table, lang=lang)
 
-            assert found.table["first"].to_list() == [None] * 3
-            assert found.report()["board"][0]["first"] is None
-            assert "nan" not in found.text()
-            assert not any("Eρ²" in line for line in found.findings())
-            explained = found.explain("c")
+            assert standings.table["first"].to_list() == [None] * 3
+            assert standings.report()["board"][0]["first"] is None
+            assert "nan" not in standings.text()
+            assert not any("Eρ²" in line for line in standings.findings())
+            explained = standings.explain("c")
             assert "nan" not in explained.text()
             assert explained.report()["chance"] is None
 
@@ -863,13 +881,13 @@ def _curved(name: str, beyond: float = 0.0) -> dict[str, dict[str, float]]:
 @pytest.mark.parametrize("name", SCALES)
 def test_the_scale_of_predictions_is_chosen_by_their_error(name: str) -> None:
     """The scale on which a table adds up is found, and named with its error."""
-    found = rankstone.board(_curved(name), missing="model")
+    standings = rankstone.board(_curved(name), missing="model")
 
-    assert found.rule.scale.name == name
-    assert 0 < found.rule.scale.error < 0.03
-    said = "\n".join(found.findings())
-    assert f"missed by {found.rule.scale.error:.2g} (root mean square)" in said
-    assert np.nanmax(found.means) <= 1
+    assert standings.rule.scale.name == name
+    assert 0 < standings.rule.scale.error < 0.03
+    text = "\n".join(standings.findings())
+    assert f"missed by {standings.rule.scale.error:.2g} (root mean square)" in text
+    assert np.nanmax(standings.means) <= 1
     # another range, or scores beyond it, leave additive effects
     for table, measure in ((_curved(name, 1.0), None), (_curved(name, 1.0), "nDCG@10")):
         other = rankstone.board(table, missing="model", measure=measure)
@@ -884,12 +902,14 @@ def test_the_error_of_predictions_is_that_of_leaving_each_score_out() -> None:
     for name in SCALES:
         scale = PredictionScale(name, 0.0, 1.0)
         errors = []
-        for at in np.argwhere(~np.isnan(values)):
+        for position in np.argwhere(~np.isnan(values)):
             without = values.copy()
-            without[tuple(at)] = np.nan
+            without[tuple(position)] = np.nan
             if not (~np.isnan(without)).any(axis=0).all():
                 continue
-            errors.append(scale.predicted(without)[tuple(at)] - values[tuple(at)])
+            errors.append(
+                scale.predicted(without)[tuple(position)] - values[tuple(position)]
+            )
 
         assert scale.cross_validated(values) == pytest.approx(
             np.sqrt(np.mean(np.square(errors)))
@@ -904,10 +924,10 @@ def test_no_prediction_is_beyond_the_range() -> None:
     }
     table["top"] = {"hard": 0.99}
     for direction in ("higher", "lower"):
-        found = rankstone.board(table, missing="model", direction=direction)
+        standings = rankstone.board(table, missing="model", direction=direction)
 
-        assert found.found.parts.max() <= 1
-        assert (np.abs(found.found.means) <= 1).all()
+        assert standings.found.parts.max() <= 1
+        assert (np.abs(standings.found.means) <= 1).all()
 
 
 def test_errors_on_a_scale_are_those_of_small_moves() -> None:
@@ -917,29 +937,29 @@ def test_errors_on_a_scale_are_those_of_small_moves() -> None:
     values[0, 0] = values[3, 0] = values[2, 4] = np.nan
     scale = PredictionScale("logit", 0.0, 1.0)
     rule = ScoringRule("macro", "model", np.ones(6), scale=scale)
-    found = rule.estimated(values)
-    typical = scale.slope(found.linked.predicted)
+    standings = rule.estimated(values)
+    typical = scale.slope(standings.linked.predicted)
     typical = np.maximum(typical, typical.mean(axis=1, keepdims=True))
 
     lost = np.isnan(values)
-    assert found.moved[lost] == pytest.approx(typical[lost] / 6)
-    assert found.own[~lost[:, 1], 1] == pytest.approx(
-        scale.slope(found.linked.predicted)[:, 1] / 6
+    assert standings.moved[lost] == pytest.approx(typical[lost] / 6)
+    assert standings.own[~lost[:, 1], 1] == pytest.approx(
+        scale.slope(standings.linked.predicted)[:, 1] / 6
     )
-    more = (found.moved * ~lost).sum(axis=0)
+    more = (standings.moved * ~lost).sum(axis=0)
     counts = (~lost).sum(axis=0)
     assert more == pytest.approx(-(typical / 6 * lost).sum(axis=0))
     assert counts.min() == 4
 
 
-def test_few_data_sets_are_said_at_six() -> None:
+def test_few_data_sets_are_stated_at_six() -> None:
     """Up to six data sets the board says that they are few."""
     rng = np.random.default_rng(1)
     for n in (6, 7):
         table = {f"s{i}": {f"d{j}": rng.random() for j in range(n)} for i in range(5)}
-        said = "\n".join(rankstone.board(table).findings())
+        text = "\n".join(rankstone.board(table).findings())
 
-        assert ("data sets are few" in said) == (n == 6)
+        assert ("data sets are few" in text) == (n == 6)
 
 
 def test_a_weak_tail_makes_an_order_look_reliable() -> None:
@@ -948,9 +968,9 @@ def test_a_weak_tail_makes_an_order_look_reliable() -> None:
     level = np.repeat([0.6, 0.2], 10) - np.arange(20) * 0.002
     values = level[:, None] + rng.normal(size=(20, 10)) * 0.08
     table = {f"s{i:02}": {f"d{j}": values[i, j] for j in range(10)} for i in range(20)}
-    said = "\n".join(rankstone.board(table).findings())
-    assert "Reliability of the order (Eρ²) 0.9" in said
-    assert "The weaker half of the systems makes it that high" in said
+    text = "\n".join(rankstone.board(table).findings())
+    assert "Reliability of the order (Eρ²) 0.9" in text
+    assert "The weaker half of the systems makes it that high" in text
     even = {f"s{i:02}": table[f"s{i:02}"] for i in range(10)}
     assert "weaker half" not in "\n".join(rankstone.board(even).findings())
 
@@ -989,10 +1009,10 @@ def test_a_real_leaderboard() -> None:
         InputError, match=r"385 of 2,940 scores are missing, of 85 systems"
     ):
         rankstone.board(path)
-    found = rankstone.board(path, missing="model")
-    assert np.median(found.table["rank_high"] - found.table["rank_low"]) > 100
+    standings = rankstone.board(path, missing="model")
+    assert np.median(standings.table["rank_high"] - standings.table["rank_low"]) > 100
     skipped = rankstone.board(path, missing="skip").table.select(
         "system", skipped="rank"
     )
-    both = found.table.join(skipped, on="system").filter(datasets=10)
+    both = standings.table.join(skipped, on="system").filter(datasets=10)
     assert np.abs(both["rank"] - both["skipped"]).max() < 60

@@ -55,11 +55,13 @@ def test_a_data_set_without_any_score_is_left_out(
     """It says nothing about any system; that it was there is noted."""
     expected = rankstone.board(csv(tmp_path, "system,x,y\na,.1,.5\nb,.2,.6\nc,.3,.2\n"))
     for estimate in ESTIMATES.keys() - {"micro", "weighted"}:
-        found = rankstone.board(csv(tmp_path, text), missing=missing, estimate=estimate)
-        assert found.scores.datasets == ("x", "y")
-        assert found.notes[-1] == "left out, without any score: z"
-        assert found.text().endswith("left out, without any score: z")
-        found.report()
+        standings = rankstone.board(
+            csv(tmp_path, text), missing=missing, estimate=estimate
+        )
+        assert standings.scores.datasets == ("x", "y")
+        assert standings.notes[-1] == "left out, without any score: z"
+        assert standings.text().endswith("left out, without any score: z")
+        standings.report()
     assert rankstone.board(csv(tmp_path, text), missing=missing).table.equals(
         expected.table
     )
@@ -164,10 +166,10 @@ def test_words_for_a_missing_score_are_holes_and_noted(
     path = csv(tmp_path, f"system,x,y,z\na,.1,.5,.3\nb,.2,.6,{text}\nc,.3,.2,.4\n")
     with pytest.raises(InputError, match="1 of 9 scores is missing"):
         rankstone.board(path)
-    found = rankstone.board(path, missing="skip")
+    standings = rankstone.board(path, missing="skip")
     written = f"{path}: 1 cell without a score, written {text.strip()!r}"
-    assert written in found.notes
-    assert written in found.text(400)
+    assert written in standings.notes
+    assert written in standings.text(400)
     long = f"system,dataset,value\na,x,.1\na,y,{text}\nb,x,.2\nb,y,.3\n"
     assert written in rankstone.board(csv(tmp_path, long), missing="skip").notes
     with pytest.raises(
@@ -233,9 +235,9 @@ def test_results_that_are_no_json(tmp_path: Path, broken: bytes) -> None:
 def boards(name: str) -> list[Any]:
     """Return both boards with a name in every place."""
     rows = [
-        (s, d, (at + 1) / n)
+        (s, d, (index + 1) / n)
         for n, s in ((3, name), (5, "b"))
-        for at, d in enumerate((name, "y"))
+        for index, d in enumerate((name, "y"))
     ]
     table = pl.DataFrame(rows, ["system", "dataset", "value"], orient="row")
     fights = {
@@ -276,15 +278,19 @@ def test_sheets_escape_whatever_they_hold(show: Any) -> None:
 
 def test_json_of_a_board_on_which_all_data_sets_agree() -> None:
     """Friedman's F is infinite, which JSON cannot say."""
-    steps = {s: {d: at + n for n, d in enumerate("xyz")} for at, s in enumerate("abc")}
-    found = rankstone.board(steps)
-    assert found.friedman()["f"].to_list() == [float("inf")]
+    steps = {
+        s: {d: index + n for n, d in enumerate("xyz")} for index, s in enumerate("abc")
+    }
+    standings = rankstone.board(steps)
+    assert standings.friedman()["f"].to_list() == [float("inf")]
 
     def refuse(constant: str) -> None:
         raise AssertionError(constant)
 
     assert (
-        json.loads(as_json(found.report()), parse_constant=refuse)["friedman"][0]["f"]
+        json.loads(as_json(standings.report()), parse_constant=refuse)["friedman"][0][
+            "f"
+        ]
         is None
     )
 
@@ -375,13 +381,15 @@ def test_rows_of_battles_in_any_order(options: dict[str, Any]) -> None:
     left = rng.integers(0, 5, n)
     table = pl.DataFrame(
         {
-            "left": [f"s{at}" for at in left],
-            "right": [f"s{at}" for at in (left + rng.integers(1, 5, n)) % 5],
-            "winner": [outcomes[at] for at in rng.integers(0, 3, n)],
+            "left": [f"s{position}" for position in left],
+            "right": [
+                f"s{position}" for position in (left + rng.integers(1, 5, n)) % 5
+            ],
+            "winner": [outcomes[position] for position in rng.integers(0, 3, n)],
             "weight": rng.choice([0.1, 0.3, 0.7, 1 / 3], n),
             "length": rng.normal(size=n),
-            "judge": [f"j{at}" for at in rng.integers(0, 12, n)],
-            "prompt": [f"p{at}" for at in rng.integers(0, 30, n)],
+            "judge": [f"j{position}" for position in rng.integers(0, 12, n)],
+            "prompt": [f"p{position}" for position in rng.integers(0, 30, n)],
         }
     )
 

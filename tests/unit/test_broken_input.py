@@ -95,12 +95,12 @@ def test_query_ids_that_begin_with_a_hash(tmp_path: Path) -> None:
     (tmp_path / "run.txt").write_text(
         "#runid bm25\n# q Q0 doc 1 2 tag\n#1 Q0 a 1 2 t\n#1 Q0 b 2 1 t\n#2 Q0 b 1 1 t\n"
     )
-    found = rankstone.evaluate(
+    scores = rankstone.evaluate(
         tmp_path / "qrels.txt", tmp_path / "run.txt", "RR NumRet"
     )
-    assert found.to_dict()["run"] == {"RR": 1.0, "NumRet": 3.0}
-    assert "1 comment line\n" in str(found.audit)
-    assert "2 comment lines" in str(found.audit)
+    assert scores.to_dict()["run"] == {"RR": 1.0, "NumRet": 3.0}
+    assert "1 comment line\n" in str(scores.audit)
+    assert "2 comment lines" in str(scores.audit)
 
 
 GATE: Final = """[gate]
@@ -167,10 +167,12 @@ def test_a_gate_file_is_a_table(tmp_path: Path) -> None:
 
 def test_a_gate_may_cut_lists_itself(tmp_path: Path) -> None:
     """``depth`` of the options, and the cutoff of a rule's measure, whichever is less."""
-    (tmp_path / "qrels.txt").write_text("".join(f"q{at} 0 a 1\n" for at in range(9)))
+    (tmp_path / "qrels.txt").write_text(
+        "".join(f"q{index} 0 a 1\n" for index in range(9))
+    )
     for name in "ab":
         (tmp_path / f"{name}.txt").write_text(
-            "".join(f"q{at} Q0 a 1 2 t\n" for at in range(9))
+            "".join(f"q{index} Q0 a 1 2 t\n" for index in range(9))
         )
     (tmp_path / "gate.toml").write_text(
         GATE.format(gate="", statistics="", options="depth = 2")

@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _CHARACTERS = re.compile(r"(?:log2|sqrt|[0-9.+*/() -])+")
-_SAID = str.maketrans({"−": "-", "·": "*", "½": " 0.5", "²": "**2", "√": "sqrt "})
+_IN_ASCII = str.maketrans({"−": "-", "·": "*", "½": " 0.5", "²": "**2", "√": "sqrt "})
 
 
 def value(text: str) -> float | None:
     """Return what a text is worth, if it is arithmetic and nothing else."""
-    text = re.sub(r"(log2|sqrt) ([0-9.]+)", r"\1(\2)", text.translate(_SAID).strip())
+    text = re.sub(
+        r"(log2|sqrt) ([0-9.]+)", r"\1(\2)", text.translate(_IN_ASCII).strip()
+    )
     text = re.sub(r"(?<=[0-9]) 0\.5", "+0.5", text)
     if not _CHARACTERS.fullmatch(text):
         return None

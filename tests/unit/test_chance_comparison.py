@@ -47,18 +47,19 @@ RUN = {"q1": list("caubv"), "q2": list("wda"), "q4": list("fa")}
 
 def orders() -> dict[str, Any]:
     """Return measure → query → values of every way to order its list, each way a query of its own."""
-    found: dict[str, Any] = {}
+    numbers: dict[str, Any] = {}
     for query, docs in RUN.items():
         run = {
-            f"{at}": list(way) for at, way in enumerate(itertools.permutations(docs))
+            f"{index}": list(way)
+            for index, way in enumerate(itertools.permutations(docs))
         }
         scores = rankstone.evaluate(dict.fromkeys(run, QRELS[query]), run, MEASURES)
         for measure, values in scores.per_query.group_by(
             "measure", maintain_order=True
         ):
-            found.setdefault(measure[0], {})[query] = values["value"].to_list()
-    assert len(found["AP"]["q1"]) == math.factorial(5)
-    return found
+            numbers.setdefault(measure[0], {})[query] = values["value"].to_list()
+    assert len(numbers["AP"]["q1"]) == math.factorial(5)
+    return numbers
 
 
 def test_every_order_was_tried() -> None:
@@ -75,7 +76,7 @@ def test_every_order_was_tried() -> None:
             ("worst", min),
             ("best", max),
         ):
-            values = [made(some) for some in by_query.values() if None not in some]
+            values = [made(value) for value in by_query.values() if None not in value]
             if unanswered is not None:  # the run does not answer it, in no order
                 values.append(unanswered)
             if (
@@ -100,12 +101,12 @@ def test_every_order_was_tried() -> None:
 def test_every_order_of_one_list(grades: tuple[int, ...]) -> None:
     """All orders of up to seven documents, each a query of its own: mean, least and largest."""
     ways = list(itertools.permutations(range(len(grades))))
-    judged = {f"d{at}": float(grade) for at, grade in enumerate(grades)}
-    run = {f"q{at}": [f"d{doc}" for doc in way] for at, way in enumerate(ways)}
+    judged = {f"d{index}": float(grade) for index, grade in enumerate(grades)}
+    run = {f"q{index}": [f"d{doc}" for doc in way] for index, way in enumerate(ways)}
     tried = rankstone.evaluate(
         dict.fromkeys(run, judged), run, MEASURES.replace(" infAP", "")
     ).per_query
-    told = baseline(
+    message = baseline(
         {"q0": judged}, {"q0": run["q0"]}, MEASURES.replace(" infAP", "")
     ).values
     extremes = tried.group_by("measure").agg(
@@ -117,7 +118,7 @@ def test_every_order_of_one_list(grades: tuple[int, ...]) -> None:
         if not values["value"].null_count()
     }
     for measure, worst, best in extremes.rows():
-        row = told.row(by_predicate=pl.col("measure") == measure, named=True)
+        row = message.row(by_predicate=pl.col("measure") == measure, named=True)
         assert row["chance"] is None or row["chance"] == pytest.approx(
             means[measure], abs=1e-12
         ), measure
@@ -156,9 +157,9 @@ def drawn_lists(
     grades: tuple[int, ...], candidates: int, depth: int
 ) -> tuple[dict[str, float], list[Any]]:
     """Return judgments, and every ordered list of some of the candidates."""
-    judged = {f"d{at}": float(grade) for at, grade in enumerate(grades)}
+    judged = {f"d{index}": float(grade) for index, grade in enumerate(grades)}
     return judged, list(
-        itertools.permutations([f"d{at}" for at in range(candidates)], depth)
+        itertools.permutations([f"d{index}" for index in range(candidates)], depth)
     )
 
 
@@ -168,14 +169,14 @@ def test_chance_of_candidates_is_the_mean_over_all_lists(
 ) -> None:
     """A random list is as long as the run's: every list that can be drawn, each a query of its own."""
     judged, ways = drawn_lists(grades, candidates, depth)
-    run = {f"q{at}": list(way) for at, way in enumerate(ways)}
+    run = {f"q{index}": list(way) for index, way in enumerate(ways)}
     known = {"q0": judged}
     tried = rankstone.evaluate(
         dict.fromkeys(run, judged), run, DRAWN, candidates=candidates
     )
-    told = baseline(known, {"q0": run["q0"]}, DRAWN, candidates=candidates).values
+    message = baseline(known, {"q0": run["q0"]}, DRAWN, candidates=candidates).values
     every = dict(tried.per_query.group_by("measure").agg("value").rows())
-    for row in told.iter_rows(named=True):
+    for row in message.iter_rows(named=True):
         values = [value for value in every[row["measure"]] if value is not None]
         mean = math.fsum(values) / len(values) if values else None
         assert row["chance"] == (
@@ -189,7 +190,7 @@ def test_chance_of_candidates_is_the_mean_over_all_lists(
                     row["measure"],
                     word,
                 )
-    adds_up = told.filter(
+    adds_up = message.filter(
         pl.col("measure").str.contains(r"^(P|R|AP|RR|n?DCG|Success)@")
     )
     assert adds_up.height == 11
@@ -201,48 +202,51 @@ def test_three_documents_of_six() -> None:
     precisions = [
         (1 / i + sum(1 / i for j in range(1, 7) if j < i) / 5) / 6 for i in range(1, 4)
     ]
-    found = baseline(
+    values = baseline(
         {"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "y"]}, "AP", candidates=6
     ).values
-    assert found["chance"].item() == pytest.approx(math.fsum(precisions), abs=1e-15)
+    assert values["chance"].item() == pytest.approx(math.fsum(precisions), abs=1e-15)
 
 
 def test_each_query_has_chance_lists_of_its_own_length() -> None:
-    """Lists of 3, 1 and no documents; the query nobody judged counts as it does in the value's mean."""
+    """Lists of 3, 1 and no documents; the unjudged query counts as it does in the value's mean."""
     qrels = {"q1": {"a": 1}, "q2": {"b": 1, "c": 1}, "q3": {"d": 1}}
     run = {"q1": ["x", "a", "y"], "q2": ["b"], "q4": ["u", "v"]}
-    found = baseline(qrels, run, "R@10 Success", candidates=10, extra="keep").values
+    values = baseline(qrels, run, "R@10 Success", candidates=10, extra="keep").values
     for measure, each in (
         ("R@10", (3 / 10, 1 / 10, 0, 0)),
         ("Success", (3 / 10, 2 / 10, 0, 0)),
     ):
-        row = found.row(by_predicate=pl.col("measure") == measure, named=True)
+        row = values.row(by_predicate=pl.col("measure") == measure, named=True)
         assert row["chance"] == pytest.approx(sum(each) / 4, abs=1e-15)
         assert row["n"] == 4
-    assert found["best"].to_list() == [
+    assert values["best"].to_list() == [
         pytest.approx((1 + 1 / 2) / 4),
         pytest.approx(2 / 4),
     ]
 
 
-def test_chance_of_many_grades_is_told_or_not_known() -> None:
+def test_chance_of_many_grades_is_reported_or_not_known() -> None:
     """Additive measures know it however much is judged; where counts matter, within what can be looked at."""
     rng = np.random.default_rng(5)
     qrels = {
-        "q": {f"d{at}": int(grade) for at, grade in enumerate(rng.integers(0, 4, 600))}
+        "q": {
+            f"d{index}": int(grade)
+            for index, grade in enumerate(rng.integers(0, 4, 600))
+        }
     }
-    run = {"q": [f"d{at}" for at in range(300)]}
-    found = baseline(qrels, run, "nDCG AP Bpref", candidates=1000).values
-    assert found["chance"].is_null().to_list() == [False, False, True]
+    run = {"q": [f"d{index}" for index in range(300)]}
+    result = baseline(qrels, run, "nDCG AP Bpref", candidates=1000).values
+    assert result["chance"].is_null().to_list() == [False, False, True]
     lists = [
-        rng.permutation([f"d{at}" for at in range(1000)])[:300].tolist()
+        rng.permutation([f"d{index}" for index in range(1000)])[:300].tolist()
         for _ in range(400)
     ]
-    drawn = {f"q{at}": docs for at, docs in enumerate(lists)}
+    drawn = {f"q{index}": docs for index, docs in enumerate(lists)}
     tried = rankstone.evaluate(
         dict.fromkeys(drawn, qrels["q"]), drawn, "nDCG AP"
     ).per_query
-    for measure, chance in found.select("measure", "chance").head(2).rows():
+    for measure, chance in result.select("measure", "chance").head(2).rows():
         values = tried.filter(measure=measure)["value"]
         spread = values.std()
         assert isinstance(spread, float)
@@ -250,20 +254,20 @@ def test_chance_of_many_grades_is_told_or_not_known() -> None:
 
 
 @pytest.mark.parametrize(
-    "given", [{"unjudged": "condensed"}, {"unjudged": 1.0}, {"pool": "list"}]
+    "options", [{"unjudged": "condensed"}, {"unjudged": 1.0}, {"pool": "list"}]
 )
-def test_candidates_know_no_scores_and_judge_nothing(given: dict[str, Any]) -> None:
+def test_candidates_know_no_scores_and_judge_nothing(options: dict[str, Any]) -> None:
     """Options that look at the documents of a list are refused, not left out of account in silence."""
     with pytest.raises(BadOption, match="drawn from candidates=50"):
-        baseline(QRELS, RUN, "P@2", candidates=50, **given)
+        baseline(QRELS, RUN, "P@2", candidates=50, **options)
 
 
 def test_what_is_seen_all_at_once_has_no_chance() -> None:
     """AP(tied=block) of one block is R/n, no mean over orders: 2 relevant of 3 have 1, 5/6 and 7/12."""
-    found = baseline(
+    values = baseline(
         {"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]}, "AP(tied=block) AP"
     ).values
-    assert found["chance"].to_list() == [None, pytest.approx((1 + 5 / 6 + 7 / 12) / 3)]
+    assert values["chance"].to_list() == [None, pytest.approx((1 + 5 / 6 + 7 / 12) / 3)]
     with pytest.raises(BadParameter, match="not a mean over their orders"):
         at_random("AP(tied=block)", 3, 2)
 
@@ -271,22 +275,22 @@ def test_what_is_seen_all_at_once_has_no_chance() -> None:
 def test_chance_is_what_random_lists_score() -> None:
     """Simulated: within four standard errors for lists of a hundred."""
     rng = np.random.default_rng(3)
-    docs, times = [f"d{at}" for at in range(100)], 2000
+    docs, times = [f"d{index}" for index in range(100)], 2000
     grades = {
         doc: float(grade)
         for doc, grade in zip(docs, rng.choice([0, 0, 0, 1, 2], 100), strict=True)
     }
-    qrels = {f"q{at}": grades for at in range(times)}
+    qrels = {f"q{index}": grades for index in range(times)}
     run = {query: rng.permutation(docs).tolist() for query in qrels}
-    found = baseline(
+    result = baseline(
         qrels,
         run,
         "nDCG@10 AP AP@10 RR RR@10 P@5 R@20 Success@5 DCG@10 AUC(negatives=judged) RC",
     )
-    for measure, value, chance in found.values.select(
+    for measure, value, chance in result.values.select(
         "measure", "value", "chance"
     ).rows():
-        spread = found.scores.per_query.filter(measure=measure)["value"].std()
+        spread = result.scores.per_query.filter(measure=measure)["value"].std()
         assert isinstance(spread, float)
         assert abs(value - chance) <= 4 * spread / math.sqrt(times)
 
@@ -294,8 +298,10 @@ def test_chance_is_what_random_lists_score() -> None:
 def test_words() -> None:
     """Values that have a plain meaning say it; others, and other means, do not."""
     run = {"q1": ["u", "a", "b"], "q2": ["d", "w"], "q3": ["w", "v", "u", "e"]}
-    said = baseline(QRELS, run, "RR AP P@4 R@2 nDCG P(agg=sum)@4 RR(rel=2)").meaning()
-    assert said == [
+    meaning = baseline(
+        QRELS, run, "RR AP P@4 R@2 nDCG P(agg=sum)@4 RR(rel=2)"
+    ).meaning()
+    assert meaning == [
         "RR 0.4375: like one relevant document placed at random among the first 5 ranks",
         "AP 0.2847: like relevant documents 3.51 ranks apart",
         "P@4 0.25: 1 of the first 4 are relevant",
@@ -315,12 +321,12 @@ def test_options_and_files(tmp_path: Path) -> None:
         }
     )
     frame.write_parquet(tmp_path / "run.parquet")
-    given: dict[str, Any] = {
+    options: dict[str, Any] = {
         "columns": {"user": "query_id", "item": "doc_id"},
         "missing": "drop",
     }
-    found = baseline(QRELS, tmp_path / "run.parquet", "RR", **given)
-    assert found.values.row(0)[1:] == ("RR", 0.75, 0.75, 0.5, 1.0, 0.0, 2)
+    chance = baseline(QRELS, tmp_path / "run.parquet", "RR", **options)
+    assert chance.values.row(0)[1:] == ("RR", 0.75, 0.75, 0.5, 1.0, 0.0, 2)
     with pytest.raises(BadParameter, match="fewer than the judged documents"):
         baseline(QRELS, {"q1": ["a"]}, "RR", candidates=3)
     with pytest.raises(BadOption, match="q3 retrieves 5 documents"):
@@ -336,11 +342,11 @@ def test_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         )
         == 0
     )
-    told = json.loads(capsys.readouterr().out)
+    parsed = json.loads(capsys.readouterr().out)
     expected = baseline(demo.QRELS, demo.RUNS["bm25"], "RR", candidates=5000)
-    assert told["values"] == expected.values.to_dicts()
-    assert told["meaning"] == expected.meaning()
-    assert told["gains"] == []
+    assert parsed["values"] == expected.values.to_dicts()
+    assert parsed["meaning"] == expected.meaning()
+    assert parsed["gains"] == []
     for form in ("table", "csv", "md"):
         assert (
             exit_code(
@@ -369,11 +375,11 @@ def test_steps_between_two_runs() -> None:
     """Of several runs, what the step from the first one's mean to each other's is worth."""
     worse = {"q1": ["c", "a", "b"], "q2": ["w", "d", "a"]}
     better = {"q1": ["a", "x", "c"], "q2": ["d", "a", "w"]}
-    found = baseline(
+    chance = baseline(
         QRELS, {"worse": worse, "better": better}, "AP P@1", missing="drop"
     )
-    first = found.gains().row(0, named=True)
-    means = found.scores.to_dict()
+    first = chance.gains().row(0, named=True)
+    means = chance.scores.to_dict()
     before, after = means["worse"]["AP"], means["better"]["AP"]
     assert before is not None
     assert after is not None
@@ -385,20 +391,20 @@ def test_steps_between_two_runs() -> None:
     )
     assert first["error_reduction"] == (after - before) / (1 - before)
     assert (first["ranks_before"], first["ranks_after"]) == (1 / before, 1 / after)
-    skills = dict(found.values.filter(measure="AP").select("run", "skill").rows())
+    skills = dict(chance.values.filter(measure="AP").select("run", "skill").rows())
     assert first["skill"] == skills["better"] - skills["worse"]
-    assert found.gains("better")["difference"].to_list() == [
-        -d for d in found.gains()["difference"]
+    assert chance.gains("better")["difference"].to_list() == [
+        -d for d in chance.gains()["difference"]
     ]
-    assert found.steps()[0].startswith(
+    assert chance.steps()[0].startswith(
         f"worse → better, AP {before:.4g} → {after:.4g}: +"
     )
-    assert found.gains().height == len(found.steps()) == 2
+    assert chance.gains().height == len(chance.steps()) == 2
     with pytest.raises(BadOption, match="against='wrose'"):
-        found.gains("wrose")
+        chance.gains("wrose")
 
 
 def test_lists_are_not_cut_first() -> None:
-    """A depth is refused by its name, not by that of an option nobody gave."""
+    """A depth is refused by its name, not by that of an option that is absent."""
     with pytest.raises(BadOption, match="shuffles whole lists"):
         baseline(QRELS, RUN, "RR", depth=2)

@@ -81,13 +81,13 @@ def test_adding_a_check_is_one_file(tmp_path: Path) -> None:
         return done.stdout
 
     printed = run("-m", "rankstone", "check", "qrels.txt", "a.run")
-    said = (
+    text = (
         "note:    2 rows with a score of one half (query q, document a); look at them"
     )
-    assert said in printed
+    assert text in printed
     assert "there are more rows than judgments" in printed
-    found = "2 rows with a score of one half", "there are more rows than judgments"
-    assert run("-c", PYTHON).splitlines() == [f"{[[], [*found]]}", "1"]
+    rows = "2 rows with a score of one half", "there are more rows than judgments"
+    assert run("-c", PYTHON).splitlines() == [f"{[[], [*rows]]}", "1"]
 
 
 def judged(frame: pl.DataFrame) -> list[Finding]:
@@ -110,8 +110,8 @@ def test_checks_look_at_their_own_kind_of_file() -> None:
     assert alone == ["1 row without doc_id"]
     other = frame.with_columns(query_id=pl.lit("p")).drop_nulls()
     beside = CheckedFile("run", frame.drop("relevance"), {}, judgments=other)
-    told = [finding.what for finding in FileCheck.all_findings(beside)]
-    assert told == [*alone, "no query of the run is judged"]
+    sentences = [finding.what for finding in FileCheck.all_findings(beside)]
+    assert sentences == [*alone, "no query of the run is judged"]
 
 
 def test_every_check_says_what_it_finds() -> None:

@@ -25,7 +25,9 @@ NAMED = {
 def test_no_circles_between_files() -> None:
     """Neither at once nor later, nor for type checkers only; few have a name and a reason."""
     circles = house.circles(house.file_edges())
-    shown = [tuple(name.removeprefix("rankstone.") for name in one) for one in circles]
+    shown = [
+        tuple(name.removeprefix("rankstone.") for name in circle) for circle in circles
+    ]
 
     assert [circle for circle in shown if circle not in NAMED] == []
     assert len(NAMED) <= 2

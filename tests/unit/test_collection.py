@@ -40,15 +40,15 @@ def study(**options: Any) -> Any:
 
 def test_pool_and_unique_documents_by_hand() -> None:
     """Pooled are a, b, c in q1 and c, d, e in q2; z is judged but in no run."""
-    found = study()
-    assert found.pool == {
+    result = study()
+    assert result.pool == {
         "pooled": 6,
         "pooled_judged": 6,
         "pooled_relevant": 4,
         "judged": 7,
         "relevant": 5,
     }
-    counts = found.leaderboard.select(
+    counts = result.leaderboard.select(
         "run", "pooled", "judged", "relevant", "unique", "unique_relevant"
     )
     assert sorted(counts.rows()) == [
@@ -61,8 +61,8 @@ def test_pool_and_unique_documents_by_hand() -> None:
 
 def test_leave_one_group_out_by_hand() -> None:
     """P@2 of r1, r2: 3/4 becomes 2/4 without b; r4: 2/4 without e; g2 has nothing of its own."""
-    found = study()
-    rows = {row["group"]: row for row in found.reusability.to_dicts()}
+    result = study()
+    rows = {row["group"]: row for row in result.reusability.to_dicts()}
     for group, unique, run in (("g1", 1, "r1"), ("g3", 1, "r4")):
         row = rows[group]
         assert (row["unique_judged"], row["unique_relevant"], row["run"]) == (
@@ -114,7 +114,7 @@ def derived(
         for q in qrels:
             for d in run.get(q, [])[:depth]:
                 owners[q, d].add(name)
-    before, found = {name: precision(run, set()) for name, run in runs.items()}, {}
+    before, values = {name: precision(run, set()) for name, run in runs.items()}, {}
     for left in runs:
         hidden = {
             pair
@@ -131,14 +131,14 @@ def derived(
             for b in runs
             if a < b
         ]
-        one, other = np.array(signs).T
-        tau = (one * other).sum() / np.sqrt((one**2).sum() * (other**2).sum())
+        first, other = np.array(signs).T
+        tau = (first * other).sum() / np.sqrt((first**2).sum() * (other**2).sum())
         ranks = [
             1 + sum(round(other - of[left], 12) > 0 for other in of.values())
             for of in (before, after)
         ]
-        found[left] = len(hidden), before[left] - after[left], *ranks, tau
-    return found
+        values[left] = len(hidden), before[left] - after[left], *ranks, tau
+    return values
 
 
 def test_trec_covid() -> None:
@@ -158,11 +158,11 @@ def test_trec_covid() -> None:
             q, _, d, _, score, _ = line.split()
             lists[q].append((float(np.float64(score)), d))
         runs[name] = {
-            q: [d for _, d in sorted(one, reverse=True)] for q, one in lists.items()
+            q: [d for _, d in sorted(value, reverse=True)] for q, value in lists.items()
         }
-    found = collection(folder / "qrels.covid-round3.txt", files, "P@10", pool_depth=15)
+    result = collection(folder / "qrels.covid-round3.txt", files, "P@10", pool_depth=15)
     expected = derived(qrels, runs, 15)
-    for row in found.reusability.iter_rows(named=True):
+    for row in result.reusability.iter_rows(named=True):
         hidden, loss, before, after, tau = expected[row["group"]]
         assert (row["unique_judged"], row["rank_before"], row["rank_after"]) == (
             hidden,
@@ -175,8 +175,8 @@ def test_trec_covid() -> None:
 
 def test_what_it_says() -> None:
     """Sentences in both languages, and tables of every part."""
-    found = collection(demo.QRELS, demo.RUNS, "nDCG@10 AP", pool_depth=10)
-    text = found.text(100)
+    result = collection(demo.QRELS, demo.RUNS, "nDCG@10 AP", pool_depth=10)
+    text = result.text(100)
     for part in (
         "Leaderboard",
         "Without a group",
@@ -196,8 +196,8 @@ def test_groups_of_a_table(tmp_path: Any) -> None:
     """A table of teams; a run that it lacks, a column that it lacks."""
     table = pl.DataFrame({"tag": [*GROUPS], "team": [*GROUPS.values()], "country": "x"})
     table.write_csv(tmp_path / "teams.csv")
-    found = collection(QRELS, RUNS, "P@2", groups=tmp_path / "teams.csv", pool_depth=2)
-    assert found.reusability.equals(study().reusability)
+    result = collection(QRELS, RUNS, "P@2", groups=tmp_path / "teams.csv", pool_depth=2)
+    assert result.reusability.equals(study().reusability)
     with pytest.raises(UsageError, match="without a group: r4"):
         collection(QRELS, RUNS, "P@2", groups={"r1": "g1", "r2": "g1", "r3": "g2"})
     with pytest.raises(DuplicateRows, match="r1 has two groups"):
@@ -234,19 +234,19 @@ def test_lists_are_the_runs_own() -> None:
         name: pl.DataFrame({**rows, "doc_id": docs})
         for name, docs in (("a", list("abde")), ("b", list("cxcy")))
     }
-    found = collection(QRELS, runs, "R@tokens(150)", pool_depth=2)
-    assert found.leaderboard["R@tokens(150)"].to_list() == [
+    result = collection(QRELS, runs, "R@tokens(150)", pool_depth=2)
+    assert result.leaderboard["R@tokens(150)"].to_list() == [
         pytest.approx((1 / 3 + 1 / 2) / 2),
         0,
     ]
 
 
 def test_losses_have_intervals() -> None:
-    """Of groups with documents of their own; too few runs for an interval of τ are said to be."""
-    found = collection(demo.QRELS, demo.RUNS, "nDCG@10 AP", pool_depth=10)
-    for row in found.reusability.iter_rows(named=True):
+    """Of groups with documents of their own; too few runs for an interval of τ are called too few."""
+    result = collection(demo.QRELS, demo.RUNS, "nDCG@10 AP", pool_depth=10)
+    for row in result.reusability.iter_rows(named=True):
         assert row["loss_low"] < row["loss"] < row["loss_high"]
-    assert found.reusability["measure"].to_list() == ["nDCG@10", "nDCG@10", "AP", "AP"]
-    assert found.reusability.filter(measure="AP")["loss"].is_sorted(descending=True)
+    assert result.reusability["measure"].to_list() == ["nDCG@10", "nDCG@10", "AP", "AP"]
+    assert result.reusability.filter(measure="AP")["loss"].is_sorted(descending=True)
     assert study().reusability.filter(group="g2")["loss_low"].to_list() == [None]
-    assert "it takes 5 runs and 5 topics" in " ".join(found.findings())
+    assert "it takes 5 runs and 5 topics" in " ".join(result.findings())

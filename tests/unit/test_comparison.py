@@ -1,4 +1,4 @@
-"""Comparisons: who is held against whom, in which families, and what is said."""
+"""Comparisons: who is held against whom, in which families, and what is stated."""
 
 from __future__ import annotations
 
@@ -41,60 +41,60 @@ def scores(
     level = draw.random(queries)
     return {
         system: {
-            f"q{at}": {"m": float(level[at] + gain + draw.normal(0, noise))}
-            for at in range(queries)
+            f"q{index}": {"m": float(level[index] + gain + draw.normal(0, noise))}
+            for index in range(queries)
         }
         for system, gain in gains.items()
     }
 
 
-def rows(found: rankstone.Comparison, *columns: str) -> list[tuple[Any, ...]]:
-    return found.table.select(columns).rows()
+def rows(comparison: rankstone.Comparison, *columns: str) -> list[tuple[Any, ...]]:
+    return comparison.table.select(columns).rows()
 
 
 def test_two_systems_are_one_question() -> None:
     """The first is what the second is held against."""
-    found = compare_scores(scores({"old": 0.0, "new": 0.1}))
+    comparison = compare_scores(scores({"old": 0.0, "new": 0.1}))
 
-    assert rows(found, "system", "versus", "family", "verdict") == [
+    assert rows(comparison, "system", "versus", "family", "verdict") == [
         ("new", "old", 1, "better")
     ]
-    assert found.baseline == "old"
+    assert comparison.baseline == "old"
 
 
 def test_a_baseline_is_held_against_every_other() -> None:
     """One family of the m - 1 questions: the largest t of these pairs, or Holm where that is chosen."""
     systems = scores({"a": 0.0, "b": 0.02, "c": 0.2})
-    found = compare_scores(systems, baseline="b")
+    comparison = compare_scores(systems, baseline="b")
     by_holm = compare_scores(systems, baseline="b", correction="holm")
 
-    assert rows(found, "system", "versus") == [("a", "b"), ("c", "b")]
-    assert found.families[0].correction == "flipped_max_t"
-    p = found.table["p"].to_numpy()
-    assert (found.table["p_adjusted"].to_numpy() >= p).all()
+    assert rows(comparison, "system", "versus") == [("a", "b"), ("c", "b")]
+    assert comparison.families[0].correction == "flipped_max_t"
+    p = comparison.table["p"].to_numpy()
+    assert (comparison.table["p_adjusted"].to_numpy() >= p).all()
     assert by_holm.table["p_adjusted"].to_list() == adjusted(p).tolist()
 
 
 def test_several_baselines_are_one_family() -> None:
     """Every pair that holds one of them, each once; the numbers of a pair are those it always has."""
     systems = scores({"a": 0.0, "b": 0.02, "c": 0.2, "d": 0.1})
-    found = compare_scores(systems, baseline=["b", "d", "b"])
+    comparison = compare_scores(systems, baseline=["b", "d", "b"])
 
     pairs = [("a", "b"), ("c", "b"), ("d", "b"), ("a", "d"), ("c", "d")]
-    assert rows(found, "system", "versus") == pairs
-    assert found.baselines == ("b", "d")
-    assert set(found.table["family"]) == {len(pairs)}
+    assert rows(comparison, "system", "versus") == pairs
+    assert comparison.baselines == ("b", "d")
+    assert set(comparison.table["family"]) == {len(pairs)}
     alone = pl.concat(
-        compare_scores(systems, baseline=name).table for name in found.baselines
+        compare_scores(systems, baseline=name).table for name in comparison.baselines
     )
     same = ["system", "versus", "difference", "p", "wins", "low_alone", "high_alone"]
     expected = alone.filter(~((pl.col("system") == "b") & (pl.col("versus") == "d")))
-    assert found.table.select(same).equals(expected.select(same))
+    assert comparison.table.select(same).equals(expected.select(same))
     before = dict(zip(pairs, expected["p_adjusted"], strict=True))
-    together = dict(zip(pairs, found.table["p_adjusted"], strict=True))
+    together = dict(zip(pairs, comparison.table["p_adjusted"], strict=True))
     assert all(together[pair] >= p for pair, p in before.items())
-    assert found.report()["baseline"] == ["b", "d"]
-    assert not found.letters("m")
+    assert comparison.report()["baseline"] == ["b", "d"]
+    assert not comparison.letters("m")
     assert compare_scores(systems, baseline=[]).baselines == ()
     with pytest.raises(UsageError, match="no system 'bb'"):
         compare_scores(systems, baseline=["b", "bb"])
@@ -103,10 +103,10 @@ def test_several_baselines_are_one_family() -> None:
 def test_each_baseline_is_seen_against_the_others() -> None:
     """Leaderboards, tables and marks of each: what b is to d, d is to b."""
     systems = {"a": 0.0, "b": 0.02, "c": 0.2, "d": 0.1}
-    found = compare_scores(scores(systems), baseline=["b", "d"])
+    comparison = compare_scores(scores(systems), baseline=["b", "d"])
 
     def seen(versus: str) -> dict[str, tuple[Any, ...]]:
-        board = found.leaderboard(versus=versus)
+        board = comparison.leaderboard(versus=versus)
         columns = ("system", "verdict", "wins", "losses")
         return {row[0]: row[1:] for row in board.select(columns).iter_rows()}
 
@@ -115,12 +115,12 @@ def test_each_baseline_is_seen_against_the_others() -> None:
     assert versus_d["b"][0] == "worse"
     assert versus_b["d"][1:] == versus_d["b"][:0:-1]
     assert versus_b["b"] == versus_d["d"] == (None, None, None)
-    assert found.leaderboard().equals(found.leaderboard(versus="b"))
+    assert comparison.leaderboard().equals(comparison.leaderboard(versus="b"))
     with pytest.raises(UsageError, match="'x'"):
-        found.leaderboard(versus="x")
-    text = found.text()
+        comparison.leaderboard(versus="x")
+    text = comparison.text()
     assert text.index("Differences from b") < text.index("Differences from d")
-    latex = found.to_latex("means", caption=True)
+    latex = comparison.to_latex("means", caption=True)
     assert "than b (1), d (2)." in latex
     [best] = [line for line in latex.splitlines() if line.startswith("c ")]
     assert r"$^{\dagger_{1}\dagger_{2}}$" in best
@@ -132,12 +132,14 @@ def test_each_baseline_is_seen_against_the_others() -> None:
 
 def test_all_pairs_without_a_baseline() -> None:
     """Three systems are three pairs, in one family; with other intervals two procedures have to confirm."""
-    found = compare_scores(scores({"a": 0.0, "b": 0.02, "c": 0.2}), permutations=2000)
+    comparison = compare_scores(
+        scores({"a": 0.0, "b": 0.02, "c": 0.2}), permutations=2000
+    )
 
-    assert rows(found, "system", "versus") == [("b", "a"), ("c", "a"), ("c", "b")]
-    assert found.families[0].correction == "flipped_max_t"
-    assert found.baseline is None
-    assert found.families[0].permutations == 2000
+    assert rows(comparison, "system", "versus") == [("b", "a"), ("c", "a"), ("c", "b")]
+    assert comparison.families[0].correction == "flipped_max_t"
+    assert comparison.baseline is None
+    assert comparison.families[0].permutations == 2000
     other = compare_scores(
         scores({"a": 0.0, "b": 0.02, "c": 0.2}), permutations=500, interval="auto"
     )
@@ -147,16 +149,16 @@ def test_all_pairs_without_a_baseline() -> None:
 def test_verdicts_follow_the_interval() -> None:
     """Every row's verdict is what its interval says, whatever the correction."""
     data = scores({"a": 0.0, "b": 0.03, "c": 0.06, "d": -0.04}, queries=25)
-    asked: list[dict[str, Any]] = [
+    words: list[dict[str, Any]] = [
         {},
         {"baseline": "a"},
         {"correction": "bh"},
         {"correction": "hsd"},
     ]
-    for options in [*asked, {"interval": "bca"}, {"margin": 0.05, "baseline": "b"}]:
-        found = compare_scores(data, permutations=999, resamples=500, **options)
+    for options in [*words, {"interval": "bca"}, {"margin": 0.05, "baseline": "b"}]:
+        comparison = compare_scores(data, permutations=999, resamples=500, **options)
         margin = options.get("margin")
-        for low, high, word in rows(found, "low", "high", "verdict"):
+        for low, high, word in rows(comparison, "low", "high", "verdict"):
             assert word == verdict((low, high), "higher", margin)
 
 
@@ -182,8 +184,8 @@ def test_p_and_interval_draw_one_line(correction: str) -> None:
         data = scores(
             {"a": 0.0, "b": 0.02, "c": 0.04, "d": 0.06}, queries=30, seed=seed
         )
-        found = compare_scores(data, test="t", interval="t", correction=correction)
-        for p, low, high in rows(found, "p_adjusted", "low", "high"):
+        comparison = compare_scores(data, test="t", interval="t", correction=correction)
+        for p, low, high in rows(comparison, "p_adjusted", "low", "high"):
             assert (p <= 0.05) == (low > 0 or high < 0)
 
 
@@ -195,10 +197,10 @@ def test_all_pairs_and_their_intervals_draw_one_line(correction: str) -> None:
         data = scores(
             {"a": 0.0, "b": 0.02, "c": 0.04, "d": 0.06}, queries=30, seed=seed
         )
-        found = compare_scores(
+        comparison = compare_scores(
             data, correction=correction, permutations=2000, resamples=2000
         )
-        for p, low, high in rows(found, "p_adjusted", "low", "high"):
+        for p, low, high in rows(comparison, "p_adjusted", "low", "high"):
             assert (p <= 0.05) == (low > 0 or high < 0)
             claims += p <= 0.05
     assert claims
@@ -217,12 +219,12 @@ def test_the_default_claims_what_tukey_and_flips_claim() -> None:
     assert (both["high"] >= tukey["high"]).all()
 
 
-def test_few_queries_are_said_to_be_too_few() -> None:
+def test_few_queries_are_called_too_few() -> None:
     """Of four queries no sign pattern is rare enough: no interval ends, and a sentence says why."""
-    found = compare_scores(scores({"a": 0.0, "b": 0.5, "c": 1.0}, queries=4))
+    comparison = compare_scores(scores({"a": 0.0, "b": 0.5, "c": 1.0}, queries=4))
 
-    assert found.table["low"].is_null().all()
-    assert "too few for" in found.text()
+    assert comparison.table["low"].is_null().all()
+    assert "too few for" in comparison.text()
     # one pair cannot be fewer pairs
     alone = compare_scores(scores({"a": 0.0, "b": 0.5}, queries=4))
     assert "fewer pairs" not in alone.text()
@@ -236,8 +238,8 @@ def test_queries_without_any_weight_have_no_mean() -> None:
         weights = {"q": {"weight": 0.0}, "p": {"weight": weight}}
         measure = "RR(agg=weighted)"
         if weight:
-            found = compare(judged, runs, measure, queries=weights)
-            assert found.table["difference"].to_list() == [1.0]
+            comparison = compare(judged, runs, measure, queries=weights)
+            assert comparison.table["difference"].to_list() == [1.0]
             continue
         with pytest.raises(NotComparable, match="all queries have weight 0"):
             compare(judged, runs, measure, queries=weights)
@@ -246,20 +248,22 @@ def test_queries_without_any_weight_have_no_mean() -> None:
 def test_judged_shares_have_a_cutoff_where_no_measure_has_one() -> None:
     """Shares of judged documents are those of the first ten where only AP is compared."""
     runs = {"a": {"q": ["x"], "p": ["y"]}, "b": {"q": ["y"], "p": ["x"]}}
-    found = compare({"q": {"x": 1}, "p": {"x": 1}}, runs, "AP")
-    assert "Judged@10" in found.text()
+    comparison = compare({"q": {"x": 1}, "p": {"x": 1}}, runs, "AP")
+    assert "Judged@10" in comparison.text()
 
 
 @pytest.mark.parametrize("correction", ["hsd", "max_t", "tukey"])
 def test_simultaneous_intervals_have_a_detectable_difference(correction: str) -> None:
     """It is that of t at the level that intervals of this width have."""
     data = scores({"a": 0.0, "b": 0.1, "c": 0.2}, queries=20)
-    found = compare_scores(data, correction=correction, permutations=200, resamples=200)
-    assert found.table["detectable"].is_not_null().all()
-    assert (found.table["detectable"] > 0).all()
+    comparison = compare_scores(
+        data, correction=correction, permutations=200, resamples=200
+    )
+    assert comparison.table["detectable"].is_not_null().all()
+    assert (comparison.table["detectable"] > 0).all()
 
 
-def test_what_no_query_could_show_is_said() -> None:
+def test_what_no_query_could_show_is_stated() -> None:
     """A detectable difference above the range of the measure is none: of three queries, not of thirty."""
     few, many = (
         compare_scores(scores({"a": 0.0, "b": 0.1}, queries=n)).text() for n in (3, 60)
@@ -270,12 +274,12 @@ def test_what_no_query_could_show_is_said() -> None:
     # t knows a deviation of three queries, and asks for more than 1
     values = {"a": (0.0, 1.0, 0.0), "b": (1.0, 0.0, 0.5)}
     data = {
-        system: {f"q{at}": {"RR": value} for at, value in enumerate(of)}
+        system: {f"q{index}": {"RR": value} for index, value in enumerate(of)}
         for system, of in values.items()
     }
-    found = compare_scores(data, test="t", interval="t")
-    assert found.table["detectable"][0] > 1
-    assert "no difference that the measure can have is detectable" in found.text()
+    comparison = compare_scores(data, test="t", interval="t")
+    assert comparison.table["detectable"][0] > 1
+    assert "no difference that the measure can have is detectable" in comparison.text()
 
 
 def _matrix(measure: str, queries: list[str], values: list[list[float]]) -> Matrix:
@@ -311,17 +315,17 @@ def test_identical_scores_are_called_identical() -> None:
         {"correction": "max_t", "resamples": 500},
     ]
     for options in every:
-        found = compare_scores(
+        comparison = compare_scores(
             {name: data[name] for name in "abc"}, permutations=500, **options
         )
-        assert rows(found, "system", "versus", "verdict", "p_adjusted")[0] == (
+        assert rows(comparison, "system", "versus", "verdict", "p_adjusted")[0] == (
             "b",
             "a",
             "identical",
             1.0,
         )
         assert (
-            found.sentences()[0]
+            comparison.sentences()[0]
             == "b and a have identical scores on m for all 40 queries."
         )
     assert (
@@ -353,15 +357,15 @@ def test_intervals_are_named_for_what_they_hold(
     options: dict[str, Any], kind: str, head: str
 ) -> None:
     """Holm's intervals hold one by one, those of all pairs and Bonferroni together; every table says so."""
-    found = compare_scores(
+    comparison = compare_scores(
         scores({"a": 0.0, "b": 0.0, "c": 0.0}), permutations=500, **options
     )
 
-    assert set(found.table["interval_kind"]) == {kind}
-    assert found.report()["families"][0]["interval_kind"] == kind
-    for text in (found.to_markdown(), found.to_html()):
+    assert set(comparison.table["interval_kind"]) == {kind}
+    assert comparison.report()["families"][0]["interval_kind"] == kind
+    for text in (comparison.to_markdown(), comparison.to_html()):
         assert head in text
-    assert head.replace("%", r"\%") in found.to_latex()
+    assert head.replace("%", r"\%") in comparison.to_latex()
 
 
 def test_one_question_needs_no_word_about_others() -> None:
@@ -375,22 +379,22 @@ def test_one_question_needs_no_word_about_others() -> None:
 
 def test_mean_ranks_are_compared_by_nemenyi() -> None:
     """Differences are of mean ranks, from 1 to the number of systems, and the sentence says so."""
-    found = compare_scores(
+    comparison = compare_scores(
         scores({"a": 0.0, "b": 0.5, "c": 1.0}, noise=0.01), correction="nemenyi"
     )
 
-    assert rows(found, "system", "versus", "difference")[1] == (
+    assert rows(comparison, "system", "versus", "difference")[1] == (
         "c",
         "a",
         pytest.approx(2.0),
     )
-    assert "difference of mean ranks" in found.sentences()[1]
+    assert "difference of mean ranks" in comparison.sentences()[1]
     with pytest.raises(BadOption, match="margin"):
         compare_scores(
             scores({"a": 0.0, "b": 0.5, "c": 1.0}), correction="nemenyi", margin=0.1
         )
     two = {
-        name: {q: {"x": one["m"], "y": one["m"]} for q, one in each.items()}
+        name: {q: {"x": value["m"], "y": value["m"]} for q, value in each.items()}
         for name, each in scores({"a": 0.0, "b": 0.5, "c": 1.0}).items()
     }
     with pytest.raises(BadOption, match="one primary measure"):
@@ -400,34 +404,38 @@ def test_mean_ranks_are_compared_by_nemenyi() -> None:
 def test_friedman_is_part_of_a_comparison() -> None:
     """Friedman's test of every measure is a table, and in the JSON."""
     data = scores({"a": 0.0, "b": 0.1, "c": 0.2})
-    found = compare_scores(data, permutations=500)
-    table = np.array([[one["m"] for one in data[name].values()] for name in "abc"])
+    comparison = compare_scores(data, permutations=500)
+    table = np.array([[value["m"] for value in data[name].values()] for name in "abc"])
 
     peer = stats.friedmanchisquare(*table)
-    assert found.friedman["chi_square"][0] == pytest.approx(peer.statistic)
-    assert found.report()["friedman"][0]["p_chi_square"] == pytest.approx(peer.pvalue)
+    assert comparison.friedman["chi_square"][0] == pytest.approx(peer.statistic)
+    assert comparison.report()["friedman"][0]["p_chi_square"] == pytest.approx(
+        peer.pvalue
+    )
 
 
 def test_families_do_not_touch_each_other() -> None:
     """Measures whose shuffles are shared get what each gets alone."""
     both = {
-        name: {q: {"x": one["m"], "y": one["m"] ** 2} for q, one in each.items()}
+        name: {q: {"x": value["m"], "y": value["m"] ** 2} for q, value in each.items()}
         for name, each in scores({"a": 0.0, "b": 0.02, "c": 0.2}).items()
     }
-    told = ("system", "versus", "p_adjusted", "low", "high")
+    lines = ("system", "versus", "p_adjusted", "low", "high")
     together = compare_scores(both, permutations=2000).table
 
     for measure in ("x", "y"):
         alone = compare_scores(both, measure, permutations=2000).table
-        assert together.filter(measure=measure).select(told).equals(alone.select(told))
+        assert (
+            together.filter(measure=measure).select(lines).equals(alone.select(lines))
+        )
 
 
 def test_other_tests_answer_the_same_questions() -> None:
-    """The test that was asked for stands beside the others; they agree where nobody can doubt."""
-    found = compare_scores(scores({"a": 0.0, "b": 0.5, "c": 0.001}), baseline="a")
-    told = found.by_test
+    """The requested test stands beside the others; they agree where there is no doubt."""
+    comparison = compare_scores(scores({"a": 0.0, "b": 0.5, "c": 0.001}), baseline="a")
+    by_test = comparison.by_test
 
-    assert told.columns == [
+    assert by_test.columns == [
         "measure",
         "system",
         "versus",
@@ -438,21 +446,23 @@ def test_other_tests_answer_the_same_questions() -> None:
         "mcnemar",
         "agree",
     ]
-    assert told["randomisation"].to_list() == found.table["p"].to_list()
-    assert told["t"].to_list() == found.table["p_t"].to_list()
-    assert told["mcnemar"].to_list() == [None, None]
-    assert told["agree"][0] is True
-    sign = stats.binomtest(int(found.table["wins"][1]), int(found.table["n"][1])).pvalue
-    assert math.isclose(told["sign"][1], sign, rel_tol=1e-12)
+    assert by_test["randomisation"].to_list() == comparison.table["p"].to_list()
+    assert by_test["t"].to_list() == comparison.table["p_t"].to_list()
+    assert by_test["mcnemar"].to_list() == [None, None]
+    assert by_test["agree"][0] is True
+    sign = stats.binomtest(
+        int(comparison.table["wins"][1]), int(comparison.table["n"][1])
+    ).pvalue
+    assert math.isclose(by_test["sign"][1], sign, rel_tol=1e-12)
 
 
 def test_less_can_be_better() -> None:
     """Where lower is better, a system that is below is better and wins."""
-    qrels = {f"q{at}": {"d": 1} for at in range(30)}
-    deep = {f"q{at}": [*"abcfgh"[: at % 3 + 3], "d"] for at in range(30)}
-    high = {f"q{at}": ["d"] for at in range(30)}
-    found = compare(qrels, {"deep": deep, "high": high}, "LastRel")
-    row = found.table.row(0, named=True)
+    qrels = {f"q{index}": {"d": 1} for index in range(30)}
+    deep = {f"q{index}": [*"abcfgh"[: index % 3 + 3], "d"] for index in range(30)}
+    high = {f"q{index}": ["d"] for index in range(30)}
+    comparison = compare(qrels, {"deep": deep, "high": high}, "LastRel")
+    row = comparison.table.row(0, named=True)
 
     assert row["difference"] < 0
     assert (row["verdict"], row["wins"], row["losses"]) == ("better", 30, 0)
@@ -502,7 +512,7 @@ def test_undefined_is_no_score() -> None:
 @pytest.mark.parametrize("nothing", ["", " ", "NaN", None])
 def test_texts_of_saved_scores(nothing: str | None) -> None:
     """Numbers may be texts; an empty one is no value."""
-    found = compare_scores(
+    comparison = compare_scores(
         pl.DataFrame(
             {
                 "run": ["a", "a", "a", "b", "b", "b"],
@@ -512,15 +522,15 @@ def test_texts_of_saved_scores(nothing: str | None) -> None:
             }
         )
     )
-    assert found.table["n"].to_list() == [2]
-    assert found.table["difference"].to_list() == [0.0]
+    assert comparison.table["n"].to_list() == [2]
+    assert comparison.table["difference"].to_list() == [0.0]
 
 
 def test_exploratory_measures_are_families_of_their_own() -> None:
     """The primary family does not grow with what else is looked at."""
-    found = compare(demo.QRELS, demo.RUNS, "nDCG@10 AP RR", primary="AP")
+    comparison = compare(demo.QRELS, demo.RUNS, "nDCG@10 AP RR", primary="AP")
 
-    assert rows(found, "measure", "role", "family") == [
+    assert rows(comparison, "measure", "role", "family") == [
         ("AP", "primary", 1),
         ("nDCG@10", "exploratory", 1),
         ("RR", "exploratory", 1),
@@ -529,38 +539,40 @@ def test_exploratory_measures_are_families_of_their_own() -> None:
 
 def test_several_primary_measures_are_one_family() -> None:
     """Two measures are two questions, and intervals widen with them."""
-    found = compare(
+    comparison = compare(
         demo.QRELS,
         demo.RUNS,
         "nDCG@10 AP",
         primary="nDCG@10 AP",
         correction="bonferroni",
     )
-    row = found.table.row(0, named=True)
+    row = comparison.table.row(0, named=True)
 
-    assert found.table["family"].to_list() == [2, 2]
+    assert comparison.table["family"].to_list() == [2, 2]
     assert row["low"] < row["low_alone"] < row["high_alone"] < row["high"]
 
 
 def test_means_are_those_of_evaluate() -> None:
     """A comparison shows the very means that evaluation gives."""
-    found = compare(demo.QRELS, demo.RUNS, "nDCG@10 AP")
+    comparison = compare(demo.QRELS, demo.RUNS, "nDCG@10 AP")
     means = rankstone.evaluate(demo.QRELS, demo.RUNS, "nDCG@10 AP").to_dict()
 
     for system, measure, mean in (
-        found.mean().select("system", "measure", "mean").rows()
+        comparison.mean().select("system", "measure", "mean").rows()
     ):
         assert mean == means[system][measure]
 
 
 def test_weights_count() -> None:
     """agg=weighted is compared as a weighted mean."""
-    asked = {query: {"weight": at % 3} for at, query in enumerate(json.loads(_ids()))}
-    found = compare(demo.QRELS, demo.RUNS, "AP(agg=weighted)", queries=asked)
+    options = {
+        query: {"weight": index % 3} for index, query in enumerate(json.loads(_ids()))
+    }
+    comparison = compare(demo.QRELS, demo.RUNS, "AP(agg=weighted)", queries=options)
     means = rankstone.evaluate(
-        demo.QRELS, demo.RUNS, "AP(agg=weighted)", queries=asked
+        demo.QRELS, demo.RUNS, "AP(agg=weighted)", queries=options
     ).to_dict()
-    row = found.table.row(0, named=True)
+    row = comparison.table.row(0, named=True)
 
     assert row["mean"] == pytest.approx(means["tfidf"]["AP(agg=weighted)"], rel=1e-12)
     assert row["difference"] == pytest.approx(
@@ -586,19 +598,19 @@ def test_clusters_are_the_units() -> None:
     draw = np.random.default_rng(3)
     taste = np.repeat(draw.normal(0, 0.2, 15), 4)
     data = {
-        "a": {f"q{at}": {"m": 0.5} for at in range(60)},
+        "a": {f"q{index}": {"m": 0.5} for index in range(60)},
         "b": {
-            f"q{at}": {"m": 0.5 + float(taste[at]) + 0.01 * (at % 4)}
-            for at in range(60)
+            f"q{index}": {"m": 0.5 + float(taste[index]) + 0.01 * (index % 4)}
+            for index in range(60)
         },
     }
-    users = {f"q{at}": {"user": at // 4} for at in range(60)}
+    users = {f"q{index}": {"user": index // 4} for index in range(60)}
     alone, clustered = (
         compare_scores(data),
         compare_scores(data, queries=users, cluster="user"),
     )
     width, wide = (
-        one.table["high"][0] - one.table["low"][0] for one in (alone, clustered)
+        case.table["high"][0] - case.table["low"][0] for case in (alone, clustered)
     )
 
     assert rows(clustered, "n", "units") == [(60, 15)]
@@ -612,57 +624,62 @@ def test_the_order_of_queries_is_nothing_to_the_poisson_bootstrap() -> None:
     """Clusters, and queries in none, are drawn by name: turned around, not a digit is another."""
     data = scores({"a": 0.0, "b": 0.05})
     users = {
-        f"q{at}": {"user": None if at % 5 == 0 else f"u{at % 7}"} for at in range(40)
+        f"q{index}": {"user": None if index % 5 == 0 else f"u{index % 7}"}
+        for index in range(40)
     }
     turned = {system: dict(reversed(values.items())) for system, values in data.items()}
-    one, other = (
+    first, other = (
         compare_scores(
-            some, queries=users, cluster="user", interval="poisson", resamples=500
+            subset, queries=users, cluster="user", interval="poisson", resamples=500
         )
-        for some in (data, turned)
+        for subset in (data, turned)
     )
-    assert rows(one, "difference", "low", "high", "error") == rows(
+    assert rows(first, "difference", "low", "high", "error") == rows(
         other, "difference", "low", "high", "error"
     )
-    assert one.table["units"][0] == 7 + 8
+    assert first.table["units"][0] == 7 + 8
 
 
 def test_segments_are_a_family() -> None:
     """Two countries are two questions, corrected by Holm, beside the one about all queries."""
-    about = {f"q{at}": {"country": "de" if at % 2 else "fr"} for at in range(40)}
-    found = compare_scores(scores({"a": 0.0, "b": 0.1}), queries=about, by="country")
-    assert found.segments is not None
+    about = {
+        f"q{index}": {"country": "de" if index % 2 else "fr"} for index in range(40)
+    }
+    comparison = compare_scores(
+        scores({"a": 0.0, "b": 0.1}), queries=about, by="country"
+    )
+    assert comparison.segments is not None
 
-    assert found.segments.select("country", "n", "family").rows() == [
+    assert comparison.segments.select("country", "n", "family").rows() == [
         ("de", 20, 2),
         ("fr", 20, 2),
     ]
     assert (
-        found.segments["p_adjusted"].to_list()
-        == adjusted(found.segments["p"].to_numpy()).tolist()
+        comparison.segments["p_adjusted"].to_list()
+        == adjusted(comparison.segments["p"].to_numpy()).tolist()
     )
-    assert found.table["family"].to_list() == [1]
+    assert comparison.table["family"].to_list() == [1]
 
 
 def test_runs_of_one_system() -> None:
     """Seeds become one system; what varies between them widens the interval."""
     data = scores({"base": 0.0, "new/1": 0.02, "new/2": 0.1, "new/3": 0.18}, noise=0.02)
-    found = compare_scores(data)
+    comparison = compare_scores(data)
     alone = compare_scores({"base": data["base"], "new/2": data["new/2"]})
-    means = found.mean().filter(system="new").row(0, named=True)
+    means = comparison.mean().filter(system="new").row(0, named=True)
 
-    assert rows(found, "system", "versus") == [("new", "base")]
+    assert rows(comparison, "system", "versus") == [("new", "base")]
     assert means["runs"] == 3
     assert means["sd"] == pytest.approx(0.08, abs=0.02)
-    assert found.families[0].test == "t, queries and runs"
-    assert found.table["high"][0] - found.table["low"][0] > 3 * (
+    assert comparison.families[0].test == "t, queries and runs"
+    assert comparison.table["high"][0] - comparison.table["low"][0] > 3 * (
         alone.table["high"][0] - alone.table["low"][0]
     )
-    assert rows(found, "verdict", "needed", "detectable") == [
+    assert rows(comparison, "verdict", "needed", "detectable") == [
         ("inconclusive", None, None)
     ]
     with pytest.raises(BadOption, match="does not depend on the number of queries"):
-        power(found, 0.1)
+        power(comparison, 0.1)
 
 
 def test_folds_are_one_run_in_parts() -> None:
@@ -690,12 +707,12 @@ def test_names_with_a_stroke() -> None:
     assert list(systems_of(["r/a/x", "r/a/y", "b"])) == ["r/a/x", "r/a/y", "b"]
 
 
-def test_pool_bias_is_told() -> None:
+def test_pool_bias_is_reported() -> None:
     """The demo's tf-idf run shows fewer judged documents, so it may be underestimated."""
-    found = compare(demo.QRELS, demo.RUNS, "nDCG@10")
-    judged = dict(found.mean().select("system", "judged").rows())
+    comparison = compare(demo.QRELS, demo.RUNS, "nDCG@10")
+    judged = dict(comparison.mean().select("system", "judged").rows())
 
-    assert found.pool_bias == [("tfidf", "bm25")]
+    assert comparison.pool_bias == [("tfidf", "bm25")]
     assert judged["tfidf"] < judged["bm25"]
 
 
@@ -723,14 +740,14 @@ def test_judged_positives_are_no_bias(
 ) -> None:
     """Where only relevant documents are judged, Judged@k is P@k: that it differs is no caveat."""
     qrels = {q: {f"d{i}": grades[i % 2] for i in range(10)} for q in shares(1)}
-    found = compare(
+    comparison = compare(
         qrels, {"s1": shares(1), "s2": shares(2)}, f"{measure} P@10 Judged@10"
     )
-    means = {row[:2]: row[2] for row in found.mean().rows()}
+    means = {row[:2]: row[2] for row in comparison.mean().rows()}
 
-    assert found.relevant_alone == alone
-    assert found.pool_bias == ([] if alone else [("s2", "s1")])
-    assert ("Caveats" in found.text()) != alone
+    assert comparison.relevant_alone == alone
+    assert comparison.pool_bias == ([] if alone else [("s2", "s1")])
+    assert ("Caveats" in comparison.text()) != alone
     assert (means["s1", "P@10"] == means["s1", "Judged@10"]) == (min(grades) > 0)
 
 
@@ -739,15 +756,15 @@ def test_many_pairs_judged_apart_are_one_table(lang: str) -> None:
     """Five systems, ten pairs that are judged apart: one table of five systems, no sentence for a pair."""
     qrels = {f"q{q}": {f"d{i}": i % 2 for i in range(10)} for q in range(60)}
     runs = {f"s{n}": shares(n) for n in range(1, 6)}
-    found = compare(qrels, runs, "nDCG@10", lang=lang)
-    parts = found.sheet().parts
+    comparison = compare(qrels, runs, "nDCG@10", lang=lang)
+    parts = comparison.sheet().parts
     [table] = [
         part
         for part in parts
         if isinstance(part, Table) and part.head[1] == "Judged@10"
     ]
 
-    assert len(found.pool_bias) == 5 * 4 / 2
+    assert len(comparison.pool_bias) == 5 * 4 / 2
     assert [row[:2] for row in table.rows] == [
         (f"s{n}", f"{(2 * n - 1 / (n + 1)) / 10:.3f}") for n in range(5, 0, -1)
     ]
@@ -761,17 +778,17 @@ def test_many_pairs_judged_apart_are_one_table(lang: str) -> None:
 
 def test_bounds_of_the_difference() -> None:
     """What unjudged documents leave open stands beside what queries leave open."""
-    found = compare(demo.QRELS, demo.RUNS, "nDCG@10 AP", bounds=True)
+    comparison = compare(demo.QRELS, demo.RUNS, "nDCG@10 AP", bounds=True)
     peer = rankstone.bounds(
         demo.QRELS, demo.RUNS, "nDCG@10", difference=("tfidf", "bm25")
     ).mean()
-    row = found.table.row(0, named=True)
+    row = comparison.table.row(0, named=True)
 
     assert (row["lowest"], row["highest"]) == peer.filter(run="tfidf - bm25").select(
         "low", "high"
     ).row(0)
     assert row["lowest"] <= row["difference"] <= row["highest"]
-    assert found.table["lowest"][1] is None
+    assert comparison.table["lowest"][1] is None
 
 
 @each(
@@ -816,16 +833,16 @@ def test_what_trec_eval_prints(tmp_path: Path) -> None:
     """Lines of measure, query and value; the lines of all queries are passed over."""
     for name, gain in (("old", 0.0), ("new", 0.2)):
         lines = [
-            f"map                   \tq{at}\t{0.3 + gain + at % 7 / 20:.4f}"
-            for at in range(30)
+            f"map                   \tq{index}\t{0.3 + gain + index % 7 / 20:.4f}"
+            for index in range(30)
         ]
         lines += [f"runid                 \tall\t{name}", "map\tall\t0.5"]
         (tmp_path / f"{name}.eval").write_text("\n".join(lines) + "\n")
-    found = compare_scores(
+    comparison = compare_scores(
         {name: tmp_path / f"{name}.eval" for name in ("old", "new")}, "AP"
     )
 
-    assert rows(found, "measure", "system", "n", "verdict") == [
+    assert rows(comparison, "measure", "system", "n", "verdict") == [
         ("map", "new", 30, "better")
     ]
 
@@ -840,7 +857,7 @@ def test_what_trec_eval_prints(tmp_path: Path) -> None:
 def test_what_is_not_printed_by_trec_eval(
     tmp_path: Path, text: str, message: str
 ) -> None:
-    """Other text is told by line."""
+    """Other text is reported by line."""
     path = tmp_path / "a.eval"
     path.write_text(text)
     with pytest.raises(RankstoneError, match=message):
@@ -870,10 +887,10 @@ def test_two_values_for_one_query() -> None:
         ({"seed": 2**63}, BadOption, "seed"),
     ],
 )
-def test_what_cannot_be_asked(
+def test_questions_without_an_answer(
     options: dict[str, Any], error: type[Exception], message: str
 ) -> None:
-    """Mistakes are told with what was expected."""
+    """Mistakes are reported with what was expected."""
     with pytest.raises(error, match=message):
         compare_scores(scores({"a": 0.0, "b": 0.1}), **options)
 
@@ -890,8 +907,8 @@ def test_the_report_is_json() -> None:
     """Everything in it can be written as JSON, without NaN."""
     for permutations in (None, 50):
         data = scores({"a": 0.0, "b": 0.1, "c": 0.1})
-        told = compare_scores(data, permutations=permutations).report()
-        assert json.loads(json.dumps(told, allow_nan=False))["systems"] == [
+        page = compare_scores(data, permutations=permutations).report()
+        assert json.loads(json.dumps(page, allow_nan=False))["systems"] == [
             "a",
             "b",
             "c",
@@ -900,18 +917,18 @@ def test_the_report_is_json() -> None:
 
 def test_per_query_differences() -> None:
     """The rows that differences are means of."""
-    found = compare(demo.QRELS, demo.RUNS, "nDCG@10")
+    comparison = compare(demo.QRELS, demo.RUNS, "nDCG@10")
 
-    assert found.per_query["difference"].mean() == pytest.approx(
-        found.table["difference"][0], abs=1e-15
+    assert comparison.per_query["difference"].mean() == pytest.approx(
+        comparison.table["difference"][0], abs=1e-15
     )
-    assert found.hashes().keys() == {"judgments", "bm25", "tfidf"}
+    assert comparison.hashes().keys() == {"judgments", "bm25", "tfidf"}
 
 
 def test_what_would_decide() -> None:
     """An inconclusive comparison says how many queries would show a difference of this size."""
-    found = compare_scores(scores({"a": 0.0, "b": 0.02}, noise=0.15), interval="t")
-    row = found.table.row(0, named=True)
+    comparison = compare_scores(scores({"a": 0.0, "b": 0.02}, noise=0.15), interval="t")
+    row = comparison.table.row(0, named=True)
 
     assert row["verdict"] == "inconclusive"
     assert row["needed"] > row["n"]
@@ -920,18 +937,18 @@ def test_what_would_decide() -> None:
 
 def test_planning() -> None:
     """More queries for smaller differences; a pilot's deviation is taken with caution, and families cost."""
-    found = compare_scores(scores({"a": 0.0, "b": 0.02}, noise=0.15), interval="t")
-    table = power(found, [0.02, 0.05]).table
-    one, four = (
+    comparison = compare_scores(scores({"a": 0.0, "b": 0.02}, noise=0.15), interval="t")
+    table = power(comparison, [0.02, 0.05]).table
+    first, four = (
         power(0.2, 0.05, comparisons=size).table["needed"][0] for size in (1, 4)
     )
 
     assert table["needed"][0] > table["needed"][1]
     assert (table["needed_cautious"] > table["needed"]).all()
     assert table["deviation"][0] == pytest.approx(
-        found.per_query["difference"].std(), rel=1e-12
+        comparison.per_query["difference"].std(), rel=1e-12
     )
-    assert one < four
+    assert first < four
     with pytest.raises(BadOption):
         power(0.2, 0.0)
 
@@ -941,9 +958,9 @@ def test_planning() -> None:
 )
 def test_intervals_of_single_systems(interval: str) -> None:
     """Every mean lies in its interval, and what is no mean has none."""
-    found = rankstone.evaluate(demo.QRELS, demo.RUNS, "nDCG@10 AP NumRet")
-    table = intervals(found, interval=interval, resamples=500)
-    means = found.mean().filter(pl.col("measure") != "NumRet")
+    evaluation = rankstone.evaluate(demo.QRELS, demo.RUNS, "nDCG@10 AP NumRet")
+    table = intervals(evaluation, interval=interval, resamples=500)
+    means = evaluation.mean().filter(pl.col("measure") != "NumRet")
 
     assert (
         table.filter(pl.col("measure") != "NumRet")["value"].to_list()
@@ -955,17 +972,19 @@ def test_intervals_of_single_systems(interval: str) -> None:
 
 def test_letters_have_one_meaning(tmp_path: Path) -> None:
     """Terminal, frame, LaTeX and page show the same letters, and no letter names a system."""
-    found = compare_scores(
+    comparison = compare_scores(
         scores({"x": 0.0, "y": 0.3, "z": 0.6}, noise=0.02), permutations=2000
     )
-    letter = dict(found.leaderboard().select("system", "letters").rows())
-    rankstone.report(found, tmp_path / "page.html")
+    letter = dict(comparison.leaderboard().select("system", "letters").rows())
+    rankstone.report(comparison, tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text("utf-8")
-    latex = found.to_latex(table="means")
+    latex = comparison.to_latex(table="means")
 
     assert letter == {"z": "a", "y": "b", "x": "c"}
-    for system, mean in found.mean().select("system", "mean").iter_rows():
-        assert re.search(rf"#\d +{system} +{mean:.4f} {letter[system]}", found.text())
+    for system, mean in comparison.mean().select("system", "mean").iter_rows():
+        assert re.search(
+            rf"#\d +{system} +{mean:.4f} {letter[system]}", comparison.text()
+        )
         assert re.search(
             rf"{system} & \S*{mean:.4f}\S* & \$\^{{\\mathrm{{{letter[system]}}}}}\$",
             latex,
@@ -973,8 +992,8 @@ def test_letters_have_one_meaning(tmp_path: Path) -> None:
         assert re.search(
             rf'<td class="group">{letter[system]}</td>\s*<th[^>]*>{system}<', page
         )
-    assert not re.search(r"\b[a-c] − [a-c]\b", found.text())
-    assert "share a letter" in found.text()
+    assert not re.search(r"\b[a-c] − [a-c]\b", comparison.text())
+    assert "share a letter" in comparison.text()
 
 
 def test_letters_need_three_systems_without_a_baseline() -> None:
@@ -986,19 +1005,21 @@ def test_letters_need_three_systems_without_a_baseline() -> None:
     assert "letter" not in compare_scores(data, baseline="x").text()
 
 
-def test_borderline_is_told() -> None:
+def test_borderline_is_reported() -> None:
     """Where the test and another interval disagree, the reader hears that the interval decides.
 
-    By default the test decides, and what it assumes is said.
+    By default the test decides, and what it assumes is stated.
     """
-    data = {"a": {f"q{at}": {"m": 0.0} for at in range(8)}}
-    data["b"] = {f"q{at}": {"m": value} for at, value in enumerate([0.01] * 7 + [0.5])}
-    found = compare_scores(data, interval="auto")
-    row = found.table.row(0, named=True)
+    data = {"a": {f"q{index}": {"m": 0.0} for index in range(8)}}
+    data["b"] = {
+        f"q{index}": {"m": value} for index, value in enumerate([0.01] * 7 + [0.5])
+    }
+    comparison = compare_scores(data, interval="auto")
+    row = comparison.table.row(0, named=True)
 
     assert row["p"] <= 0.05
     assert row["verdict"] == "inconclusive"
-    assert "the test and the interval disagree" in " ".join(found.text().split())
+    assert "the test and the interval disagree" in " ".join(comparison.text().split())
     decided = compare_scores(data)
     assert decided.table["verdict"].item() == "better"
     text = " ".join(decided.text().split())
@@ -1009,26 +1030,26 @@ def test_borderline_is_told() -> None:
 
 def test_names_are_untrusted() -> None:
     """A name that holds a terminal's escapes is shown, not obeyed."""
-    found = compare_scores(scores({"a\x1b[31m": 0.0, "b": 0.1}))
+    comparison = compare_scores(scores({"a\x1b[31m": 0.0, "b": 0.1}))
 
-    assert "\x1b" not in found.text()
+    assert "\x1b" not in comparison.text()
     assert (
         "<script>" not in compare_scores(scores({"<script>": 0.0, "b": 0.1})).to_html()
     )
 
 
 def test_a_pilot_without_differences_is_a_guess() -> None:
-    """No spread is no reason to plan with two queries: nothing can be planned with it, and that is said."""
-    same = {f"q{at}": {"m": at / 50} for at in range(50)}
-    found = power(compare_scores({"a": same, "b": dict(same)}), [0.05])
+    """No spread is no reason to plan with two queries: nothing can be planned with it, and that is stated."""
+    same = {f"q{index}": {"m": index / 50} for index in range(50)}
+    plan = power(compare_scores({"a": same, "b": dict(same)}), [0.05])
 
-    assert found.table.select("needed", "needed_cautious", "detectable").row(0) == (
+    assert plan.table.select("needed", "needed_cautious", "detectable").row(0) == (
         None,
         None,
         None,
     )
-    assert found.notes[0].startswith("b and a differ on 0 of 50 queries by m")
-    assert found.notes[0] in " ".join(found.text(200).split())
+    assert plan.notes[0].startswith("b and a differ on 0 of 50 queries by m")
+    assert plan.notes[0] in " ".join(plan.text(200).split())
 
 
 def test_planning_counts_clusters() -> None:
@@ -1036,9 +1057,9 @@ def test_planning_counts_clusters() -> None:
     draw = np.random.default_rng(2)
     user = draw.normal(0, 0.2, 12).repeat(5)
     noise = draw.normal(0, 0.02, 60)
-    old = {f"q{at}": {"m": 0.5} for at in range(60)}
-    new = {f"q{at}": {"m": 0.5 + user[at] + noise[at]} for at in range(60)}
-    about = {f"q{at}": {"user": f"u{at // 5}"} for at in range(60)}
+    old = {f"q{index}": {"m": 0.5} for index in range(60)}
+    new = {f"q{index}": {"m": 0.5 + user[index] + noise[index]} for index in range(60)}
+    about = {f"q{index}": {"user": f"u{index // 5}"} for index in range(60)}
     alone = power(compare_scores({"a": old, "b": new}), 0.05).table["needed"][0]
     clustered = compare_scores({"a": old, "b": new}, queries=about, cluster="user")
 

@@ -55,7 +55,7 @@ def test_results_compile(tmp_path: Path) -> None:
     """Scores, comparisons, explanations, bounds and curves, of runs with hostile names."""
     runs = dict(zip(NAMES, (demo.RUNS["bm25"], *demo.RUNS.values()), strict=True))
     measures = "nDCG(gain=exp2)@10 AP"
-    found = [
+    rows = [
         rankstone.evaluate(demo.QRELS, runs, measures),
         rankstone.compare(demo.QRELS, runs, measures, resamples=200),
         rankstone.compare(demo.QRELS, runs, measures, resamples=200, baseline="bm25"),
@@ -66,7 +66,7 @@ def test_results_compile(tmp_path: Path) -> None:
         rankstone.diff(runs["bm25"], runs["tfidf"], "RBO(p=0.9)"),
     ]
 
-    text = compiled(tmp_path, *(result.to_latex() for result in found))
+    text = compiled(tmp_path, *(result.to_latex() for result in rows))
 
     assert text.count(r"a_b & 50 % #1 {x} ~^\input{secret}") >= 4
     assert "Inconclusive" in text
@@ -76,21 +76,25 @@ def test_letters_in_a_paper_are_those_of_the_leaderboard(tmp_path: Path) -> None
     """A floating table of many systems: one tabular, a caption, and each system's letters."""
     draw = np.random.default_rng(5)
     matrix = draw.normal(np.linspace(0.3, 0.7, 9), 0.1, (40, 9)).clip(0, 1)
-    systems = [f"s{at}" for at in range(9)]
+    systems = [f"s{index}" for index in range(9)]
     scores = pl.DataFrame(matrix, systems).with_columns(
-        query_id=pl.Series([f"q{at}" for at in range(40)])
+        query_id=pl.Series([f"q{index}" for index in range(40)])
     )
     rows = scores.unpivot(systems, index="query_id", variable_name="run").with_columns(
         measure=pl.lit("nDCG@10")
     )
-    found = rankstone.compare_scores(rows, resamples=500)
-    source = found.to_latex(table="means", caption=True, names={"s8": "Our & best"})
+    comparison = rankstone.compare_scores(rows, resamples=500)
+    source = comparison.to_latex(
+        table="means", caption=True, names={"s8": "Our & best"}
+    )
 
     text = compiled(tmp_path, source)
 
     assert source.count(r"\begin{tabular}") == 1
     for system, mean, letters in (
-        found.leaderboard("nDCG@10").select("system", "mean", "letters").iter_rows()
+        comparison.leaderboard("nDCG@10")
+        .select("system", "mean", "letters")
+        .iter_rows()
     ):
         name = {"s8": "Our & best"}.get(system, system)
         assert re.search(

@@ -37,15 +37,15 @@ def late_constants(path: Path) -> list[str]:
 
 
 def _names(node: ast.AST) -> list[str]:
-    return [one.id for one in ast.walk(node) if isinstance(one, ast.Name)]
+    return [item.id for item in ast.walk(node) if isinstance(item, ast.Name)]
 
 
 def test_constants_stand_above_functions() -> None:
     """Nowhere in the rooms that were walked, and in ever fewer files elsewhere."""
     late = {
-        name: found
+        name: result
         for name, path in house.modules().items()
-        if (found := late_constants(path)) and name not in TABLES
+        if (result := late_constants(path)) and name not in TABLES
     }
 
     assert {name: late[name] for name in late if house.room(name) in WALKED} == {}

@@ -35,36 +35,39 @@ from rankstone.hits.alignment_options import AlignmentOptions
 QRELS = {"q1": {"d1": 3, "d2": 2, "d3": 1, "d4": 0}, "q2": {"x": 0}}
 RUN = {"q1": {"d2": 4.0, "d1": 3.0, "d4": 2.0, "d3": 1.0}, "q2": {"x": 1.0}}
 ENTRIES = [
-    (one, entry) for one in conventions() for entry in one.entries if not entry.of_lists
+    (item, entry)
+    for item in conventions()
+    for entry in item.entries
+    if not entry.of_lists
 ]
 
 
-@each("one", conventions(), ids=str)
-def test_a_data_file_says_what_a_library_is(one: Convention) -> None:
+@each("result", conventions(), ids=str)
+def test_a_data_file_says_what_a_library_is(result: Convention) -> None:
     """Every library has a name, a version, a place, a sentence, and no spelling twice."""
-    assert re.fullmatch(r"[a-z][a-z0-9_]*(-[a-z][a-z0-9_]*)*", one.name)
-    assert re.fullmatch(r"\d[\w.]*", one.version)
-    assert one.url.startswith("https://")
-    assert one.about.endswith(".")
-    assert all(re.fullmatch(r"\S+ on \d{4}-\d\d-\d\d", text) for text in one.checked)
-    spellings = [text for entry in one.entries for text in entry.spellings]
+    assert re.fullmatch(r"[a-z][a-z0-9_]*(-[a-z][a-z0-9_]*)*", result.name)
+    assert re.fullmatch(r"\d[\w.]*", result.version)
+    assert result.url.startswith("https://")
+    assert result.about.endswith(".")
+    assert all(re.fullmatch(r"\S+ on \d{4}-\d\d-\d\d", text) for text in result.checked)
+    spellings = [text for entry in result.entries for text in entry.spellings]
     assert len(set(spellings)) == len(spellings)
-    assert convention(str(one)) is one
+    assert convention(str(result)) is result
 
 
 @each(
-    ("one", "entry"),
+    ("result", "entry"),
     ENTRIES,
     ids=lambda v: str(v) if isinstance(v, Convention) else v.spelling,
 )
 def test_an_entry_is_a_measure_and_options_of_ours(
-    one: Convention, entry: Entry
+    result: Convention, entry: Entry
 ) -> None:
     """Every measure can be made, under options that exist and that it is not refused with."""
     text = re.sub(r"<k>", "7", entry.spelling)
     text = re.sub(r"\.<\w+>", ".5", text)  # ranx writes rbp.5
     text = re.sub(r"<\w+>", "0.5", text)
-    (reading,) = one.read([text])
+    (reading,) = result.read([text])
     aligned = {
         name: value for name, value in reading.options.items() if name != "one_group"
     }
@@ -100,13 +103,13 @@ def test_a_replay_has_the_card_under_its_name() -> None:
 
 
 def test_numbers_come_under_the_librarys_names() -> None:
-    """Two measures that differ in nothing but the worth of an empty query are told apart."""
-    found = by("xgboost", "ndcg@4", "ndcg@4-")
-    assert list(found) == ["ndcg@4", "ndcg@4-"]
-    assert found["ndcg@4"] == pytest.approx((0.835448 + 1) / 2, abs=1e-6)
-    assert found["ndcg@4-"] == pytest.approx((0.835448 + 0) / 2, abs=1e-6)
-    assert by("xgboost-3.2.7", "nDCG@4") == {"ndcg@4": found["ndcg@4"]}
-    assert by("XGBoost 3.2", "ndcg@4") == {"ndcg@4": found["ndcg@4"]}
+    """Two measures that differ in nothing but the worth of an empty query are distinguished."""
+    values = by("xgboost", "ndcg@4", "ndcg@4-")
+    assert list(values) == ["ndcg@4", "ndcg@4-"]
+    assert values["ndcg@4"] == pytest.approx((0.835448 + 1) / 2, abs=1e-6)
+    assert values["ndcg@4-"] == pytest.approx((0.835448 + 0) / 2, abs=1e-6)
+    assert by("xgboost-3.2.7", "nDCG@4") == {"ndcg@4": values["ndcg@4"]}
+    assert by("XGBoost 3.2", "ndcg@4") == {"ndcg@4": values["ndcg@4"]}
 
 
 def joined(listed: str, judged: dict[str, float], k: int, gain: Any) -> float | None:
@@ -136,11 +139,11 @@ def test_recommenders_joins_copies_with_copies() -> None:
         ", score_type='exp'": lambda g: 2.0**g - 1,
     }
     wrong = []
-    for judged, (said, gain) in product(
+    for judged, (message, gain) in product(
         ({"a": 1.0}, {"a": 2.0, "b": 1.0}), gains.items()
     ):
         for k in (1, 2, 4):
-            measure = f"ndcg_at_k(k={k}{said})"
+            measure = f"ndcg_at_k(k={k}{message})"
             scores = rankstone.evaluate(
                 dict.fromkeys(lists, judged), run, measure, convention="recommenders"
             )
@@ -153,30 +156,30 @@ def test_recommenders_joins_copies_with_copies() -> None:
     assert not wrong, (len(wrong), wrong[:3])
 
 
-@each(("one", "entry"), [pair for pair in ENTRIES if pair[1].last_rank], ids=str)
+@each(("result", "entry"), [pair for pair in ENTRIES if pair[1].last_rank], ids=str)
 def test_cutoffs_beyond_the_last_rank_of_a_library_act_as_it(
-    one: Convention, entry: Entry
+    result: Convention, entry: Entry
 ) -> None:
     """cwl_eval, also within ir_measures, looks at 1000 ranks: a larger cutoff has no other number."""
     if "k" not in entry.places:
         return
-    at = {
+    position = {
         k: re.sub(r"<\w+>", "0.5", entry.spelling.replace("<m>", "3").replace("<k>", k))
         for k in ("1000", "1001", "1002", "5000")
     }
     qrels = {"q1": {"a": 1.0, "b": 1.0, "c": 0.0}}
     run = {"q1": ["b", "x", *map(str, range(997)), "c", "a"]}
-    options: dict[str, Any] = {"convention": str(one)}
-    value = rankstone.evaluate(qrels, run, at["1000"], **options).to_dict()["run"]
+    options: dict[str, Any] = {"convention": str(result)}
+    value = rankstone.evaluate(qrels, run, position["1000"], **options).to_dict()["run"]
     limit = entry.cutoff_limit[0] if entry.cutoff_limit else 5000
-    for k, measure in at.items():
+    for k, measure in position.items():
         if int(k) > limit:
             with pytest.raises(BadParameter) as raised:
                 rankstone.evaluate(qrels, run, measure, **options)
             assert str(raised.value.fix).endswith(measure.replace(k, str(limit)))
         else:
             deeper = rankstone.evaluate(qrels, run, measure, **options).to_dict()["run"]
-            assert deeper == {measure: value[at["1000"]]}
+            assert deeper == {measure: value[position["1000"]]}
 
 
 def test_a_thousand_ranks_by_hand() -> None:
@@ -199,7 +202,7 @@ print(min(len(a) for a in lists if (np.argsort(a) != np.argsort(a, kind="stable"
 
 
 @pytest.mark.parametrize(("disabled", "rows"), [("", 4), ("X86_V4 X86_V3", 17)])
-def test_the_order_of_ties_is_said_as_numpy_has_it(disabled: str, rows: int) -> None:
+def test_the_order_of_ties_is_stated_as_numpy_has_it(disabled: str, rows: int) -> None:
     """scikit-learn's ``ignore_ties=True`` is NumPy's sort: from how many rows on it is the processor's."""
     simd: Any = np.show_config(mode="dicts")
     if "X86_V3" not in simd["SIMD Extensions"].get("found", ()):
@@ -223,7 +226,7 @@ def test_queries_that_only_some_measures_count() -> None:
     missing = {**QRELS, "q3": {"y": 1}}
     scores = (
         rankstone.evaluate(missing, RUN, "MRR@4 NDCG@4", convention="beir")
-        if known("beir")
+        if is_listed("beir")
         else None
     )
     if scores is not None:
@@ -232,8 +235,8 @@ def test_queries_that_only_some_measures_count() -> None:
         assert n["NDCG@4"] == 2
 
 
-def known(name: str) -> bool:
-    return any(one.name == name for one in conventions())
+def is_listed(name: str) -> bool:
+    return any(item.name == name for item in conventions())
 
 
 @pytest.mark.parametrize(
@@ -290,20 +293,20 @@ def test_a_labelled_table_by_convention() -> None:
     table = pl.DataFrame(
         {"query_id": ["q"] * 3, "score": [3.0, 2.0, 2.0], "label": [0, 1, 2]}
     )
-    found = rankstone.evaluate(
+    record = rankstone.evaluate(
         table=table, measures="ndcg@2", convention="xgboost"
     ).to_dict()
     expected = rankstone.evaluate(
         table=table, measures="nDCG(gain=exp2)@2", ties="input"
     ).to_dict()
-    assert list(found["run"].values()) == list(expected["run"].values())
+    assert list(record["run"].values()) == list(expected["run"].values())
 
 
 def test_two_libraries_side_by_side() -> None:
     """What differs is named; a library agrees with itself."""
-    one = convention("xgboost")
-    assert all(not row.options for row in compare(one, one))
-    assert {row.measure for row in compare(one, one)} >= {"nDCG@k", "AP@k"}
+    item = convention("xgboost")
+    assert all(not row.options for row in compare(item, item))
+    assert {row.measure for row in compare(item, item)} >= {"nDCG@k", "AP@k"}
 
 
 def run(*arguments: object) -> str:
@@ -342,10 +345,10 @@ def test_the_command_line_tells(tmp_path: Any) -> None:
 
 
 def test_a_library_that_raises_is_followed() -> None:
-    """Lists a library cannot take, and means over nobody, are errors under its name, with the reason."""
-    one = {"q": {"a": 1, "b": 0}}
+    """Lists a library cannot take, and means over no query, are errors under its name, with the reason."""
+    item = {"q": {"a": 1, "b": 0}}
     with pytest.raises(rankstone.InputError, match="a list of one document") as caught:
-        rankstone.evaluate(one, {"q": ["a"]}, "ndcg_score", convention="sklearn")
+        rankstone.evaluate(item, {"q": ["a"]}, "ndcg_score", convention="sklearn")
     assert caught.value.where == "query q"
     with pytest.raises(rankstone.InputError, match="no query has a relevant item"):
         rankstone.evaluate(
@@ -361,7 +364,7 @@ def test_a_library_that_raises_is_followed() -> None:
 
 
 def test_one_query_without_a_value_may_spoil_the_mean() -> None:
-    """Where a library lets NaN into its mean, ours has no value; the query is still told apart."""
+    """Where a library lets NaN into its mean, ours has no value; the query is still distinguished."""
     qrels, run = (
         {"q1": {"a": 1}, "q2": {"b": 1, "c": 0}},
         {"q1": ["a"], "q2": ["c", "b"]},
@@ -391,7 +394,7 @@ def test_lists_of_all_queries_as_one() -> None:
         )
 
 
-def test_what_is_asked_beside_changes_nothing() -> None:
+def test_what_is_computed_beside_changes_nothing() -> None:
     """A number of a library is the same, whatever else is computed from the same lists."""
     qrels = {"u": {"a": 1}}
     run = (["u"] * 5, ["a", "x", "b", "a", "c"], [5.0, 4.0, 3.0, 2.0, 1.0])
@@ -427,16 +430,17 @@ def test_rank_biased_precision_of_trec_eval_is_graded() -> None:
 
 def test_a_mean_is_added_up_as_trec_eval_does() -> None:
     """Where the fourth decimal is a tie, a loop over the sorted ids decides it, as in the program."""
-    queries = [f"t{at}" for at in range(100)]
-    found = [at * 5 % 14 for at in range(99)]  # relevant among 200 retrieved
-    counts = dict(zip(queries, [*found, 665 - sum(found)], strict=True))
+    queries = [f"t{index}" for index in range(100)]
+    values = [index * 5 % 14 for index in range(99)]  # relevant among 200 retrieved
+    counts = dict(zip(queries, [*values, 665 - sum(values)], strict=True))
     qrels = {
-        q: {f"d{at}": 1 for at in range(max(count, 1))} for q, count in counts.items()
+        q: {f"d{index}": 1 for index in range(max(count, 1))}
+        for q, count in counts.items()
     }
     run = {
         q: [
-            *(f"d{at}" for at in range(count)),
-            *(f"x{at}" for at in range(200 - count)),
+            *(f"d{index}" for index in range(count)),
+            *(f"x{index}" for index in range(200 - count)),
         ]
         for q, count in counts.items()
     }
@@ -461,21 +465,23 @@ def test_query_ids_a_library_takes_for_one_are_named() -> None:
         assert merged.endswith("as one query: 2010-1, 2011-1, 01")
         assert refused.endswith("end in a number: q8")
     numbers = {q: {"d": 1} for q in ("1", "2", "wt-3")}
-    told = rankstone.evaluate(
+    evaluation = rankstone.evaluate(
         numbers, {q: ["d"] for q in numbers}, "err@5", convention="gdeval"
     )
-    assert not any("query ids" in one for one in told.audit.runs["run"].warnings)
+    assert not any(
+        "query ids" in warning for warning in evaluation.audit.runs["run"].warnings
+    )
 
 
 def test_gains_of_lightgbm_are_a_table() -> None:
     """label_gain is given as it is there, and a label beyond it is an error; all gains 0 count 1."""
     spelled = "ndcg@3[label_gain=0,1,2.5,20]"
-    found = by("lightgbm", spelled, "ndcg@3[label_gain=0,0,0,0]")
+    values = by("lightgbm", spelled, "ndcg@3[label_gain=0,0,0,0]")
     ideal = 20 + 2.5 / math.log2(3) + 1 / 2
-    assert found[spelled] == pytest.approx(
+    assert values[spelled] == pytest.approx(
         ((2.5 + 20 / math.log2(3)) / ideal + 1) / 2, abs=1e-15
     )
-    assert found["ndcg@3[label_gain=0,0,0,0]"] == 1
+    assert values["ndcg@3[label_gain=0,0,0,0]"] == 1
     with pytest.raises(BadValue, match="no gain for grade 3"):
         by("lightgbm", "ndcg@3[label_gain=0,1,3]")
     with pytest.raises(UnknownMeasure, match="label_gain=<gains>"):
@@ -500,10 +506,10 @@ def test_a_label_of_catboost_is_a_share_of_a_row() -> None:
         t * (1 - u) * ((s > v) + (s == v) / 2) for s, t in rows for v, u in rows
     )
     run = {"q": {"a": 4, "b": 3, "c": 3, "d": 1}}
-    found = rankstone.evaluate(
+    record = rankstone.evaluate(
         {"q": labels}, run, "QueryAUC", convention="catboost"
     ).to_dict()
-    assert found["run"]["QueryAUC"] == pytest.approx(pairs / (1.75 * 2.25), abs=1e-15)
+    assert record["run"]["QueryAUC"] == pytest.approx(pairs / (1.75 * 2.25), abs=1e-15)
     whole = rankstone.evaluate(
         {"q": {"a": 1, "c": 1}}, run, "QueryAUC", convention="catboost"
     ).to_dict()
@@ -516,10 +522,10 @@ def test_labels_of_ranklib_above_the_scale() -> None:
     """They satisfy with a chance above 1, as in its loop; Best is the highest label down to the cutoff."""
     qrels, run = {"q": {"a": 5, "b": 3, "c": 1}}, {"q": ["c", "a", "x", "b"]}
     value = 1 / 16 + 15 / 16 * (31 / 16) / 2 + 15 / 16 * (1 - 31 / 16) * (7 / 16) / 4
-    found = rankstone.evaluate(
+    record = rankstone.evaluate(
         qrels, run, "ERR Best Best@1 ERR@1[gmax=5]", convention="ranklib"
     ).to_dict()
-    assert found["run"] == {
+    assert record["run"] == {
         "ERR": pytest.approx(value),
         "Best": 5.0,
         "Best@1": 1.0,
@@ -541,10 +547,10 @@ def test_samples_of_sentence_transformers_have_both_sides() -> None:
         "dot_precision@2",
         "cosine_mrr@2",
     ]
-    found = rankstone.evaluate(
+    value = rankstone.evaluate(
         qrels, run, texts, convention="sentence-transformers"
     ).to_dict()["run"]
-    assert list(found.values()) == [0.5, 1, 0.5, 1, 0.5, 1]
+    assert list(value.values()) == [0.5, 1, 0.5, 1, 0.5, 1]
 
 
 @pytest.mark.parametrize(
@@ -560,10 +566,10 @@ def test_grades_of_every_subtopic_are_looked_at(library: str, measure: str) -> N
 def test_an_empty_list_of_elliot_counts() -> None:
     """A user who is shown nothing is in its recommendations and scores 0; one without a list is not."""
     qrels, run = {"u": {"a": 1}, "v": {"b": 1}, "w": {"c": 1}}, {"u": ["a"], "v": []}
-    found = rankstone.evaluate(
+    value = rankstone.evaluate(
         qrels, run, "nDCG@1 Precision@1 GAUC", convention="elliot"
     ).to_dict()["run"]
-    assert list(found.values()) == [0.5, 0.5, 0.5]
+    assert list(value.values()) == [0.5, 0.5, 0.5]
 
 
 #: graded lists, whose numbers are worked out by hand from what the tools' pages and sources say
@@ -596,14 +602,14 @@ GAINS = 3 / math.log2(2) + 7 / math.log2(4)
 def test_tools_that_were_read_and_not_run(text: str, value: float) -> None:
     """Their measures, on one list."""
     library, measure = text.split()
-    found = rankstone.evaluate(*GRADED, measure, convention=library).to_dict()["run"]
-    assert found == {measure: pytest.approx(value, abs=1e-15)}
+    values = rankstone.evaluate(*GRADED, measure, convention=library).to_dict()["run"]
+    assert values == {measure: pytest.approx(value, abs=1e-15)}
 
 
 def test_the_example_of_vertex_ai_search() -> None:
     """Its reference gives 0.693 for two relevant documents at ranks 2 and 3 (QualityMetrics.doc_ndcg)."""
     qrels, run = {"q": {"D1": 1, "D2": 1}}, {"q": ["D3", "D1", "D2"]}
-    found = rankstone.evaluate(
+    value = rankstone.evaluate(
         qrels, run, "docNdcg.top3", convention="vertex"
     ).to_dict()["run"]
-    assert found["docNdcg.top3"] == pytest.approx(0.693, abs=5e-4)
+    assert value["docNdcg.top3"] == pytest.approx(0.693, abs=5e-4)

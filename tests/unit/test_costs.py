@@ -81,13 +81,13 @@ def test_an_agent_pays_by_the_call(measure: str, expected: float) -> None:
 def test_costs_of_documents_in_a_table() -> None:
     """Chunks that a table describes have its costs; ``characters`` are those of their text."""
     documents = {"x": {"text": "four"}, "a": {"text": "ab"}}
-    found = rankstone.evaluate(
+    scores = rankstone.evaluate(
         {"q": {"a": 1}},
         {"q": ["x", "a"]},
         "Cost(column=characters)",
         documents=documents,
     )
-    assert found.to_dict() == {"run": {"Cost(column=characters)": 6.0}}
+    assert scores.to_dict() == {"run": {"Cost(column=characters)": 6.0}}
 
 
 def test_percentiles_have_intervals() -> None:
@@ -101,7 +101,7 @@ def test_percentiles_have_intervals() -> None:
         np.quantile(tokens, 0.95),
     ]
     assert rankstone.intervals(scores)["high"].to_list() == [None, None]
-    many = {f"q{at}": {"a": 1} for at in range(200)}
+    many = {f"q{index}": {"a": 1} for index in range(200)}
     run = pl.DataFrame(
         {"query_id": list(many), "doc_id": "a", "score": 1.0, "ms": list(range(200))}
     )
@@ -124,10 +124,10 @@ def test_quantile_intervals_cover(n: int, share: float) -> None:
     )
     assert chance >= 0.95
     narrower = [(first + 1, last)] * (first > 0) + [(first, last - 1)] * (last <= n)
-    for one, other in narrower:
+    for single, other in narrower:
         tail = sum(
             math.comb(n, k) * share**k * (1 - share) ** (n - k)
-            for k in (*range(one), *range(other, n + 1))
+            for k in (*range(single), *range(other, n + 1))
         )
         assert tail > 0.025
 
@@ -143,7 +143,7 @@ def test_quantile_intervals_cover(n: int, share: float) -> None:
     ],
 )
 def test_refused(measure: str, kind: type[Exception], message: str) -> None:
-    """What is not said cannot be guessed."""
+    """What is not stated cannot be guessed."""
     with pytest.raises(kind, match=message):
         rankstone.evaluate(JUDGED, RUN, measure)
 
@@ -151,23 +151,23 @@ def test_refused(measure: str, kind: type[Exception], message: str) -> None:
 def systems() -> tuple[dict[str, Any], dict[str, Any]]:
     """Return judgments and four systems: small and cheap, large, as large and dearer, worse and dearest."""
     draw = np.random.Generator(np.random.Philox(3))
-    judged = {f"q{at:02}": {"a": 1} for at in range(60)}
-    found = draw.random(60) < 0.85
+    judged = {f"q{index:02}": {"a": 1} for index in range(60)}
+    retrieved = draw.random(60) < 0.85
     runs = {}
     for name, hit, cost in (
-        ("small", found & (draw.random(60) < 0.55), 40.0),
-        ("large", found, 120.0),
-        ("dearer", found, 165.0),
-        ("worst", found & (draw.random(60) < 0.5), 200.0),
+        ("small", retrieved & (draw.random(60) < 0.55), 40.0),
+        ("large", retrieved, 120.0),
+        ("dearer", retrieved, 165.0),
+        ("worst", retrieved & (draw.random(60) < 0.5), 200.0),
     ):
         rows = [
             {
                 "query_id": query,
-                "doc_id": "a" if hit[at] else "x",
+                "doc_id": "a" if hit[index] else "x",
                 "score": 1.0,
-                "ms": cost + at % 7,
+                "ms": cost + index % 7,
             }
-            for at, query in enumerate(judged)
+            for index, query in enumerate(judged)
         ]
         runs[name] = pl.DataFrame(rows)
     return judged, runs
@@ -176,9 +176,10 @@ def systems() -> tuple[dict[str, Any], dict[str, Any]]:
 def test_dominated_systems_are_marked(tmp_path: Any) -> None:
     """Equal quality at a higher cost, and lower quality at a higher cost: in frame, table and page."""
     judged, runs = systems()
-    found = rankstone.compare(judged, runs, ["R@1", "Cost(column=ms, per=query)"])
+    comparison = rankstone.compare(judged, runs, ["R@1", "Cost(column=ms, per=query)"])
     rows = {
-        row["system"]: row for row in found.quality_and_cost().iter_rows(named=True)
+        row["system"]: row
+        for row in comparison.quality_and_cost().iter_rows(named=True)
     }
     assert rows["small"]["dominated_by"] == rows["large"]["dominated_by"] == []
     assert rows["dearer"]["dominated_by"] == ["large"]
@@ -190,13 +191,13 @@ def test_dominated_systems_are_marked(tmp_path: Any) -> None:
     )
     assert (
         rows["large"]["p50_low"]
-        == quantile_interval([120.0 + at % 7 for at in range(60)], 0.5)[0]
+        == quantile_interval([120.0 + index % 7 for index in range(60)], 0.5)[0]
     )
     assert rows["large"]["p95_high"] is None
-    text = str(found)
+    text = str(comparison)
     assert "Quality and Cost(column=ms, per=query)" in text
     assert "dominated by" in " ".join(text.split())
-    rankstone.report(found, tmp_path / "page.html")
+    rankstone.report(comparison, tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert '<section id="cost">' in page
     assert page.count("<circle class=") == 4
@@ -206,8 +207,8 @@ def test_without_costs_there_is_no_such_table() -> None:
     """Nor where the cost itself is the primary measure."""
     judged, runs = systems()
     assert "Quality and" not in str(rankstone.compare(judged, runs, "R@1"))
-    found = rankstone.compare(judged, runs, ["Cost(column=ms, per=query)", "R@1"])
-    assert found.quality_and_cost().is_empty()
+    comparison = rankstone.compare(judged, runs, ["Cost(column=ms, per=query)", "R@1"])
+    assert comparison.quality_and_cost().is_empty()
 
 
 def test_what_is_repeated_in_rows_is_not_added_for_units() -> None:
@@ -227,10 +228,10 @@ def test_what_is_repeated_in_rows_is_not_added_for_units() -> None:
         "Cost(column=tokens)",
         "Cost(column=tokens)@tokens(7)",
     ]
-    found = rankstone.evaluate(
+    value = rankstone.evaluate(
         {"q": {"a": 1}}, run, measures, unit="document"
     ).to_dict()["run"]
-    assert list(found.values()) == [1.0, 50.0, 21.0, 7.0]
+    assert list(value.values()) == [1.0, 50.0, 21.0, 7.0]
 
 
 def test_lists_without_costs_have_no_budget() -> None:

@@ -51,8 +51,8 @@ def trace(
     return rankstone.curve(qrels, run, curves, **options)
 
 
-def means(found: Curves, curve: str | None = None) -> list[float]:
-    return found.mean().filter(curve=curve or str(found.curves[0]))["mean"].to_list()
+def means(curves: Curves, curve: str | None = None) -> list[float]:
+    return curves.mean().filter(curve=curve or str(curves.curves[0]))["mean"].to_list()
 
 
 W11, W12 = "OXOOOOXXXO", "XOXXOOOXOO"
@@ -61,11 +61,11 @@ W11, W12 = "OXOOOOXXXO", "XOXXOOOXOO"
 # -- worked examples -----------------------------------------------------------------------------------
 def test_the_first_list_of_the_tutorial() -> None:
     """Hits at 1, 3, 4, 5, 6, 10 of 6: precision 1 up to recall 1/6, 5/6 up to 5/6, then 6/10."""
-    found = means(trace({"q": W11}))
+    result = means(trace({"q": W11}))
 
-    assert found == pytest.approx([1, 1, *[5 / 6] * 7, 6 / 10, 6 / 10])
-    assert sum(found) / 11 == pytest.approx((1 * 2 + 5 / 6 * 7 + 3 / 5 * 2) / 11)
-    assert sum(found) / 11 == pytest.approx(0.821212, abs=5e-7)
+    assert result == pytest.approx([1, 1, *[5 / 6] * 7, 6 / 10, 6 / 10])
+    assert sum(result) / 11 == pytest.approx((1 * 2 + 5 / 6 * 7 + 3 / 5 * 2) / 11)
+    assert sum(result) / 11 == pytest.approx(0.821212, abs=5e-7)
 
 
 def test_the_second_list_of_the_tutorial() -> None:
@@ -85,10 +85,10 @@ def test_three_readings_of_a_level(
     interp: str, middle: list[float], average: float
 ) -> None:
     """Hits at 1, 2, 5 of 3: who reaches recall 0.7 and 0.8 depends on how r·R is rounded."""
-    found = means(trace({"q": "OOXXOXX"}, f"PR(interp={interp})"))
+    result = means(trace({"q": "OOXXOXX"}, f"PR(interp={interp})"))
 
-    assert found == [*[1] * 7, *middle, 3 / 5, 3 / 5]
-    assert sum(found) / 11 == pytest.approx(average, abs=5e-5)
+    assert result == [*[1] * 7, *middle, 3 / 5, 3 / 5]
+    assert sum(result) / 11 == pytest.approx(average, abs=5e-5)
 
 
 def test_corners_without_interpolation() -> None:
@@ -104,8 +104,8 @@ def test_corners_without_interpolation() -> None:
 
 def test_the_mean_over_two_queries_with_its_spread() -> None:
     """Macro mean, sample SD, SE, quantile band, least and largest at recall 0 and 1."""
-    found = trace({"a": W11, "b": W12}, "PR(levels=2)", band=(0.25, 0.75)).mean()
-    first, last = found.iter_rows(named=True)
+    mean = trace({"a": W11, "b": W12}, "PR(levels=2)", band=(0.25, 0.75)).mean()
+    first, last = mean.iter_rows(named=True)
 
     assert first["mean"] == (1 + 6 / 10) / 2
     assert first["sd"] == pytest.approx(math.sqrt(2 * 0.2**2))
@@ -120,11 +120,11 @@ def test_the_mean_over_two_queries_with_its_spread() -> None:
 
 def test_the_micro_curve_pools_documents() -> None:
     """At each rank Σ h_k / (k · queries) over Σ h_k / Σ R; queries without a relevant document stay out."""
-    found = trace({"a": "OX", "b": "XOO", "c": "XX"}).micro()
+    value = trace({"a": "OX", "b": "XOO", "c": "XX"}).micro()
 
-    assert found["k"].to_list() == [1, 2, 3]
-    assert found["x"].to_list() == [1 / 3, 2 / 3, 3 / 3]
-    assert found["y"].to_list() == [1 / 2, 2 / 4, 3 / 6]
+    assert value["k"].to_list() == [1, 2, 3]
+    assert value["x"].to_list() == [1 / 3, 2 / 3, 3 / 3]
+    assert value["y"].to_list() == [1 / 2, 2 / 4, 3 / 6]
 
 
 def test_roc_corners() -> None:
@@ -159,10 +159,10 @@ FIRST_HITS = {"a": "XXO", "b": "XOX", "c": "OXX"}
 
 def test_reciprocal_rank_over_k_and_the_cutoff_that_reaches_a_target() -> None:
     """First hits at 3, 2, 1: MRR@1, 2, 3 is 1/3, 1/2, 11/18; 0.5 is reached at 2, 0.6 at 3, 0.7 never."""
-    found = trace(FIRST_HITS, "RR@1..3")
-    reached = found.reach([0.5, 0.6, 0.7])
+    curves = trace(FIRST_HITS, "RR@1..3")
+    reached = curves.reach([0.5, 0.6, 0.7])
 
-    assert means(found) == [1 / 3, 1 / 2, pytest.approx(11 / 18)]
+    assert means(curves) == [1 / 3, 1 / 2, pytest.approx(11 / 18)]
     assert reached["k"].to_list() == [2, 3, None]
     assert reached["grows"].all()
     assert reached["all_k"].null_count() == 3
@@ -182,31 +182,31 @@ def test_success_over_k_is_the_distribution_of_the_first_relevant_rank() -> None
 
 def test_aggregation_is_the_measures_own() -> None:
     """Pooled recall divides all hits by all relevant documents; a sum adds up, without an interval."""
-    found = trace(
+    curves = trace(
         {"a": "OX", "b": "XO"}, "R(agg=pooled)@1,2 NumRelRet@1,2", missed={"b": 2}
     )
 
-    assert means(found, "R(agg=pooled)@1,2") == [1 / 4, 2 / 4]
-    assert means(found, "NumRelRet@1,2") == [1, 2]
-    assert found.mean().filter(curve="NumRelRet@1,2")["ci_low"].null_count() == 2
-    assert found.reach(2).filter(curve="NumRelRet@1,2")["never"].to_list() == [None]
+    assert means(curves, "R(agg=pooled)@1,2") == [1 / 4, 2 / 4]
+    assert means(curves, "NumRelRet@1,2") == [1, 2]
+    assert curves.mean().filter(curve="NumRelRet@1,2")["ci_low"].null_count() == 2
+    assert curves.reach(2).filter(curve="NumRelRet@1,2")["never"].to_list() == [None]
 
 
 def test_weights_of_the_query_table_weigh_the_mean() -> None:
     """A query of weight 3 counts three times, in the mean and in every resample."""
     qrels, run = world({"a": "O", "b": "X"}, b=1)
     queries = {"a": {"weight": 3}, "b": {"weight": 1}}
-    found = rankstone.curve(qrels, run, "R(agg=weighted)@1,2", queries=queries)
+    curve = rankstone.curve(qrels, run, "R(agg=weighted)@1,2", queries=queries)
 
-    assert means(found) == [3 / 4, 3 / 4]
-    assert set(found.mean()["ci_high"]) == {1.0}
+    assert means(curve) == [3 / 4, 3 / 4]
+    assert set(curve.mean()["ci_high"]) == {1.0}
 
 
 def test_cutoffs_that_nothing_takes() -> None:
     """Cutoffs are refused where every curve has its own, and one cutoff may be a number."""
-    for asked in ("PR", "nDCG@1..5", "PR R@1,2"):
+    for text in ("PR", "nDCG@1..5", "PR R@1,2"):
         with pytest.raises(UsageError, match="cutoffs are for measures without one"):
-            parse_curves(asked, [1, 2])
+            parse_curves(text, [1, 2])
     assert [str(curve) for curve in parse_curves("PR R", 5)] == ["PR", "R@5"]
 
 
@@ -224,21 +224,21 @@ def test_queries_without_a_relevant_document_have_no_curve() -> None:
     """They are left out of PR and ROC and counted; a missing query is a curve at zero, or left out."""
     qrels, run = world({"a": "O", "b": "X", "c": "O"})
     del run["c"]
-    found = rankstone.curve(qrels, run, "PR")
+    curve = rankstone.curve(qrels, run, "PR")
     dropped = rankstone.curve(qrels, run, "PR", missing="drop", empty="drop")
 
-    assert found.counts().row(0)[2:] == (2, 1, 1, 0)
-    assert means(found) == [1 / 2] * 11
+    assert curve.counts().row(0)[2:] == (2, 1, 1, 0)
+    assert means(curve) == [1 / 2] * 11
     assert dropped.counts().row(0)[2:] == (1, 0, 0, 0)
     assert means(dropped) == [1] * 11
-    assert found.per_query["query_id"].unique().sort().to_list() == ["a", "c"]
+    assert curve.per_query["query_id"].unique().sort().to_list() == ["a", "c"]
 
 
 def test_queries_without_a_negative_have_no_roc() -> None:
     """One class only: undefined and counted."""
-    found = trace({"a": "OX", "b": "OO", "c": "XX"}, "ROC(negatives=judged)")
+    curves = trace({"a": "OX", "b": "OO", "c": "XX"}, "ROC(negatives=judged)")
 
-    assert found.counts().row(0)[2:] == (1, 0, 1, 1)
+    assert curves.counts().row(0)[2:] == (1, 0, 1, 1)
 
 
 def test_a_query_without_a_relevant_document_can_be_an_error() -> None:
@@ -249,14 +249,14 @@ def test_a_query_without_a_relevant_document_can_be_an_error() -> None:
         trace({"a": "X", "b": "OX", "c": "XO"}, empty="error")
 
 
-def test_nobody_has_a_curve() -> None:
+def test_no_query_has_a_curve() -> None:
     """Means are null, nothing crosses, and nothing fails."""
-    found = trace({"a": "X", "b": "XX"})
+    curves = trace({"a": "X", "b": "XX"})
 
-    assert found.mean()["mean"].null_count() == 11
-    assert found.noise()["mean"].to_list() == [None]
-    assert found.report()["counts"][0]["n"] == 0
-    assert found.crossings().is_empty()
+    assert curves.mean()["mean"].null_count() == 11
+    assert curves.noise()["mean"].to_list() == [None]
+    assert curves.report()["counts"][0]["n"] == 0
+    assert curves.crossings().is_empty()
 
 
 # -- noise -----------------------------------------------------------------------------------------------
@@ -282,11 +282,11 @@ def test_noise_of_average_precision() -> None:
 
 
 # -- two runs --------------------------------------------------------------------------------------------
-def two(one: Lists, other: Lists, curves: str, **options: Any) -> Curves:
+def two(result: Lists, other: Lists, curves: str, **options: Any) -> Curves:
     """Trace two runs over the same judgments."""
     qrels: dict[str, dict[str, int]] = {}
     runs: dict[str, dict[str, list[str]]] = {"a": {}, "b": {}}
-    for name, lists in (("a", one), ("b", other)):
+    for name, lists in (("a", result), ("b", other)):
         for query, marks in lists.items():
             relevant = iter(range(99))
             docs = [
@@ -334,21 +334,21 @@ def test_one_curve_above_the_other() -> None:
 
 
 def test_equal_runs_are_equal_everywhere() -> None:
-    """The same run twice: no crossing, nobody dominates, and no resample says otherwise."""
-    found = two({"a": W11, "b": W12}, {"a": W11, "b": W12}, "PR RR@1..3")
+    """The same run twice: no crossing, neither dominates, and no resample says otherwise."""
+    comparison = two({"a": W11, "b": W12}, {"a": W11, "b": W12}, "PR RR@1..3")
 
-    assert found.crossings().is_empty()
-    assert found.dominance()["equal"].to_list() == [11, 11, 3, 3]
-    assert found.dominance()["p"].to_list() == [1 / 1001] * 4
-    assert found.races(0.4).row(0, named=True)["same"] == 1.0
+    assert comparison.crossings().is_empty()
+    assert comparison.dominance()["equal"].to_list() == [11, 11, 3, 3]
+    assert comparison.dominance()["p"].to_list() == [1 / 1001] * 4
+    assert comparison.races(0.4).row(0, named=True)["same"] == 1.0
 
 
 def test_only_shared_queries_are_compared() -> None:
     """Where one run leaves a query out, the other one's curve is compared without it."""
-    found = two({"p": "OX", "q": "XO"}, {"p": "XO"}, "RR@1,2", missing="drop")
+    comparison = two({"p": "OX", "q": "XO"}, {"p": "XO"}, "RR@1,2", missing="drop")
 
-    assert found.counts()["n"].to_list() == [2, 1]
-    assert set(found.dominance()["n"]) == {1}
+    assert comparison.counts()["n"].to_list() == [2, 1]
+    assert set(comparison.dominance()["n"]) == {1}
 
 
 def test_a_race_to_a_target() -> None:
@@ -391,19 +391,19 @@ def test_a_cutoff_may_be_as_deep_as_any() -> None:
 
 
 def test_other_settings_for_the_same_curves() -> None:
-    """Intervals can be asked for again without reading anything."""
-    found = trace({"a": W11, "b": W12, "c": "XO"})
+    """Intervals can be computed again without reading anything."""
+    curves = trace({"a": W11, "b": W12, "c": "XO"})
     wide, narrow = (
-        found.with_resampling(confidence=0.99),
-        found.with_resampling(confidence=0.5),
+        curves.with_resampling(confidence=0.99),
+        curves.with_resampling(confidence=0.5),
     )
 
-    assert found.resampling == Resampling()
+    assert curves.resampling == Resampling()
     spans = [
-        (c.mean()["ci_high"] - c.mean()["ci_low"]).sum() for c in (wide, found, narrow)
+        (c.mean()["ci_high"] - c.mean()["ci_low"]).sum() for c in (wide, curves, narrow)
     ]
     assert spans == sorted(spans, reverse=True)
-    assert "seed 4" in found.with_resampling(seed=4).resampling_line()
+    assert "seed 4" in curves.with_resampling(seed=4).resampling_line()
 
 
 # -- refusals --------------------------------------------------------------------------------------------
@@ -447,25 +447,25 @@ def test_open_ties_are_refused_where_nothing_is_known(curve: str) -> None:
 def test_thresholds_are_known_under_open_ties() -> None:
     """PR(interp=none) has points between tie blocks only; its means stand there, too."""
     table = pl.DataFrame({"query_id": "q", "score": [2, 2, 1], "label": [1, 0, 1]})
-    found = rankstone.curve(table=table, curves="PR(interp=none, levels=3)")
+    curve = rankstone.curve(table=table, curves="PR(interp=none, levels=3)")
 
-    assert found.per_query.select("x", "y").rows() == [(1 / 2, 1 / 2), (1, 2 / 3)]
-    assert means(found) == [1 / 2, 1 / 2, 2 / 3]
-    assert found.micro().is_empty()
+    assert curve.per_query.select("x", "y").rows() == [(1 / 2, 1 / 2), (1, 2 / 3)]
+    assert means(curve) == [1 / 2, 1 / 2, 2 / 3]
+    assert curve.micro().is_empty()
 
 
 # -- files and reports -----------------------------------------------------------------------------------
 def test_points_are_written_whole(tmp_path: Path) -> None:
     """Parquet, CSV and JSON lines hold every query's points; JSON holds everything else."""
-    found = trace({"a": W11, "b": "X"}, "PR(levels=2) RR@1,2")
+    curves = trace({"a": W11, "b": "X"}, "PR(levels=2) RR@1,2")
     for name, write, read in (
-        ("a.parquet", found.write, pl.read_parquet),
-        ("a.csv", found.write, pl.read_csv),
-        ("a.jsonl", found.write, pl.read_ndjson),
+        ("a.parquet", curves.write, pl.read_parquet),
+        ("a.csv", curves.write, pl.read_csv),
+        ("a.jsonl", curves.write, pl.read_ndjson),
     ):
         write(tmp_path / name)
-        assert read(tmp_path / name).rows() == found.per_query.rows()
-    found.write(tmp_path / "a.json")
+        assert read(tmp_path / name).rows() == curves.per_query.rows()
+    curves.write(tmp_path / "a.json")
     text = (tmp_path / "a.json").read_text()
     assert '"seed": 0' in text
     assert "NaN" not in text

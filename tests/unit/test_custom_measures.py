@@ -98,7 +98,7 @@ def test_a_function_may_return_a_norm_and_take_the_cutoff() -> None:
 
 
 def test_a_wrong_answer_is_explained() -> None:
-    """A function that returns too few numbers, or no numbers, is told so."""
+    """A function that returns too few numbers, or no numbers, is refused with that reason."""
 
     @rankstone.measure("Short")
     def short(hits: Any) -> Any:
@@ -255,12 +255,12 @@ def test_a_user_model_of_ones_own_walks_like_ours() -> None:
         mine = score(
             f"CWL(max_grade=2, model=mine, output={output})".replace(", output=EU", "")
         )
-        known = score(
+        value = score(
             f"CWL(max_grade=2, model=INST, output={output}, T=2)".replace(
                 ", output=EU", ""
             )
         )
-        assert mine == pytest.approx(known, rel=1e-12)
+        assert mine == pytest.approx(value, rel=1e-12)
     assert "only the order of scores matters" in check_measure(
         "CWL(gain=binary, model=mine)@3"
     )
@@ -285,16 +285,16 @@ def test_a_user_model_walks_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_user_model_that_makes_no_sense_is_refused() -> None:
     """A chance lies between 0 and 1, one for each rank; a word in use stays what it is."""
-    rankstone.measures.register_continuation("mad", lambda *told: told[0])
+    rankstone.measures.register_continuation("mad", lambda *message: message[0])
     with pytest.raises(
         BadValue, match=r"model=mad returned probability 2 after rank 2"
     ):
         score("CWL(gain=binary, model=mad)")
-    rankstone.measures.register_continuation("short", lambda *told: told[0][:1] * 0)
+    rankstone.measures.register_continuation("short", lambda *text: text[0][:1] * 0)
     with pytest.raises(BadValue, match="model=short did not return one probability"):
         score("CWL(gain=binary, model=short)")
     with pytest.raises(BadParameter, match="model=INST cannot be registered"):
-        rankstone.measures.register_continuation("INST", lambda *told: told[1])
+        rankstone.measures.register_continuation("INST", lambda *output: output[1])
 
 
 def test_a_package_announces_measures(tmp_path: Path) -> None:

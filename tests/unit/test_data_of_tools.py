@@ -56,9 +56,9 @@ def test_read_as_they_are(tmp_path: Path, rows: list[dict[str, Any]]) -> None:
     """One file is both the judgments and the run; so are the records in Python."""
     name = lines(tmp_path / "data.jsonl", rows)
     frame = pl.DataFrame(rows)
-    for one in (name, rows, frame):
-        found = rankstone.evaluate(one, one, "R RR")
-        assert list(next(iter(found.to_dict().values())).values()) == [0.25, 0.25]
+    for case in (name, rows, frame):
+        scores = rankstone.evaluate(case, case, "R RR")
+        assert list(next(iter(scores.to_dict().values())).values()) == [0.25, 0.25]
     assert "read as" in str(rankstone.evaluate(name, name, "R"))
 
 
@@ -83,8 +83,8 @@ def test_a_question_twice_is_refused() -> None:
 
 def test_scores_of_what_was_retrieved_are_no_grades() -> None:
     rows = [{**RAGAS[0], "score": [0.9, 0.1]}, {**RAGAS[1], "score": []}]
-    found = rankstone.evaluate(rows, rows, "R RR")
-    assert list(next(iter(found.to_dict().values())).values()) == [0.25, 0.25]
+    scores = rankstone.evaluate(rows, rows, "R RR")
+    assert list(next(iter(scores.to_dict().values())).values()) == [0.25, 0.25]
 
 
 @pytest.mark.parametrize(
@@ -163,9 +163,9 @@ def test_names_of_libraries(tmp_path: Path) -> None:
     assert "one measure of Ragas" in run(
         "eval", name, "--convention", "ragas", "-m", "AP context_precision"
     )
-    found = run("identify", name, "--value", "0.77", "-m", "context_precision")
+    output = run("identify", name, "--value", "0.77", "-m", "context_precision")
     assert "of ragas-0.4 is 0.25000 on this data, which is not 0.77" in " ".join(
-        found.split()
+        output.split()
     )
     shown = run(
         "explain",
@@ -189,18 +189,18 @@ def test_own_names_win() -> None:
     other = [{**RAGAS[0], "reference_context_ids": ["x"], "gold": ["a"]}]
     renamed = {**names, "gold": "doc_id"}
     del renamed["reference_context_ids"]
-    found = rankstone.evaluate(other, {"q one?": ["a"]}, "R", columns=renamed)
-    assert found.to_dict() == {"run": {"R": 1.0}}
+    scores = rankstone.evaluate(other, {"q one?": ["a"]}, "R", columns=renamed)
+    assert scores.to_dict() == {"run": {"R": 1.0}}
 
 
 def test_renames_of_all_tables_are_suggested_at_once(tmp_path: Path) -> None:
     expected = lines(
         tmp_path / "expected.jsonl", [{"question": "q?", "relevant": ["a"]}]
     )
-    found = lines(
+    result = lines(
         tmp_path / "retrieved.jsonl", [{"question": "q?", "retrieved": ["a"]}]
     )
-    command = ["eval", expected, found, "-m", "R"]
+    command = ["eval", expected, result, "-m", "R"]
     error = CliRunner().invoke(cli, command).exception
     assert isinstance(error, MissingColumn)
     option = str(error.fix).partition("--columns ")[2].partition(" ")[0]
@@ -241,9 +241,9 @@ def test_lists_within_lists_are_calls(tmp_path: Path) -> None:
         rankstone.evaluate(qrels, name, "R")
     columns = {"results.id": "doc_id", "results.call": "call"}
     measures = "R@calls(1) R@calls(2) RR"
-    found = rankstone.evaluate(qrels, name, measures, columns=columns, order="input")
-    assert list(found.per_query.filter(query_id="q1")["value"]) == [0.5, 1.0, 0.5]
-    assert list(found.per_query.filter(query_id="q2")["value"]) == [0.0] * 3
+    scores = rankstone.evaluate(qrels, name, measures, columns=columns, order="input")
+    assert list(scores.per_query.filter(query_id="q1")["value"]) == [0.5, 1.0, 0.5]
+    assert list(scores.per_query.filter(query_id="q2")["value"]) == [0.0] * 3
 
 
 def test_ids_within_lists(tmp_path: Path) -> None:
@@ -255,7 +255,7 @@ def test_ids_within_lists(tmp_path: Path) -> None:
     ]
     name = lines(tmp_path / "run.jsonl", rows)
     columns = {"found": "doc_id", "found.call": "call"}
-    found = rankstone.evaluate(
+    scores = rankstone.evaluate(
         {"q": {"c": 1}}, name, "RR R@calls(1)", columns=columns, order="input"
     )
-    assert found.to_dict()["run"] == {"RR": pytest.approx(1 / 3), "R@calls(1)": 0.0}
+    assert scores.to_dict()["run"] == {"RR": pytest.approx(1 / 3), "R@calls(1)": 0.0}

@@ -1,4 +1,4 @@
-"""Tables of databases are read as files are, in batches, and their passwords are shown to nobody."""
+"""Tables of databases are read as files are, in batches, and their passwords are never shown."""
 
 from __future__ import annotations
 
@@ -161,8 +161,8 @@ def test_a_relation_is_not_held_whole() -> None:
     assert connection.sql("SELECT 1").fetchall() == [(1,)]
 
 
-def test_only_columns_that_are_needed_are_asked_of_a_relation() -> None:
-    """A column that cannot even be computed does no harm where nobody wants it."""
+def test_only_columns_that_are_needed_are_read_from_a_relation() -> None:
+    """A column that cannot even be computed does no harm where it is not needed."""
     rows = "SELECT 'q' AS query_id, 'd' || i AS doc_id, -i AS score, error('never') AS note FROM range(5) t(i)"
     relation = duckdb.connect().sql(rows)
 
@@ -180,14 +180,14 @@ def test_an_ordered_relation_keeps_its_order() -> None:
 
 
 def test_relations_of_one_connection_side_by_side(filled: Path) -> None:
-    """Rows that are being read are held where their connection is asked for others; none are lost."""
+    """Rows that are being read are held where their connection must read others; none are lost."""
     with duckdb.connect(filled / "all.db", read_only=True) as connection:
         streams = [
             read_run(connection.table(name)).tables([pl.col("doc_id"), pl.col("score")])
             for name in ("run", "tidy", "run")
         ]
         begun = [[next(stream)] for stream in streams]
-        found = [
+        values = [
             pl.concat([*first, *stream])
             for first, stream in zip(begun, streams, strict=True)
         ]
@@ -198,7 +198,7 @@ def test_relations_of_one_connection_side_by_side(filled: Path) -> None:
     ]
     assert [
         frame.equals(rows)
-        for frame, rows in zip(found, [*expected, expected[0]], strict=True)
+        for frame, rows in zip(values, [*expected, expected[0]], strict=True)
     ] == [True] * 3
 
 
@@ -212,18 +212,18 @@ def test_relations_of_one_connection_in_two_threads(
     )
     measures = "Coverage@10 Novelty@10"
 
-    found = rankstone.beyond(
+    qualities = rankstone.beyond(
         connection.sql(run), measures, history=connection.sql(history)
     )
 
     frames = [connection.sql(rows).pl() for rows in (run, history)]
     assert (
-        found.to_dict()
+        qualities.to_dict()
         == rankstone.beyond(frames[0], measures, history=frames[1]).to_dict()
     )
 
 
-def test_a_connection_that_reads_something_else_is_told(
+def test_a_connection_that_reads_something_else_is_reported(
     connection: duckdb.DuckDBPyConnection,
 ) -> None:
     """A connection whose rows the user is reading has none for us; the message knows the way out."""
@@ -316,7 +316,7 @@ def test_a_table_of_queries_is_read(filled: Path, tmp_path: Path) -> None:
     )
     base = f"duckdb:{filled / 'all.db'}"
 
-    found = [
+    means = [
         rankstone.evaluate(
             f"{base}#qrels",
             f"{base}#tidy",
@@ -327,7 +327,7 @@ def test_a_table_of_queries_is_read(filled: Path, tmp_path: Path) -> None:
         for queries in (f"duckdb:{tmp_path / 'about.db'}#q", frame)
     ]
 
-    assert found[0].rows() == found[1].rows()
+    assert means[0].rows() == means[1].rows()
 
 
 def test_saved_scores_are_read(tmp_path: Path) -> None:
@@ -343,14 +343,14 @@ def test_saved_scores_are_read(tmp_path: Path) -> None:
         connection.execute("CREATE TABLE scores AS FROM frame")
     address = f"duckdb:{tmp_path / 'scores.db'}#scores"
 
-    found = rankstone.compare_scores(address)
+    comparison = rankstone.compare_scores(address)
 
     assert (
-        found.report()["comparisons"]
+        comparison.report()["comparisons"]
         == rankstone.compare_scores(frame).report()["comparisons"]
     )
-    assert set(found.inputs["scores"].values()) == {address}
-    assert found.hashes() == {}
+    assert set(comparison.inputs["scores"].values()) == {address}
+    assert comparison.hashes() == {}
 
 
 # -- types -----------------------------------------------------------------------------------------------
@@ -460,7 +460,7 @@ def test_rows_are_named_by_table(filled: Path) -> None:
     ],
 )
 def test_what_duckdb_refuses(filled: Path, rows: str, message: str) -> None:
-    """A table that is not there and SQL that cannot be run are told in one line, with the address."""
+    """A table that is not there and SQL that cannot be run are reported in one line, with the address."""
     address = f"duckdb:{filled / 'all.db'}{rows}"
     with pytest.raises(InputError, match=message) as raised:
         read_run(address).collect()
@@ -609,19 +609,19 @@ def test_addresses_that_say_too_little(address: str) -> None:
 
 def test_an_address_of_a_server_is_read() -> None:
     """Parameters are the server's own, all but the query, which is SQL as it stands and comes last."""
-    found = parse_address(
+    address = parse_address(
         "postgresql://ann@host:5432/db?sslmode=require&query=SELECT a, b FROM t WHERE c LIKE '%20' & d"
     )
 
-    assert found.place == "postgresql://ann@host:5432/db?sslmode=require"
-    assert found.query == "SELECT a, b FROM t WHERE c LIKE '%20' & d"
-    assert found.title.startswith(
+    assert address.place == "postgresql://ann@host:5432/db?sslmode=require"
+    assert address.query == "SELECT a, b FROM t WHERE c LIKE '%20' & d"
+    assert address.title.startswith(
         "postgresql://ann@host:5432/db?sslmode=require&query=SELECT a"
     )
 
 
 @pytest.mark.parametrize(
-    ("address", "told"),
+    ("address", "message"),
     [
         ("postgresql://ann:hidden@host/db#run", "postgresql://ann:***@host/db#run"),
         (
@@ -644,9 +644,9 @@ def test_an_address_of_a_server_is_read() -> None:
         ),
     ],
 )
-def test_what_is_shown_of_an_address(address: str, told: str) -> None:
+def test_what_is_shown_of_an_address(address: str, message: str) -> None:
     """An address is shown as it was written, without the password."""
-    assert display_name(address) == told
+    assert display_name(address) == message
     assert "hidden" not in masked(f"rankstone eval '{address}' x")
 
 
@@ -814,7 +814,7 @@ def test_nothing_of_a_server_is_refused_by_its_row(server: str) -> None:
     ],
 )
 def test_what_a_server_refuses(server: str, rows: str, message: str) -> None:
-    """What the server says is told in one line, with an address that has no password."""
+    """What the server says is reported in one line, with an address that has no password."""
     with pytest.raises(InputError, match=message) as raised:
         read_run(f"{server}{rows}").collect()
 
@@ -836,7 +836,7 @@ def test_a_password_that_stands_elsewhere(
 
 
 def test_servers_that_do_not_answer(server: str) -> None:
-    """A wrong password, a database that is not there and a port where nobody listens are told."""
+    """A wrong password, a database that is not there and a port where no server listens are reported."""
     begin, end = server.rsplit("@", 1)
     for address, message in (
         (f"{begin}x@{end}#run", "password authentication failed"),
@@ -850,11 +850,11 @@ def test_servers_that_do_not_answer(server: str) -> None:
 
 def test_no_password_in_what_scores_tell(server: str) -> None:
     """Inputs, their hashes and everything reported name the server without the password."""
-    found = rankstone.compare(
+    comparison = rankstone.compare(
         f"{server}#qrels", [f"{server}#run", f"{server}#tidy"], "AP"
     )
-    told = f"{found.report()} {found.inputs} {found.text()}"
+    text = f"{comparison.report()} {comparison.inputs} {comparison.text()}"
 
-    assert found.inputs["judgments"].endswith("/postgres#qrels")
-    assert found.hashes() == {}
-    assert not tells_the_password(told)
+    assert comparison.inputs["judgments"].endswith("/postgres#qrels")
+    assert comparison.hashes() == {}
+    assert not tells_the_password(text)

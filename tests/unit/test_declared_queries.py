@@ -1,4 +1,4 @@
-"""Queries that were said to have no relevant document: they are judged, and ``empty`` decides."""
+"""Queries declared to have no relevant document: they are judged, and ``empty`` decides."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ QUERIES: dict[str, dict[str, Any]] = {
     "q2": {"judged": True},
     "q3": {"judged": None},
 }
-#: judgments of q1, and the entry of q2 without a document; nobody says a word of q3
+#: judgments of q1, and the entry of q2 without a document; q3 is not mentioned
 DECLARING: dict[str, object] = {
     "grades": {"q1": {"d1": 1}, "q2": {}},
     "lists": {"q1": ["d1"], "q2": []},
@@ -118,7 +118,7 @@ def test_the_table_of_queries_declares(form: str, tmp_path: Path) -> None:
 
 
 def test_a_table_of_queries_that_merely_names_them_changes_nothing() -> None:
-    """Topics that nobody judged are no queries without relevant documents: most pools hold some of many."""
+    """Topics without judgments are no queries without relevant documents: most pools hold some of many."""
     table = {query: {"country": "de"} for query in RUN}
     for scores in both({"q1": {"d1": 1}}, "R@10", queries=table):
         assert scores.to_dict()["run"]["R@10"] == 1.0
@@ -167,10 +167,10 @@ def test_no_judgment_at_all_is_refused() -> None:
 def test_comparisons_count_declared_queries() -> None:
     """A comparison has them among its queries."""
     other = {query: {"d2": 1.0} for query in RUN}
-    found = rankstone.compare(
+    comparison = rankstone.compare(
         {"q1": {"d1": 1}, "q2": {}}, {"a": RUN, "b": other}, "R@10"
     )
-    assert found.table["n"].to_list() == [2]
+    assert comparison.table["n"].to_list() == [2]
 
 
 def test_an_exact_run_without_results_declares(tmp_path: Path) -> None:
@@ -209,7 +209,7 @@ def test_libraries_know_queries_by_their_judgments() -> None:
 
 
 def test_check_knows_declared_queries() -> None:
-    """What is declared is judged: `check` does not say that nobody judged it."""
+    """What is declared is judged: `check` does not call it unjudged."""
     report = rankstone.check(
         {"q1": {"d1": 1}, "q2": {}}, {"q1": {"d1": 1.0}, "q2": {"d1": 1.0}}
     )

@@ -47,12 +47,16 @@ def test_agreement_by_depth() -> None:
 
 def test_pairs_by_document() -> None:
     """Tau of ab against ba: one pair, in opposite order, counted from both."""
-    found = two("tau_b")
-    assert found.tables[0].frame.select("document", "same", "opposite").rows() == [
+    comparison = two("tau_b")
+    assert comparison.tables[0].frame.select("document", "same", "opposite").rows() == [
         ("a", 0, 1),
         ("b", 0, 1),
     ]
-    assert (found.numerator, found.denominator, found.value) == (-2.0, 2.0, -1.0)
+    assert (comparison.numerator, comparison.denominator, comparison.value) == (
+        -2.0,
+        2.0,
+        -1.0,
+    )
 
 
 def test_members_of_either_list() -> None:
@@ -69,20 +73,24 @@ def test_members_of_either_list() -> None:
 def test_queries_of_one_run() -> None:
     """A query that one run does not answer has no table and says which run does."""
     alike = rankstone.diff(A, B, "tau_b", names=("old", "new"))
-    found = alike.explain("tau_b", "r")
-    assert (found.status, found.value, found.tables) == ("only_a", None, ())
-    assert "only old answers" in found.text()
+    explanation = alike.explain("tau_b", "r")
+    assert (explanation.status, explanation.value, explanation.tables) == (
+        "only_a",
+        None,
+        (),
+    )
+    assert "only old answers" in explanation.text()
     assert "只有 new" in alike.explain("tau_b", "s", lang="zh").text()
 
 
 def test_items_of_a_list() -> None:
     """Novelty of a, met by 3 of 4 users, and b, met by 2."""
-    found = whole("Novelty@2", "u")
+    explanation = whole("Novelty@2", "u")
     bits = [-math.log2(3 / 4), -math.log2(2 / 4)]
-    assert found.tables[0].frame.select(
+    assert explanation.tables[0].frame.select(
         "item", "rank", "popularity", "contribution"
     ).rows() == [("a", 1, 3, bits[0]), ("b", 2, 2, bits[1])]
-    assert found.value == (bits[0] + bits[1]) / 2
+    assert explanation.value == (bits[0] + bits[1]) / 2
 
 
 def test_items_of_a_run_largest_first() -> None:
@@ -100,22 +108,25 @@ def test_items_of_a_run_largest_first() -> None:
 
 def test_long_tables_are_cut() -> None:
     """The largest 25 are shown, the others counted and summed; the table itself is whole."""
-    lists = {f"u{at}": [f"i{one}" for one in range(at + 1)] for at in range(40)}
-    found = rankstone.beyond(lists, "Personalization").explain("Personalization")
-    assert found.tables[0].frame.height == 40
-    assert found.tables[0].frame["lists"].to_list() == list(range(40, 0, -1))
-    assert "… 15 more" in found.text()
-    assert found.numerator == sum(count * (count - 1) for count in range(41))
+    lists = {
+        f"u{index}": [f"i{position}" for position in range(index + 1)]
+        for index in range(40)
+    }
+    explanation = rankstone.beyond(lists, "Personalization").explain("Personalization")
+    assert explanation.tables[0].frame.height == 40
+    assert explanation.tables[0].frame["lists"].to_list() == list(range(40, 0, -1))
+    assert "… 15 more" in explanation.text()
+    assert explanation.numerator == sum(count * (count - 1) for count in range(41))
 
 
 def test_categories_instead_of_items() -> None:
     """Calibration adds up over categories, and says so."""
     items = {"a": {"category": "x"}, "b": {"category": "y"}, "c": {"category": "y"}}
-    found = whole("Calibration(distance=hellinger)@2", "u", items=items)
-    (table,) = found.tables
+    explanation = whole("Calibration(distance=hellinger)@2", "u", items=items)
+    (table,) = explanation.tables
     assert (table.of, table.frame["past_share"].to_list()) == ("category", [1.0, 0.0])
     assert table.frame["list_share"].to_list() == [0.5, 0.5]
-    assert found.value == math.sqrt(table.total)
+    assert explanation.value == math.sqrt(table.total)
 
 
 def test_a_librarys_measures() -> None:
@@ -123,9 +134,9 @@ def test_a_librarys_measures() -> None:
     scores = rankstone.beyond(
         {"u": ["a", "b"]}, "MeanInvUserFreq@2", history=PAST, convention="rectools"
     )
-    found = scores.explain("MeanInvUserFreq@2", "u")
-    assert found.measure == "MeanInvUserFreq@2"
-    assert found.value == scores.per_query["value"][0]
+    explanation = scores.explain("MeanInvUserFreq@2", "u")
+    assert explanation.measure == "MeanInvUserFreq@2"
+    assert explanation.value == scores.per_query["value"][0]
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
@@ -159,38 +170,41 @@ def test_whole_lists_in_every_format(measure: str, lang: str, tmp_path: Path) ->
     _readable(scores.explain(measure, user, lang=lang), tmp_path, lang)
 
 
-def _readable(found: Any, folder: Path, lang: str) -> None:
-    json.loads(json.dumps(found.to_dict(), allow_nan=False))
+def _readable(result: Any, folder: Path, lang: str) -> None:
+    json.loads(json.dumps(result.to_dict(), allow_nan=False))
     tokens = {
-        token.type for token in MarkdownIt().enable("table").parse(found.to_markdown())
+        token.type for token in MarkdownIt().enable("table").parse(result.to_markdown())
     }
     assert "table_open" in tokens
     assert "html_block" not in tokens
-    _read_html(found.to_html())
+    _read_html(result.to_html())
     assert (
         "\x1b"
-        not in found.text() + found.to_markdown() + found.to_html() + found.to_latex()
+        not in result.text()
+        + result.to_markdown()
+        + result.to_html()
+        + result.to_latex()
     )
-    assert max(map(len, found.text(80).splitlines())) <= 80
+    assert max(map(len, result.text(80).splitlines())) <= 80
     if lang == "en":
-        _compile(found, folder)
+        _compile(result, folder)
 
 
 def test_it_is_written_as_json(tmp_path: Path) -> None:
     """As other results are."""
     two("RBO(p=0.5)").write(tmp_path / "it.json")
-    told = json.loads((tmp_path / "it.json").read_text(encoding="utf-8"))
-    assert told["value"] == two("RBO(p=0.5)").value
-    assert told["tables"][0]["rows"][0]["depth"] == "1"
+    parsed = json.loads((tmp_path / "it.json").read_text(encoding="utf-8"))
+    assert parsed["value"] == two("RBO(p=0.5)").value
+    assert parsed["tables"][0]["rows"][0]["depth"] == "1"
 
 
 def test_refusals_say_what_to_do() -> None:
-    """Measures that were not computed, users and queries that are not there, a language nobody speaks."""
+    """Measures that were not computed, users and queries that are not there, an unknown language."""
     alike, scores = (
         rankstone.diff(A, B, "tau_b"),
         rankstone.beyond(PAST, "Novelty Entropy", history=PAST),
     )
-    for call, said in (
+    for call, text in (
         (lambda: alike.explain("tau_a", "q"), "tau_a was not computed"),
         (lambda: alike.explain("tau_b", "z"), "in neither run"),
         (lambda: alike.explain("tau_b", "q", lang="fr"), "is not known"),
@@ -200,7 +214,7 @@ def test_refusals_say_what_to_do() -> None:
         (lambda: scores.explain("Gini"), "was not computed"),
         (lambda: scores.explain("Entropy", run="other"), "there is no run other"),
     ):
-        with pytest.raises(rankstone.RankstoneError, match=said):
+        with pytest.raises(rankstone.RankstoneError, match=text):
             call()  # type: ignore[no-untyped-call]
 
 

@@ -114,8 +114,8 @@ def test_notebooks_show_what_a_kernel_shows(name: str) -> None:
 
 def shell_lines(text: str) -> list[str]:
     """Return the commands of a document's blocks for a shell, their comments taken off."""
-    found = re.findall(r"^```(\w*)\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
-    code = "\n".join(block for kind, block in found if kind in ("", "sh", "console"))
+    matches = re.findall(r"^```(\w*)\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
+    code = "\n".join(block for kind, block in matches if kind in ("", "sh", "console"))
     lines = code.replace("\\\n", " ").splitlines()
     commands = [line.removeprefix("$ ") for line in lines]
     return [
@@ -142,16 +142,16 @@ def test_commands_shown_can_be_given(document: Path) -> None:
         command: click.Command = cli
         context = click.Context(cli, info_name="rankstone")
         while isinstance(command, click.Group) and words:
-            found = command.get_command(context, words.pop(0))
-            assert found is not None, line
-            command = found
+            result = command.get_command(context, words.pop(0))
+            assert result is not None, line
+            command = result
         if words and not command.context_settings.get("ignore_unknown_options"):
             command.make_parser(click.Context(command, parent=context)).parse_args(
                 words
             )
 
 
-def test_every_command_is_told() -> None:
+def test_every_command_is_reported() -> None:
     """Each command of the command line stands in both readmes, and in a line of the list of commands."""
     commands = set(cli.list_commands(click.Context(cli))) - {"demo"}
     for name in ("README.md", "README.zh.md"):
@@ -226,7 +226,7 @@ def test_the_list_of_measures_is_the_cards() -> None:
         "online interleave {lists} --clicks {clicks}",
     ],
 )
-def test_every_part_of_the_json_is_told(line: str, tmp_path: Path) -> None:
+def test_every_part_of_the_json_is_reported(line: str, tmp_path: Path) -> None:
     """Whatever stands in what --format json prints stands in the document of options."""
     (tmp_path / "queries.csv").write_text("query_id,half\nq01,1\n")
     (tmp_path / "events.csv").write_text(
@@ -263,6 +263,6 @@ def test_every_part_of_the_json_is_told(line: str, tmp_path: Path) -> None:
     done = CliRunner().invoke(
         cli, [*line.format(**files).split(), "--format", "json"], catch_exceptions=False
     )
-    told = (ROOT / "docs/options.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/options.md").read_text(encoding="utf-8")
     for part in json.loads(done.stdout):
-        assert f"`{part}`" in told, part
+        assert f"`{part}`" in text, part

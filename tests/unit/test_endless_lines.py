@@ -185,7 +185,8 @@ def test_without_a_library_for_zstandard_only_bombs_are_refused(
 
     monkeypatch.setattr(importlib, "import_module", absent)
     text = b"".join(
-        b"q%d Q0 d%d 1 2.0 tag\n" % (at, at * 7919 % 1_000_003) for at in range(_MIB)
+        b"q%d Q0 d%d 1 2.0 tag\n" % (index, index * 7919 % 1_000_003)
+        for index in range(_MIB)
     )
     ordinary, bomb = tmp_path / "ordinary.run.zst", tmp_path / "bomb.run.zst"
     ordinary.write_bytes(zstd(text) * 4)

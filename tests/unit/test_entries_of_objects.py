@@ -24,7 +24,7 @@ RUN: Final = {"q one": ["b", "a"], "q two": ["b"]}
 def test_columns_are_a_table(tmp_path: Path, *, of_file: bool) -> None:
     """Questions beside their answers are no judgments of two queries, in ``check`` as in ``evaluate``."""
 
-    def given(value: dict[str, Any]) -> Any:
+    def written(value: dict[str, Any]) -> Any:
         path = tmp_path / "columns.json"
         path.write_text(json.dumps(value))
         return path if of_file else value
@@ -35,20 +35,20 @@ def test_columns_are_a_table(tmp_path: Path, *, of_file: bool) -> None:
         ("user_id", "item_id"),
         ("query", "sources"),
     ):
-        two = given({name: QUERIES, other: DOCS})
+        two = written({name: QUERIES, other: DOCS})
         with pytest.raises(MissingColumn, match=f"columns .*{other}"):
             read_judgments(two)
         facts = rankstone.check(two).files[0]
         assert facts.facts == {}
         assert "no column" in facts.findings[0].what
-        graded = given({name: QUERIES, other: DOCS, "stars": [2, 0, 1]})
+        graded = written({name: QUERIES, other: DOCS, "stars": [2, 0, 1]})
         columns = {name: "query_id", other: "doc_id", "stars": "relevance"}
-        found = rankstone.evaluate(graded, RUN, "RR", columns=columns).to_dict()
-        assert found["run"] == {"RR": (1 / 2 + 1) / 2}
+        record = rankstone.evaluate(graded, RUN, "RR", columns=columns).to_dict()
+        assert record["run"] == {"RR": (1 / 2 + 1) / 2}
         assert rankstone.check(graded, columns=columns).files[0].facts["queries"] == "2"
     slip = {"questions": "query_id", "typo": "doc_id"}
     with pytest.raises(MissingColumn, match="columns query_id, sources, no typo"):
-        read_judgments(given({"questions": QUERIES, "sources": DOCS}), slip)
+        read_judgments(written({"questions": QUERIES, "sources": DOCS}), slip)
 
 
 def test_words_may_be_queries() -> None:
@@ -104,7 +104,7 @@ TIMES: Final = [1_400_000_000, 1_500_000_000, 1_600_000_000]
 
 
 def test_times_are_no_grades(tmp_path: Path) -> None:
-    """Large numbers, another one in each row, that were named relevance are told what they are."""
+    """Large numbers, another one in each row, that were named relevance get a sentence that says what they are."""
     rows = pl.DataFrame(
         {"query_id": ["a", "a", "b"], "doc_id": ["x", "y", "x"], "at": TIMES}
     )
@@ -132,7 +132,7 @@ def test_distances_named_as_scores() -> None:
         read_run(rows, {"distance": "score"})
     assert no.value.fix is None
     negated = rows.with_columns(-pl.col("distance"))
-    found = rankstone.evaluate(
+    scores = rankstone.evaluate(
         {"a": {"y": 1}}, {"r": negated}, "RR", columns={"distance": "score"}
     )
-    assert found.to_dict() == {"r": {"RR": 1}}
+    assert scores.to_dict() == {"r": {"RR": 1}}

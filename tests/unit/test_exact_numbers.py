@@ -116,12 +116,12 @@ def test_postgresql(postgres: str) -> None:
 
 
 def test_arrays_side_by_side() -> None:
-    """Scores and labels in arrays, where the place is told."""
+    """Scores and labels in arrays, where the place is reported."""
     with pytest.raises(RankstoneError, match=rf"\[0, 0\].*{REFUSED}"):
         functional.evaluate(np.array([[FIRST, NEXT]]), np.array([[0, 1]]), "RR")
 
 
-def test_the_row_is_told(tmp_path: Path) -> None:
+def test_the_row_is_reported(tmp_path: Path) -> None:
     """File and line."""
     (tmp_path / "r.txt").write_text(f"q Q0 x 1 2 t\nq Q0 y 2 {NEXT} t\n")
     with pytest.raises(RankstoneError, match=r"r\.txt:2: .* digits"):

@@ -31,9 +31,9 @@ def test_parts_are_the_whole(numbers: list[float], cut: int, random: object) -> 
 def test_many_small_ones() -> None:
     """A million tenths, and the smallest numbers there are."""
     tenths = np.full(1_000_000, 0.1)
-    found = ExactSum()
-    found.add(tenths)
-    assert found.value() == math.fsum(tenths.tolist())
+    total = ExactSum()
+    total.add(tenths)
+    assert total.value() == math.fsum(tenths.tolist())
 
     least = ExactSum()
     least.add(np.full(3, 5e-324))

@@ -26,7 +26,7 @@ SEEN = {"q1": ["a", "e", "x", "zz"], "q2": ["a"], "q9": ["a"]}
 def both(measures: str, **options: Any) -> list[Any]:
     """Evaluate in memory and in ranges of queries."""
     evaluations = (rankstone.evaluate, evaluate_out_of_core)
-    return [one(QRELS, RUN, measures, **options) for one in evaluations]
+    return [evaluation(QRELS, RUN, measures, **options) for evaluation in evaluations]
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_the_audit_counts(where: str) -> None:
 
 
 def test_the_audit_says_what_stays_in_the_ideal() -> None:
-    """Where relevant documents cannot be found any more and are asked for all the same, that is said."""
+    """Where relevant documents cannot be found any more and are requested all the same, that is stated."""
     line = both("RR", exclude=SEEN)[0].audit.lines()[1]
     assert (
         "3 rows excluded, 2 of them relevant, 3 pairs to exclude in no list (q1 e, q1 zz, q9 a)"
@@ -113,12 +113,13 @@ def test_pairs_of_other_ids_are_a_warning() -> None:
     """Where nothing that is to be excluded is in any list, ids may not match."""
     for scores in both("RR", exclude={"Q1": ["a"]}):
         assert any(
-            "no pair to exclude is in any list" in one
-            for one in scores.audit.runs["run"].warnings
+            "no pair to exclude is in any list" in warning
+            for warning in scores.audit.runs["run"].warnings
         )
     numbers = rankstone.evaluate({1: {7: 1}}, {1: {7: 1.0}}, "RR", exclude={"x": ["y"]})
     assert any(
-        "no pair to exclude" in one for one in numbers.audit.runs["run"].warnings
+        "no pair to exclude" in warning
+        for warning in numbers.audit.runs["run"].warnings
     )
 
 
@@ -142,7 +143,7 @@ def test_without_pairs_there_is_no_place() -> None:
 
 
 def test_judgments_taken_out_keep_their_places() -> None:
-    """A mistake in a later judgment is told by its own row."""
+    """A mistake in a later judgment is reported by its own row."""
     frame = {
         "query_id": ["q1", "q1", "q1"],
         "doc_id": ["a", "b", "b"],
@@ -157,11 +158,11 @@ def test_judgments_taken_out_keep_their_places() -> None:
 
 def test_explanations_and_comparisons_take_it_along() -> None:
     """The option holds wherever pairs are excluded."""
-    found = rankstone.explain(
+    explanation = rankstone.explain(
         QRELS, RUN, "R@10", "q1", exclude=SEEN, exclude_from="both"
     )
-    assert isinstance(found, rankstone.Explanation)
-    assert found.value == 1.0
+    assert isinstance(explanation, rankstone.Explanation)
+    assert explanation.value == 1.0
     other = {query: list(reversed(docs)) for query, docs in RUN.items()}
     runs = {"a": RUN, "b": other}
     compared = rankstone.compare(QRELS, runs, "nDCG", exclude=SEEN, exclude_from="both")
@@ -191,7 +192,7 @@ def test_at_a_shell(tmp_path: Path) -> None:
         "R@10",
     ]
     assert exit_code([*line, "--format", "json", "-o", str(out)]) == 0
-    told = json.loads(out.read_text(encoding="utf-8"))
-    assert told["audit"]["runs"]["run"]["excluded"]["rows"] == 3
-    assert told["conventions"]["alignment"]["exclude_from"] == "both"
+    parsed = json.loads(out.read_text(encoding="utf-8"))
+    assert parsed["audit"]["runs"]["run"]["excluded"]["rows"] == 3
+    assert parsed["conventions"]["alignment"]["exclude_from"] == "both"
     assert exit_code(["eval", *files, "--exclude-from", "both"]) == 2

@@ -36,33 +36,33 @@ NASTY = '<script>alert(1)</script>|$x$ & \\input{x} %_^~#{} "\x1b[31m`*'
 
 
 def of(measure: str, query: str = "q", **options: Any) -> Explanation:
-    found = explain(QRELS, RUN, measure, query, **options)
-    assert isinstance(found, Explanation)
-    return found
+    explanation = explain(QRELS, RUN, measure, query, **options)
+    assert isinstance(explanation, Explanation)
+    return explanation
 
 
 @pytest.mark.parametrize("options", [{"missing": "drop"}, {"no_results": "drop"}])
 def test_a_query_that_is_left_out_is_explained(options: dict[str, Any]) -> None:
-    """A query with an empty list does not count under such rules; what decides is said."""
-    found = rankstone.explain({"q": {"a": 1}}, {"q": []}, "AP", "q", **options)
-    assert isinstance(found, Explanation)
+    """A query with an empty list does not count under such rules; what decides is stated."""
+    explanation = rankstone.explain({"q": {"a": 1}}, {"q": []}, "AP", "q", **options)
+    assert isinstance(explanation, Explanation)
     name, value = next(iter(options.items()))
-    assert (found.status, found.value) == ("missing", 0.0)
-    assert f"{name}={value}" in found.text()
+    assert (explanation.status, explanation.value) == ("missing", 0.0)
+    assert f"{name}={value}" in explanation.text()
 
 
 def test_the_table_before_the_sum() -> None:
     """Gains, discounts, contributions and totals are those of the formula."""
-    found = of("nDCG@3")
-    assert [row.doc_id for row in found.rows] == ["b", "x", "a", "z"]
-    assert found.columns == ("gain", "divisor")
-    assert found.rows[2].values == {"gain": 2.0, "divisor": 2.0}
-    assert found.numerator == 1 / 1 + 2 / 2
-    assert next((row.doc_id, row.values["contribution"]) for row in found.ideal) == (
+    text = of("nDCG@3")
+    assert [row.doc_id for row in text.rows] == ["b", "x", "a", "z"]
+    assert text.columns == ("gain", "divisor")
+    assert text.rows[2].values == {"gain": 2.0, "divisor": 2.0}
+    assert text.numerator == 1 / 1 + 2 / 2
+    assert next((row.doc_id, row.values["contribution"]) for row in text.ideal) == (
         "a",
         2.0,
     )
-    assert found.frame.columns == [
+    assert text.frame.columns == [
         "rank",
         "doc_id",
         "relevance",
@@ -72,11 +72,11 @@ def test_the_table_before_the_sum() -> None:
         "contribution",
         "running",
     ]
-    assert found.frame["running"].to_list() == [1.0, 1.0, 2.0, 2.0]
+    assert text.frame["running"].to_list() == [1.0, 1.0, 2.0, 2.0]
 
 
 def test_which_rules_fired() -> None:
-    """Ties, unjudged documents, negative grades, short lists, empty and unanswered queries are told."""
+    """Ties, unjudged documents, negative grades, short lists, empty and unanswered queries are reported."""
     codes = {note.code for note in of("nDCG@5").footnotes}
     assert codes == {"ties", "unjudged", "negative", "short"}
     assert {note.code for note in of("nDCG@1").footnotes} == {"negative"}
@@ -103,13 +103,13 @@ def test_what_would_change_it_is_a_score() -> None:
 
 
 def test_others_and_conventions() -> None:
-    """Libraries are asked for this query alone; one may be explained by its own name."""
-    found = of("nDCG@3", libraries=True)
-    assert found.others["pytrec_eval-0.5"] == pytest.approx(found.value)
-    assert found.others["xgboost-3.2"] != pytest.approx(found.value)
+    """Libraries score this query alone; one may be explained by its own name."""
+    text = of("nDCG@3", libraries=True)
+    assert text.others["pytrec_eval-0.5"] == pytest.approx(text.value)
+    assert text.others["xgboost-3.2"] != pytest.approx(text.value)
     theirs = explain(QRELS, RUN, "ndcg@3", "q", convention="xgboost")
     assert isinstance(theirs, Explanation)
-    assert theirs.value == pytest.approx(found.others["xgboost-3.2"])
+    assert theirs.value == pytest.approx(text.others["xgboost-3.2"])
     assert theirs.measure == "ndcg@3"
     assert theirs.ours == "nDCG(gain=exp2)@3"
 
@@ -122,18 +122,23 @@ def test_others_and_conventions() -> None:
 def test_every_format_can_be_read(measure: str, vs: Any, tmp_path: Path) -> None:
     """JSON, Markdown, HTML and LaTeX go through their own readers, whatever ids are made of."""
     qrels = {"q": {NASTY: 2, "b": 1, "c": 1, "z": 0}}
-    found = explain(qrels, {NASTY: {"q": ["b", NASTY, "x"]}}, measure, "q", versus=vs)
-    json.loads(json.dumps(found.to_dict()))
-    tokens = MarkdownIt().enable("table").parse(found.to_markdown())
+    explanation = explain(
+        qrels, {NASTY: {"q": ["b", NASTY, "x"]}}, measure, "q", versus=vs
+    )
+    json.loads(json.dumps(explanation.to_dict()))
+    tokens = MarkdownIt().enable("table").parse(explanation.to_markdown())
     assert "table_open" in {token.type for token in tokens}
     assert "html_block" not in {token.type for token in tokens}
-    _read_html(found.to_html())
+    _read_html(explanation.to_html())
     assert (
         "\x1b"
-        not in found.text() + found.to_markdown() + found.to_html() + found.to_latex()
+        not in explanation.text()
+        + explanation.to_markdown()
+        + explanation.to_html()
+        + explanation.to_latex()
     )
-    assert max(map(len, found.text(80).splitlines())) <= 80
-    _compile(found, tmp_path)
+    assert max(map(len, explanation.text(80).splitlines())) <= 80
+    _compile(explanation, tmp_path)
 
 
 def _read_html(text: str) -> None:
@@ -152,9 +157,9 @@ def _read_html(text: str) -> None:
     assert not still_open
 
 
-def _compile(found: Explanation | ExplainedDifference, folder: Path) -> None:
+def _compile(explanation: Explanation | ExplainedDifference, folder: Path) -> None:
     """Put it into a document, and let LaTeX say whether it is one, where there is a LaTeX."""
-    text = found.to_latex()
+    text = explanation.to_latex()
     assert text.count(r"\begin{") == text.count(r"\end{")
     assert not re.search(r"(?<!\\)[&](?! )", text.replace(" & ", ""))
     program = shutil.which("pdflatex")
@@ -196,8 +201,8 @@ def test_typed_in() -> None:
             typed_in(grades, judged)
 
 
-def test_mistakes_are_told() -> None:
-    """A query nobody judged, several measures, a language nobody speaks."""
+def test_mistakes_are_reported() -> None:
+    """An unjudged query, several measures, an unknown language."""
     with pytest.raises(rankstone.InputError, match="query q9 is not judged"):
         of("AP", "q9")
     with pytest.raises(rankstone.UsageError, match="one measure expected"):
@@ -208,25 +213,27 @@ def test_mistakes_are_told() -> None:
 
 def test_pairs_and_the_nearest_ideal_order() -> None:
     """Rank correlation tells each document's place, ideal place, and its pairs."""
-    found = explain({"q": {"a": 1, "b": 0, "c": 1}}, {"q": ["a", "b", "c"]}, "RC", "q")
-    assert isinstance(found, Explanation)
-    told = {row.doc_id: dict(row.values) for row in found.rows}
-    assert [told[doc]["ideal_place"] for doc in "abc"] == [1, 3, 2]
-    assert [told[doc]["pairs_wrong"] for doc in "abc"] == [0, 1, 1]
-    assert found.value == pytest.approx(2 / 3)
+    explanation = explain(
+        {"q": {"a": 1, "b": 0, "c": 1}}, {"q": ["a", "b", "c"]}, "RC", "q"
+    )
+    assert isinstance(explanation, Explanation)
+    texts = {row.doc_id: dict(row.values) for row in explanation.rows}
+    assert [texts[doc]["ideal_place"] for doc in "abc"] == [1, 3, 2]
+    assert [texts[doc]["pairs_wrong"] for doc in "abc"] == [0, 1, 1]
+    assert explanation.value == pytest.approx(2 / 3)
 
 
 def test_a_curve_tells_its_points() -> None:
     """Interpolated precision over the levels; without interpolation, the query's own points."""
     qrels, run = {"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]}
-    found = explain(qrels, run, "PR(levels=3)", "q")
-    assert isinstance(found, Explanation)
-    assert found.curve == ((0.0, 1.0), (0.5, 1.0), (1.0, 2 / 3))
-    assert found.value == (1 / 1 + 2 / 3) / 2
+    explanation = explain(qrels, run, "PR(levels=3)", "q")
+    assert isinstance(explanation, Explanation)
+    assert explanation.curve == ((0.0, 1.0), (0.5, 1.0), (1.0, 2 / 3))
+    assert explanation.value == (1 / 1 + 2 / 3) / 2
     own = explain(qrels, run, "PR(interp=none)", "q")
     assert isinstance(own, Explanation)
     assert own.curve == ((0.5, 1.0), (0.5, 1 / 2), (1.0, 2 / 3))
-    assert "The curve" in found.text()
+    assert "The curve" in explanation.text()
 
 
 @each("name", list(rankstone.measures.MEASURES))
@@ -242,9 +249,9 @@ def test_every_kind_of_measure_explains_itself(name: str) -> None:
             or kind.query_columns
         ):
             return  # needs further tables: the laws give it these
-        found = explain(qrels, {"q": ["b", "a"]}, text, "q", candidates=10)
-        assert isinstance(found, Explanation)
-        assert found.text()
+        explanation = explain(qrels, {"q": ["b", "a"]}, text, "q", candidates=10)
+        assert isinstance(explanation, Explanation)
+        assert explanation.text()
     else:
         with pytest.raises(
             rankstone.UsageError, match=r"use rankstone (diff A B|beyond RUN) --explain"
@@ -252,7 +259,7 @@ def test_every_kind_of_measure_explains_itself(name: str) -> None:
             explain({"q": {"a": 1}}, {"q": ["a"]}, text, "q")
 
 
-def test_intents_are_told_apart() -> None:
+def test_intents_are_distinguished() -> None:
     """A measure of diversity tells which intent the list answers, and where."""
     rows = [
         ("q", "s1", "a", 1),
@@ -264,11 +271,13 @@ def test_intents_are_told_apart() -> None:
     qrels = pl.DataFrame(
         rows, ["query_id", "subtopic", "doc_id", "relevance"], orient="row"
     )
-    found = explain(qrels, {"q": ["x", "a", "b"]}, "alpha_nDCG@3", "q")
-    assert isinstance(found, Explanation)
-    told = [(intent.name, intent.relevant, intent.ranks) for intent in found.intents]
-    assert told == [("s1", 1, (2,)), ("s2", 2, (2, 3)), ("s3", 1, ())]
-    assert "found at ranks" in found.text()
+    explanation = explain(qrels, {"q": ["x", "a", "b"]}, "alpha_nDCG@3", "q")
+    assert isinstance(explanation, Explanation)
+    pairs = [
+        (intent.name, intent.relevant, intent.ranks) for intent in explanation.intents
+    ]
+    assert pairs == [("s1", 1, (2,)), ("s2", 2, (2, 3)), ("s3", 1, ())]
+    assert "found at ranks" in explanation.text()
 
 
 def test_a_pooled_hit_ratio_says_what_this_query_adds() -> None:
@@ -281,7 +290,7 @@ def test_a_pooled_hit_ratio_says_what_this_query_adds() -> None:
 
 
 def test_an_empty_run_is_no_run() -> None:
-    """A query without a list is told of; a run without any list is a mistake."""
+    """A query without a list is reported; a run without any list is a mistake."""
     missing = explain(QRELS, {"other": ["a"]}, "RR", "q")
     assert isinstance(missing, Explanation)
     assert missing.status == "missing"
@@ -299,15 +308,15 @@ def test_texts_of_documents() -> None:
         }
     )
     qrels, run = {"q": {"a": 1, "c": 2, "d": 1}}, {"q": ["a#2", "a#1", "b#1"]}
-    found = rankstone.explain(
+    explanation = rankstone.explain(
         qrels, run, "AP", "q", unit="document", documents=documents
     )
-    assert isinstance(found, rankstone.Explanation)
-    assert found.texts == {"a": "A: <b>\x1b[31m", "c": "x" * 500}
-    assert "\x1b" not in str(found)
-    assert "<b>" not in found.to_html()
-    assert "x" * 150 in str(found).replace("\n", "").replace(" ", "")
-    assert found.report()["texts"] == dict(found.texts)
+    assert isinstance(explanation, rankstone.Explanation)
+    assert explanation.texts == {"a": "A: <b>\x1b[31m", "c": "x" * 500}
+    assert "\x1b" not in str(explanation)
+    assert "<b>" not in explanation.to_html()
+    assert "x" * 150 in str(explanation).replace("\n", "").replace(" ", "")
+    assert explanation.report()["texts"] == dict(explanation.texts)
     assert (
         "texts"
         not in rankstone.explain(qrels, run, "AP", "q", unit="document").report()

@@ -79,9 +79,9 @@ def entered(folder: Path, command: str) -> list[str]:
     qrels.write_text("q1 0 a 1\nq1 0 b 0\nq2 0 c 2\n")
     runs[0].write_text("q1 Q0 b 1 2 x\nq1 Q0 a 2 1 x\nq2 Q0 c 1 1 x\n")
     runs[1].write_text("q1 Q0 a 1 2 y\nq1 Q0 b 2 1 y\nq2 Q0 c 1 1 y\n")
-    given = runs[:1] if command == "eval" else runs
+    run = runs[:1] if command == "eval" else runs
     files: list[str] = printed(
-        ENTERED, command, str(qrels), *map(str, given), "-m", "nDCG@10 AP"
+        ENTERED, command, str(qrels), *map(str, run), "-m", "nDCG@10 AP"
     )
     return files
 
@@ -129,13 +129,13 @@ def test_values_follow_hits_and_queries() -> None:
     of_hits = Arrays(score=np.array([3.0, 2.0, 1.0]), about="all")
     of_queries = QueryArrays(known=np.array([True, False]))
 
-    some = of_hits.taken(np.array([2]))
+    result = of_hits.taken(np.array([2]))
     other = of_queries.taken(np.array([2]), np.array([1]))
     same = of_queries.taken(np.array([2]))
-    both = Arrays.joined([of_hits, some])
+    both = Arrays.joined([of_hits, result])
 
-    assert vars(some)["score"].tolist() == [1.0]
-    assert vars(some)["about"] == "all"
+    assert vars(result)["score"].tolist() == [1.0]
+    assert vars(result)["about"] == "all"
     assert vars(other)["known"].tolist() == [False]
     assert vars(same)["known"].tolist() == [True, False]
     assert vars(both)["score"].tolist() == [3.0, 2.0, 1.0, 1.0]

@@ -1,4 +1,4 @@
-"""The content of a file says what it is: a name is asked only where content leaves it open."""
+"""The content of a file says what it is: a name decides only where content leaves it open."""
 
 from __future__ import annotations
 

@@ -28,9 +28,9 @@ def test_the_same_difference_is_not_the_same_gain() -> None:
 
 def test_ranks_of_reciprocal_ranks() -> None:
     """The depth k of a uniform answer with H_k / k ≥ RR: 9 for 0.3 and 4 for 0.5."""
-    found = gain("RR", 0.3, 0.5)
-    assert (found.ranks_before, found.ranks_after) == (9.0, 4.0)
-    assert "one relevant document in the first 9 → 4 ranks" in found.words()
+    gains = gain("RR", 0.3, 0.5)
+    assert (gains.ranks_before, gains.ranks_after) == (9.0, 4.0)
+    assert "one relevant document in the first 9 → 4 ranks" in gains.words()
 
 
 def test_scales_with_other_ends() -> None:
@@ -67,28 +67,28 @@ def test_what_is_no_value(means: tuple[float, float]) -> None:
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     """Lines, JSON, CSV and Markdown; mistakes are explained."""
 
-    def told(*arguments: str, code: int = 0) -> str:
+    def printed(*arguments: str, code: int = 0) -> str:
         assert exit_code(["baseline", *arguments]) == code
         captured = capsys.readouterr()
         return captured.err if code else captured.out
 
-    asked = ("--gain", "AP=0.2,0.4", "--gain", "nDCG(gain=exp2)@10=0.7,0.9")
-    lines = told(*asked).splitlines()
+    words = ("--gain", "AP=0.2,0.4", "--gain", "nDCG(gain=exp2)@10=0.7,0.9")
+    lines = printed(*words).splitlines()
     assert gain("AP", 0.2, 0.4).words() in " ".join(lines)
     assert any(line.startswith("AP, scale: ") for line in lines)
-    steps = json.loads(told(*asked, "--format", "json"))["gains"]
+    steps = json.loads(printed(*words, "--format", "json"))["gains"]
     assert [row["measure"] for row in steps] == ["AP", "nDCG(gain=exp2)@10"]
-    rows = list(csv.DictReader(io.StringIO(told(*asked, "--format", "csv"))))
+    rows = list(csv.DictReader(io.StringIO(printed(*words, "--format", "csv"))))
     assert [float(row["error_reduction"]) for row in rows] == [
         row["error_reduction"] for row in steps
     ]
-    assert "| measure | before |" in told(*asked, "--format", "md")
+    assert "| measure | before |" in printed(*words, "--format", "md")
 
-    for given, message in (
+    for inputs, message in (
         (("--gain", "AP=0.2"), "a measure and two means"),
         (("--gain", "0.2,0.4"), "a measure and two means"),
         (("--gain", "AP=0.2,1.4"), "1.4 is not a value of AP"),
         (("--gain", "AB=0.2,0.4"), "AB"),
         (("--gain", "AP=0.2,0.4", "qrels.txt"), "no files"),
     ):
-        assert message in told(*given, code=2)
+        assert message in printed(*inputs, code=2)

@@ -37,20 +37,20 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def environment(step: dict[str, Any], given: dict[str, str]) -> dict[str, str]:
+def environment(step: dict[str, Any], options: dict[str, str]) -> dict[str, str]:
     """Return the variables of a step, its inputs filled in."""
     inputs = {
-        name: str(given.get(name, one.get("default", "")))
-        for name, one in ACTION["inputs"].items()
+        name: str(options.get(name, value.get("default", "")))
+        for name, value in ACTION["inputs"].items()
     }
     pattern = re.compile(r"\$\{\{ inputs\.([\w-]+) \}\}")
     return {
-        name: pattern.sub(lambda found: inputs[found[1]], text)
+        name: pattern.sub(lambda result: inputs[result[1]], text)
         for name, text in step["env"].items()
     }
 
 
-def gate(folder: Path, **given: str) -> tuple[int, str, str]:
+def gate(folder: Path, **text: str) -> tuple[int, str, str]:
     """Run the step of the gate; return its exit code, the summary and the outputs."""
     program = folder / "temp" / "rankstone" / "bin" / "rankstone"
     program.parent.mkdir(parents=True, exist_ok=True)
@@ -62,7 +62,7 @@ def gate(folder: Path, **given: str) -> tuple[int, str, str]:
         name: str(folder / name) for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT")
     }
     runner["RUNNER_TEMP"] = str(folder / "temp")
-    variables = os.environ | runner | environment(STEPS[1], given)
+    variables = os.environ | runner | environment(STEPS[1], text)
     command = [
         "bash",
         "--noprofile",
@@ -95,9 +95,9 @@ def test_every_input_is_used() -> None:
     }
     assert named == set(ACTION["inputs"])
     assert [step for step in STEPS if "${{" in step["run"]] == []
-    assert [name for name, one in ACTION["inputs"].items() if one.get("required")] == [
-        "install"
-    ]
+    assert [
+        name for name, value in ACTION["inputs"].items() if value.get("required")
+    ] == ["install"]
 
 
 def test_a_pass(tmp_path: Path) -> None:

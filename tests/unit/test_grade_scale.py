@@ -41,20 +41,20 @@ def test_every_road_pads_with_the_same_grade(
     )
     qrels, run = table.drop("score"), table.drop("relevance")
     shown: list[list[float]] = [[grades[0], _meant(grades[1], negative)], [grades[2]]]
-    expected = sum(_dcg([*known, *[bottom] * (5 - len(known))]) for known in shown) / 2
+    expected = sum(_dcg([*item, *[bottom] * (5 - len(item))]) for item in shown) / 2
 
     kept: list[Any] = [
         rankstone.evaluate(qrels, run, measure, **options),
         rankstone.evaluate(table=table, measures=measure, name="run", **options),
         rankstone.evaluate(qrels, run, measure, memory="1GB", **options),
     ]
-    found = [scores.to_dict()["run"][measure] for scores in kept]
-    found.append(
+    values = [scores.to_dict()["run"][measure] for scores in kept]
+    values.append(
         functional.evaluate(SCORES, grades, measure, qid=QUERIES, **options).mean()[
             measure
         ]
     )
-    assert found == pytest.approx([expected] * 4, abs=1e-12)
+    assert values == pytest.approx([expected] * 4, abs=1e-12)
 
 
 def test_rankers_pad_with_the_lowest_label() -> None:

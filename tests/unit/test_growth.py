@@ -78,7 +78,7 @@ def test_copies_of_a_judged_document_are_found_at_once() -> None:
 
 def test_means_by_segment_look_at_each_query_once() -> None:
     """A hundred times the segments of the same queries cost little, for no segment looks at all of them."""
-    names, docs = [f"q{at}" for at in range(100_000)], {"doc_id": "d"}
+    names, docs = [f"q{index}" for index in range(100_000)], {"doc_id": "d"}
     qrels = pl.DataFrame({"query_id": names, **docs, "relevance": 1})
     run = pl.DataFrame({"query_id": names, **docs, "score": 1.0})
     row = pl.Series(range(len(names)))

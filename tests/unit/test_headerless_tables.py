@@ -24,7 +24,9 @@ def test_columns_by_position(tmp_path: Path) -> None:
     """A first row that is data is no header, and columns have the names of their positions."""
     path = write(tmp_path, "a.csv", "x,1,q1,3,d1\ny,2,q1,0,d2\n")
     positions: dict[Any, str] = {"3": "query_id", "5": "doc_id", "4": "relevance"}
-    numbered: dict[Any, str] = {int(at): ours for at, ours in positions.items()}
+    numbered: dict[Any, str] = {
+        int(position): ours for position, ours in positions.items()
+    }
     for columns in (positions, numbered):
         table = read_judgments(path, columns)
         assert table.collect("query_id", "doc_id", "relevance").rows() == [
@@ -44,7 +46,7 @@ def test_a_header_of_positions_stays_one(tmp_path: Path) -> None:
         read_judgments(path)
 
 
-def test_words_are_read_only_when_told(tmp_path: Path) -> None:
+def test_words_are_read_only_when_declared(tmp_path: Path) -> None:
     """A first row of words may be a header; the option says that it is none."""
     qrels = write(tmp_path, "q.csv", "q1,d1\nq1,d2\n")
     run = write(tmp_path, "r.run", "q1 Q0 d3 1 2 r\nq1 Q0 d2 2 1 r\n")
@@ -71,7 +73,7 @@ def test_the_fix_of_a_refusal_works(tmp_path: Path) -> None:
 
 
 def test_runs_whose_third_number_may_be_either(tmp_path: Path) -> None:
-    """Numbers that fall from n to 1 are ranks of nobody, or scores: the user says which."""
+    """Numbers that fall from n to 1 are ranks without scores, or scores: the user says which."""
     path = write(tmp_path, "r.tsv", "1\ta\t2\n1\tb\t1\n2\ta\t2\n2\tc\t1\n")
     with pytest.raises(RankstoneError, match="may be msmarco-run or scores"):
         read_run(path)

@@ -67,11 +67,11 @@ def test_a_list_of_nothing_else_is_empty() -> None:
     ) == {"RR q1": 0.0, "R@2 q1": 0.0, "RR q2": 1.0, "R@2 q2": 1.0}
 
 
-def test_it_is_told_where_it_is_chosen() -> None:
+def test_it_is_reported_where_it_is_chosen() -> None:
     """Who leaves nothing out reads nothing of it."""
-    told = rankstone.evaluate(QRELS, RUN, "RR").conventions["alignment"]
-    assert "identical_ids" not in told
-    assert "sort" not in told
+    value = rankstone.evaluate(QRELS, RUN, "RR").conventions["alignment"]
+    assert "identical_ids" not in value
+    assert "sort" not in value
     chosen = rankstone.evaluate(QRELS, RUN, "RR", identical_ids="drop").conventions[
         "alignment"
     ]
@@ -108,12 +108,12 @@ def test_lists_of_sixteen_and_more_are_sorted_as_ranx_sorts_them(
 ) -> None:
     """Numbers of ranx 0.3.21, once as a Run and once made comparable, which sorts again."""
     qrels = {"q": {"d0": 1, "d7": 2, "d11": 1}}
-    run = {"q": {f"d{at}": float(at * 7 % levels) for at in range(length)}}
+    run = {"q": {f"d{index}": float(index * 7 % levels) for index in range(length)}}
     if length == 15:  # in the order of the run, as everything used to be
         once = twice = (1 + 2 / 8 + 3 / 12) / 3
     names = ["map", "map[make_comparable=True]"]
-    found = rankstone.evaluate(qrels, run, names, convention="ranx").to_dict()["run"]
-    assert list(found.values()) == pytest.approx([once, twice], abs=1e-15)
+    value = rankstone.evaluate(qrels, run, names, convention="ranx").to_dict()["run"]
+    assert list(value.values()) == pytest.approx([once, twice], abs=1e-15)
 
 
 def test_beir_leaves_them_out_and_mteb_where_a_task_says_so() -> None:
@@ -124,8 +124,8 @@ def test_beir_leaves_them_out_and_mteb_where_a_task_says_so() -> None:
         "run"
     ] == {"MAP@5": 1.0, "MAP@5[ignore_identical_ids=False]": 0.5, "MRR@5": 0.5}
     names = ["map_at_5", "map_at_5[ignore_identical_ids=True]"]
-    found = rankstone.evaluate(qrels, run, names, convention="mteb").to_dict()["run"]
-    assert list(found.values()) == [0.5, 1.0]
+    value = rankstone.evaluate(qrels, run, names, convention="mteb").to_dict()["run"]
+    assert list(value.values()) == [0.5, 1.0]
 
 
 @each(
@@ -180,11 +180,11 @@ def test_an_empty_list_is_refused_where_the_library_raises(
         rankstone.evaluate(qrels, run, measure, convention=library)
 
 
-def test_an_empty_list_of_a_query_that_nobody_judged() -> None:
+def test_an_empty_list_of_an_unjudged_query() -> None:
     """It counts where such queries count, and is an error where they are."""
     qrels, run = {"q1": {"a": 1}}, {"q1": {"a": 1.0}, "q2": dict[str, float]()}
-    found = rankstone.evaluate(qrels, run, "P@1", extra="keep", no_results="zero")
-    assert found.to_dict() == {"run": {"P@1": 0.5}}
+    scores = rankstone.evaluate(qrels, run, "P@1", extra="keep", no_results="zero")
+    assert scores.to_dict() == {"run": {"P@1": 0.5}}
     assert rankstone.evaluate(qrels, run, "P@1", extra="keep").to_dict() == {
         "run": {"P@1": 1.0}
     }
@@ -216,13 +216,13 @@ def test_a_query_whose_judgments_are_empty_counts_where_the_library_counts_it(
 
 def test_a_rating_below_zero_is_a_like_of_implicit() -> None:
     """Every stored entry is; numbers of implicit 0.7.3 over thirty items."""
-    found = rankstone.evaluate(
+    scores = rankstone.evaluate(
         {"u": {"a": -0.5, "b": 2.0}},
         {"u": {"a": 5.0}},
         "precision@2 map@2 ndcg@2",
         convention="implicit",
     )
-    assert list(found.to_dict()["run"].values()) == pytest.approx(
+    assert list(scores.to_dict()["run"].values()) == pytest.approx(
         [0.5, 0.5, 0.6131471927654584]
     )
 

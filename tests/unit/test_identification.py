@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FILMS = ("5,3,2,1,2", "5,3,2,1,2,4,0")
-QUERIES = [f"q{at}" for at in range(30)]
+QUERIES = [f"q{index}" for index in range(30)]
 
 
 def collection() -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
     """Return judgments with several grades, a query without a relevant document, and lists with ties."""
     rng = np.random.default_rng(3)
-    docs = [f"d{at}" for at in range(40)]
+    docs = [f"d{index}" for index in range(40)]
     qrels = {
         q: {
             str(doc): int(rng.choice([0, 0, 1, 2, 3]))
@@ -85,7 +85,7 @@ def test_a_number_as_it_was_printed(
     assert (printed.value, printed.digits, printed.scales()) == (value, digits, scales)
 
 
-def test_decimals_may_be_said() -> None:
+def test_decimals_may_be_stated() -> None:
     """A float does not show the zeros that were printed."""
     assert Printed.of(0.5, 4).how(0.50004) == "rounded"
     assert Printed.of(0.5, 4).how(0.50011) is None
@@ -130,7 +130,7 @@ def only_value(measure: str, **options: Any) -> float:
 
 
 @pytest.mark.parametrize(
-    ("asked", "measure", "options"),
+    ("name", "measure", "options"),
     [
         ("nDCG@10", "nDCG@10", {}),
         ("nDCG@10", "nDCG(gain=exp2)@10", {}),
@@ -152,24 +152,26 @@ def only_value(measure: str, **options: Any) -> float:
         ("AP", "AP(agg=trimmed)", {}),
     ],
 )
-def test_a_way_is_found(asked: str, measure: str, options: dict[str, Any]) -> None:
+def test_a_way_is_found(name: str, measure: str, options: dict[str, Any]) -> None:
     """Whatever is a step or two away prints as its own number, and is in the first group or equal to it."""
-    if asked == "ERR@10":
-        asked = measure
-    found = rankstone.identify(
-        QRELS, RUN, printed(only_value(measure, **options)), asked
+    if name == "ERR@10":
+        name = measure
+    identification = rankstone.identify(
+        QRELS, RUN, printed(only_value(measure, **options)), name
     )
-    ways = [way for group in found.groups for way in group.ways]
+    ways = [way for group in identification.groups for way in group.ways]
 
     assert any(way.measure == measure and way.options == options for way in ways)
 
 
 def test_every_way_is_a_number_evaluate_gives() -> None:
-    """What is told in our words gives that value when it is asked for, whatever the options."""
-    found = rankstone.identify(QRELS, RUN, printed(only_value("nDCG@10"), 2), "nDCG@10")
+    """What is reported in our words gives that value when it is requested, whatever the options."""
+    identification = rankstone.identify(
+        QRELS, RUN, printed(only_value("nDCG@10"), 2), "nDCG@10"
+    )
     ours = [
         way
-        for group in found.groups
+        for group in identification.groups
         for way in group.ways
         if not way.library and not way.rounding
     ]
@@ -179,10 +181,12 @@ def test_every_way_is_a_number_evaluate_gives() -> None:
         assert math.isclose(value, way.value, rel_tol=1e-12), way
 
 
-def test_every_library_prints_what_is_told_of_it() -> None:
+def test_every_library_prints_what_is_reported_of_it() -> None:
     """A library's value is the one its convention gives."""
-    found = rankstone.identify(QRELS, RUN, "0.4", "nDCG@10", digits=0)
-    theirs = [way for group in found.groups for way in group.ways if way.library]
+    identification = rankstone.identify(QRELS, RUN, "0.4", "nDCG@10", digits=0)
+    theirs = [
+        way for group in identification.groups for way in group.ways if way.library
+    ]
     assert len({way.library for way in theirs}) > 15
     for way in theirs:
         scores = rankstone.evaluate(QRELS, RUN, way.spelling, convention=way.library)
@@ -203,12 +207,12 @@ def test_queries_without_judgments_are_those_of_each_library() -> None:
     }
     values = set()
     for library, text in spelled.items():
-        found = rankstone.evaluate(qrels, run, text, convention=library).mean()[
-            "value"
-        ][0]
-        values.add(found)
+        row = rankstone.evaluate(qrels, run, text, convention=library).mean()["value"][
+            0
+        ]
+        values.add(row)
         groups = rankstone.identify(
-            qrels, run, f"{found:.4f}", "AP" if text == "MAP" else "AP@5"
+            qrels, run, f"{row:.4f}", "AP" if text == "MAP" else "AP@5"
         ).groups
         assert library in groups[0].libraries
     assert len(values) > 1
@@ -217,14 +221,14 @@ def test_queries_without_judgments_are_those_of_each_library() -> None:
 def test_equal_values_are_one_group() -> None:
     """Where nothing ties, rules for ties are no different ways."""
     run = {
-        q: {doc: score + at / 1024 for at, (doc, score) in enumerate(s.items())}
+        q: {doc: score + index / 1024 for index, (doc, score) in enumerate(s.items())}
         for q, s in RUN.items()
     }
-    found = rankstone.identify(QRELS, run, "0.3", "nDCG@10", digits=1)
-    values = [group.value for group in found.groups]
+    identification = rankstone.identify(QRELS, run, "0.3", "nDCG@10", digits=1)
+    values = [group.value for group in identification.groups]
     assert not any(
         "ties" in way.options
-        for group in found.groups
+        for group in identification.groups
         for way in group.ways
         if not way.library
     )
@@ -235,27 +239,29 @@ def test_equal_values_are_one_group() -> None:
 
 
 def test_without_a_name_every_measure_is_tried() -> None:
-    """RR is found although nobody said so, and told with the libraries that mean it."""
+    """RR is found without being named, and reported with the libraries that mean it."""
     answered = {query: judged for query, judged in QRELS.items() if query in RUN}
     value = rankstone.evaluate(answered, RUN, "RR@10").to_dict()["run"]["RR@10"]
     assert value is not None
-    found = rankstone.identify(answered, RUN, printed(value))
-    assert found.groups[0].simplest.measure.startswith("RR")
-    assert "mteb-2.26" in found.groups[0].libraries
+    identification = rankstone.identify(answered, RUN, printed(value))
+    assert identification.groups[0].simplest.measure.startswith("RR")
+    assert "mteb-2.26" in identification.groups[0].libraries
 
 
 def test_per_cent() -> None:
     """Papers print 41.3 for 0.413."""
     value = only_value("nDCG@10")
-    found = rankstone.identify(QRELS, RUN, f"{100 * value:.2f}", "nDCG@10")
-    assert found.groups[0].simplest.measure == "nDCG@10"
+    identification = rankstone.identify(QRELS, RUN, f"{100 * value:.2f}", "nDCG@10")
+    assert identification.groups[0].simplest.measure == "nDCG@10"
 
 
 def test_numbers_rounded_on_the_way() -> None:
     """A famous 0.827: terms were rounded to one decimal, and the quotient 38.5 / 46.5 was cut off."""
     qrels, listed = typed_in(*FILMS)
-    found = rankstone.identify(qrels, {QUERY: listed}, "0.827", "nDCG(gain=exp2)@5")
-    best = found.groups[0].simplest
+    identification = rankstone.identify(
+        qrels, {QUERY: listed}, "0.827", "nDCG(gain=exp2)@5"
+    )
+    best = identification.groups[0].simplest
     assert (best.measure, best.rounding, best.how) == (
         "nDCG(gain=exp2)@5",
         "each term rounded to 1 decimal",
@@ -268,21 +274,25 @@ def test_values_of_queries_written_down() -> None:
     """The mean of 0.33, 0.5 and 1 is not that of 1/3, 1/2 and 1."""
     qrels = {q: {"a": 1} for q in ("x", "y", "z")}
     run = {"x": ["b", "c", "a"], "y": ["b", "a"], "z": ["a"]}
-    found = rankstone.identify(qrels, run, "0.6100", "RR")
-    roundings = {way.rounding for group in found.groups for way in group.ways}
+    identification = rankstone.identify(qrels, run, "0.6100", "RR")
+    roundings = {way.rounding for group in identification.groups for way in group.ways}
     assert "each query's value rounded to 2 decimals" in roundings
-    assert math.isclose(found.groups[0].value, (0.33 + 0.5 + 1) / 3, rel_tol=1e-12)
+    assert math.isclose(
+        identification.groups[0].value, (0.33 + 0.5 + 1) / 3, rel_tol=1e-12
+    )
 
 
-def test_where_nothing_fits_the_nearest_are_told() -> None:
+def test_where_nothing_fits_the_nearest_are_reported() -> None:
     """Five of them, the nearest first, and how far off they are."""
-    found = rankstone.identify(QRELS, RUN, "0.99999", "nDCG@10")
-    assert found.groups == ()
-    off = [abs(group.off) for group in found.nearest]
+    identification = rankstone.identify(QRELS, RUN, "0.99999", "nDCG@10")
+    assert identification.groups == ()
+    off = [abs(group.off) for group in identification.nearest]
     assert len(off) == 5
     assert off == sorted(off)
-    assert found.nearest[0].value == pytest.approx(0.99999 + found.nearest[0].off)
-    assert "no value rounds to it" in found.text()
+    assert identification.nearest[0].value == pytest.approx(
+        0.99999 + identification.nearest[0].off
+    )
+    assert "no value rounds to it" in identification.text()
 
 
 def test_a_measure_of_some_library() -> None:
@@ -294,43 +304,45 @@ def test_a_measure_of_some_library() -> None:
     scores = rankstone.evaluate(binary, RUN, "RetrievalMRR", convention="torchmetrics")
     value = scores.to_dict()["run"]["RetrievalMRR"]
     assert value is not None
-    found = rankstone.identify(binary, RUN, printed(value), "RetrievalMRR")
-    assert "RetrievalMRR" in found.groups[0].libraries["torchmetrics-1.9"]
+    identification = rankstone.identify(binary, RUN, printed(value), "RetrievalMRR")
+    assert "RetrievalMRR" in identification.groups[0].libraries["torchmetrics-1.9"]
 
 
 @pytest.mark.parametrize(
-    ("measure", "said"),
+    ("measure", "message"),
     [
         ("nDGC@10", "did you mean"),
         ("PR", "not a measure of one run"),
         ("tau", "measure"),
     ],
 )
-def test_a_measure_nobody_has_is_refused(measure: str, said: str) -> None:
+def test_an_unknown_measure_is_refused(measure: str, message: str) -> None:
     """As everywhere."""
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=message):
         rankstone.identify(QRELS, RUN, "0.5", measure)
 
 
 def test_options_say_where_the_search_begins() -> None:
     """Missing queries that are dropped are then no step."""
     value = only_value("AP", missing="drop")
-    found = rankstone.identify(QRELS, RUN, printed(value), "AP", missing="drop")
-    assert (found.groups[0].simplest.measure, found.groups[0].simplest.steps) == (
-        "AP",
-        0,
+    identification = rankstone.identify(
+        QRELS, RUN, printed(value), "AP", missing="drop"
     )
-    assert found.usual == {"missing": "drop"}
+    assert (
+        identification.groups[0].simplest.measure,
+        identification.groups[0].simplest.steps,
+    ) == ("AP", 0)
+    assert identification.usual == {"missing": "drop"}
 
 
 def test_duplicates_are_searched_instead_of_refused() -> None:
     """A list with a document twice has a number somebody printed, too."""
     qrels = {"q": {"a": 1, "b": 1}}
     run = (["q"] * 3, ["a", "a", "b"], [3.0, 2.0, 1.0])
-    found = rankstone.identify(qrels, run, printed((1 / 1 + 2 / 3) / 2), "AP")
+    identification = rankstone.identify(qrels, run, printed((1 / 1 + 2 / 3) / 2), "AP")
     assert any(
         w.options.get("duplicates") == "first_keep_rank"
-        for g in found.groups
+        for g in identification.groups
         for w in g.ways
     )
 
@@ -342,7 +354,7 @@ STARTS = [
 ]
 
 
-@each(("kind", "texts"), STARTS, ids=lambda one: getattr(one, "name", ""))
+@each(("kind", "texts"), STARTS, ids=lambda item: getattr(item, "name", ""))
 def test_every_parameter_is_searched_or_says_why_not(
     kind: type[Measure], texts: tuple[str, ...]
 ) -> None:
@@ -386,8 +398,10 @@ def test_the_ranks_of_a_file_are_another_order(tmp_path: Path) -> None:
     run.write_text(
         "".join(f"q Q0 {doc} {rank} {score} t\n" for doc, rank, score in lines)
     )
-    found = rankstone.identify(qrels, run, printed((1 / 1 + 2 / 2) / 2), "AP")
-    assert any(way.options == {"order": "rank"} for way in found.groups[0].ways)
+    identification = rankstone.identify(qrels, run, printed((1 / 1 + 2 / 2) / 2), "AP")
+    assert any(
+        way.options == {"order": "rank"} for way in identification.groups[0].ways
+    )
     run.write_text("".join(f"q Q0 {doc} - {score} t\n" for doc, rank, score in lines))
     assert (
         rankstone.identify(qrels, run, printed((1 / 2 + 2 / 4) / 2), "AP")
@@ -431,28 +445,28 @@ def test_rows_of_a_table_may_be_swapped() -> None:
 
 def test_a_number_of_its_own_run() -> None:
     """One number is taken for the first run, and what is found of it is what is found without the others."""
-    found = rankstone.identify(QRELS, BOTH, value_of("one", 6), "nDCG@10")
-    assert found.run == found.taken_for == "one"
-    assert "this is one's value: no other run prints it" in found.text(200)
+    identification = rankstone.identify(QRELS, BOTH, value_of("one", 6), "nDCG@10")
+    assert identification.run == identification.taken_for == "one"
+    assert "this is one's value: no other run prints it" in identification.text(200)
     alone = rankstone.identify(QRELS, {"one": RUN}, value_of("one", 6), "nDCG@10")
-    ours = [group for group in found.groups if group.run == "one"]
+    ours = [group for group in identification.groups if group.run == "one"]
     assert [group.value for group in ours] == [group.value for group in alone.groups]
 
 
-def test_equal_runs_are_not_told_apart() -> None:
+def test_equal_runs_are_not_distinguished() -> None:
     """Where two runs print the number in as few steps, nothing says whose it is."""
-    found = rankstone.identify(
+    identification = rankstone.identify(
         QRELS, {"a": RUN, "b": RUN}, value_of("one", 4), "nDCG@10"
     )
-    assert found.run is None
-    assert "the run is ambiguous" in found.text(200)
+    assert identification.run is None
+    assert "the run is ambiguous" in identification.text(200)
 
 
 # -- what chance would do --------------------------------------------------------------------------
 @pytest.mark.parametrize("digits", [2, 3])
 def test_expected_by_chance_is_density_times_length(digits: int) -> None:
     """A value every ten thousandth: one and a half steps of the number hold so many."""
-    values = [at / 10_000 for at in range(10_000)]
+    values = [index / 10_000 for index in range(10_000)]
     expected = 1.5 * 10.0**-digits * 10_000
     assert printed_by_chance(values, Printed.of(0.41, digits)) == pytest.approx(
         expected, rel=0.05
@@ -486,8 +500,8 @@ def test_as_many_values_of_a_search_print_by_chance_as_expected() -> None:
     values = [group.value for group in grouped(search.ways) if 0 < group.value < 1]
     rng = np.random.default_rng(11)
     numbers = [
-        Printed.of(f"{at:.3f}")
-        for at in rng.choice(values, 400) + rng.normal(0, 0.003, 400)
+        Printed.of(f"{position:.3f}")
+        for position in rng.choice(values, 400) + rng.normal(0, 0.003, 400)
     ]
     expected = sum(printed_by_chance(values, number) for number in numbers)
     seen = sum(number.how(value) is not None for number in numbers for value in values)
@@ -496,9 +510,9 @@ def test_as_many_values_of_a_search_print_by_chance_as_expected() -> None:
 
 def test_what_prints_as_the_number_says_nothing_of_chance() -> None:
     """Hundreds of values that round to it change nothing; one other value has no density."""
-    apart = [at / 100 for at in range(101)]
+    apart = [index / 100 for index in range(101)]
     number = Printed.of("0.4150")
-    same = [0.415 + at * 1e-8 for at in range(300)]
+    same = [0.415 + index * 1e-8 for index in range(300)]
     assert (
         printed_by_chance([*apart, *same], number)
         == printed_by_chance(apart, number)
@@ -507,7 +521,7 @@ def test_what_prints_as_the_number_says_nothing_of_chance() -> None:
     assert printed_by_chance([0.1, *same], number) == 0.0
 
 
-def test_chance_is_told() -> None:
+def test_chance_is_reported() -> None:
     """Fewer decimals print more of the same values."""
     value = only_value("nDCG@10")
     coarse, fine = rankstone.identify(
@@ -521,17 +535,23 @@ def test_chance_is_told() -> None:
 
 
 # -- the result ------------------------------------------------------------------------------------
-def test_it_is_told_in_every_format() -> None:
+def test_it_is_reported_in_every_format() -> None:
     """A frame, plain dicts, text, Markdown, LaTeX and HTML."""
-    found = rankstone.identify(QRELS, RUN, printed(only_value("nDCG@10"), 3), "nDCG@10")
-    assert found.frame.columns[:4] == ["group", "value", "prints", "off"]
-    assert found.frame["group"].n_unique() == len(found.groups) + len(found.nearest)
+    identification = rankstone.identify(
+        QRELS, RUN, printed(only_value("nDCG@10"), 3), "nDCG@10"
+    )
+    assert identification.frame.columns[:4] == ["group", "value", "prints", "off"]
+    assert identification.frame["group"].n_unique() == len(identification.groups) + len(
+        identification.nearest
+    )
     assert (
-        json.loads(json.dumps(found.report()))["groups"][0]["ways"][0]["measure"]
+        json.loads(json.dumps(identification.report()))["groups"][0]["ways"][0][
+            "measure"
+        ]
         == "nDCG@10"
     )
-    assert all(len(line) <= 80 for line in found.text(80).splitlines())
-    assert "nDCG@10" in found.to_markdown()
-    assert "nDCG@10" in found.to_latex()
-    assert "<h3>" in found._repr_html_()
-    assert repr(found) == found.text()
+    assert all(len(line) <= 80 for line in identification.text(80).splitlines())
+    assert "nDCG@10" in identification.to_markdown()
+    assert "nDCG@10" in identification.to_latex()
+    assert "<h3>" in identification._repr_html_()
+    assert repr(identification) == identification.text()

@@ -18,21 +18,21 @@ LISTS = st.lists(st.lists(st.integers(0, 9), max_size=12), max_size=6)
 
 def laid_out(lists: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
     """Return offsets and values."""
-    lengths = [len(one) for one in lists]
-    values = np.array([value for one in lists for value in one], np.int64)
+    lengths = [len(item) for item in lists]
+    values = np.array([value for item in lists for value in item], np.int64)
     return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64))), values
 
 
 def by_loops(lists: list[list[int]], weights: list[float]) -> list[float]:
     """Add up the weights of the earlier smaller ones, pair by pair."""
-    found, begin = [], 0
-    for one in lists:
-        for at, value in enumerate(one):
-            found.append(
-                math.fsum(weights[begin + j] for j in range(at) if one[j] < value)
+    rows, begin = [], 0
+    for item in lists:
+        for index, value in enumerate(item):
+            rows.append(
+                math.fsum(weights[begin + j] for j in range(index) if item[j] < value)
             )
-        begin += len(one)
-    return found
+        begin += len(item)
+    return rows
 
 
 @pytest.mark.parametrize("together", [1, 3, 1 << 15])
@@ -42,8 +42,8 @@ def test_counts(together: int, lists: list[list[int]]) -> None:
     offsets, values = laid_out(lists)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(inversions, "_TOGETHER", together)
-        found = earlier_smaller(offsets, values)
-    assert by_loops(lists, [1.0] * len(values)) == found.tolist()
+        result = earlier_smaller(offsets, values)
+    assert by_loops(lists, [1.0] * len(values)) == result.tolist()
 
 
 @given(lists=LISTS, data=st.data())
@@ -52,14 +52,14 @@ def test_weights(lists: list[list[int]], data: st.DataObject) -> None:
     offsets, values = laid_out(lists)
     each = st.floats(0.001, 1.0)
     weights = data.draw(st.lists(each, min_size=len(values), max_size=len(values)))
-    found = weight_of_earlier_smaller(offsets, values, np.array(weights))
-    assert np.allclose(by_loops(lists, weights), found, rtol=1e-12, atol=0)
+    result = weight_of_earlier_smaller(offsets, values, np.array(weights))
+    assert np.allclose(by_loops(lists, weights), result, rtol=1e-12, atol=0)
     for begin, end in pairwise(offsets.tolist()):
         part = slice(begin, end)
         alone = weight_of_earlier_smaller(
             np.array([0, end - begin]), values[part], np.array(weights[part])
         )
-        assert alone.tolist() == found[part].tolist()
+        assert alone.tolist() == result[part].tolist()
 
 
 def test_a_long_list() -> None:

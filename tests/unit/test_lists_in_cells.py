@@ -43,7 +43,7 @@ WHOLE = {
 
 def written(folder: Path, cells: tuple[str, ...], more: str = "") -> str:
     path = folder / "lists.csv"
-    rows = (f"q{at},{cell}" for at, cell in enumerate(cells))
+    rows = (f"q{index},{cell}" for index, cell in enumerate(cells))
     path.write_text("\n".join(["query_id,doc_id", *rows, more]))
     return str(path)
 

@@ -53,8 +53,10 @@ INNER: Any = FOLDED.select(
 
 def scores(run: Any, **options: Any) -> dict[str, Any]:
     """Score a run against the judgments."""
-    found = rankstone.evaluate(QRELS, {"run": run}, MEASURES, columns=NAMES, **options)
-    return found.to_dict()["run"]
+    evaluation = rankstone.evaluate(
+        QRELS, {"run": run}, MEASURES, columns=NAMES, **options
+    )
+    return evaluation.to_dict()["run"]
 
 
 OBJECTS: dict[str, Any] = {
@@ -166,10 +168,10 @@ def test_lists_are_dicts_of_lists(
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "ROWS", cut)  # pieces end anywhere between lists
-        found = ready.evaluate(table)
+        evaluation = ready.evaluate(table)
 
-    assert found.per_query.equals(ready.evaluate(lists).per_query)
-    assert found.audit.lines() == ready.evaluate(lists).audit.lines()
+    assert evaluation.per_query.equals(ready.evaluate(lists).per_query)
+    assert evaluation.audit.lines() == ready.evaluate(lists).audit.lines()
 
 
 def test_a_list_is_judgments_of_grade_one() -> None:
@@ -177,7 +179,7 @@ def test_a_list_is_judgments_of_grade_one() -> None:
     run = {"a": ["w", "x"], "b": ["y"]}
     plain = pl.DataFrame({"query_id": ["a", "b"], "doc_id": [["x"], ["y", "z"]]})
     graded = plain.with_columns(relevance=pl.Series([[2], [1, 0]]))
-    one = pl.DataFrame(
+    frame = pl.DataFrame(
         {"query_id": ["b", "b"], "relevance": [2, 1], "doc_id": [["z"], ["y"]]}
     )
 
@@ -191,7 +193,7 @@ def test_a_list_is_judgments_of_grade_one() -> None:
     assert rankstone.evaluate(graded, run, "CG@2").to_dict()["run"] == {
         "CG@2": (2 + 1) / 2
     }
-    assert rankstone.evaluate(one, run, "CG@2").to_dict()["run"] == {"CG@2": 1 / 1}
+    assert rankstone.evaluate(frame, run, "CG@2").to_dict()["run"] == {"CG@2": 1 / 1}
 
 
 def test_lists_of_scores_and_labels() -> None:
@@ -205,14 +207,14 @@ def test_lists_of_scores_and_labels() -> None:
     )
     flat = table.explode("score", "label")
 
-    for one in (True, False):
+    for case in (True, False):
         there = rankstone.evaluate(
-            table=table, measures="RR AUC(negatives=judged)", one_group=one
+            table=table, measures="RR AUC(negatives=judged)", one_group=case
         )
-        known = rankstone.evaluate(
-            table=flat, measures="RR AUC(negatives=judged)", one_group=one
+        evaluation = rankstone.evaluate(
+            table=flat, measures="RR AUC(negatives=judged)", one_group=case
         )
-        assert there.to_dict() == known.to_dict()
+        assert there.to_dict() == evaluation.to_dict()
 
 
 def test_rows_of_a_query_are_one_list() -> None:
@@ -222,8 +224,8 @@ def test_rows_of_a_query_are_one_list() -> None:
         {"query_id": ["a", "b", "a", "b"], "doc_id": [["w"], ["z", "y"], ["x"], []]}
     )
     for no_results in ("zero", "error"):
-        found = rankstone.evaluate(QRELS, parts, MEASURES, no_results=no_results)
-        assert found.per_query.equals(
+        evaluation = rankstone.evaluate(QRELS, parts, MEASURES, no_results=no_results)
+        assert evaluation.per_query.equals(
             rankstone.evaluate(QRELS, whole, MEASURES).per_query
         )
     with pytest.raises(NotComparable, match="an empty list for query c"):
@@ -234,12 +236,12 @@ def test_beside_runs() -> None:
     """Histories, pairs to exclude and whole lists are read by the same rules."""
     past = {"a": ["w", "x"], "b": ["y"], "d": ["w"]}
     folded = pl.DataFrame({"user": list(past), "items": list(past.values())})
-    asked = "Coverage@2 Novelty@2"
+    text = "Coverage@2 Novelty@2"
     by_dict = rankstone.beyond(
-        {"a": ["w", "x"], "b": ["y", "z", "v"]}, asked, history=past, catalogue_size=9
+        {"a": ["w", "x"], "b": ["y", "z", "v"]}, text, history=past, catalogue_size=9
     )
     by_list = rankstone.beyond(
-        FOLDED.drop("sc"), asked, history=folded, catalogue_size=9, columns=NAMES
+        FOLDED.drop("sc"), text, history=folded, catalogue_size=9, columns=NAMES
     )
 
     assert by_list.to_dict() == by_dict.to_dict()

@@ -74,17 +74,17 @@ def test_what_pages_are_written_with() -> None:
 
 
 # -- measures --------------------------------------------------------------------------------------------
-def test_every_measure_is_told_in_chinese() -> None:
+def test_every_measure_has_chinese_words() -> None:
     """A new measure or family has its line in docs/making/measures.zh.yaml, and none is left over there."""
-    found = families()
+    result = families()
     assert set(CHINESE["measures"]) == {
-        name for family in found for name, _, _ in family.measures
+        name for family in result for name, _, _ in family.measures
     }
     assert set(CHINESE["families"]) == {
-        f"{family.title} · {family.computed_by}" for family in found
+        f"{family.title} · {family.computed_by}" for family in result
     }
     assert set(CHINESE["measures"]) == set(MEASURES)
-    assert (DOCS / "measures.zh.md").read_text(encoding="utf-8") == chinese(found)
+    assert (DOCS / "measures.zh.md").read_text(encoding="utf-8") == chinese(result)
 
 
 def test_the_catalogue_is_what_the_classes_say() -> None:
@@ -134,7 +134,7 @@ def listed(nav: Any) -> list[str]:
     ]
 
 
-def test_a_page_that_navigation_forgets_is_told() -> None:
+def test_a_page_that_navigation_forgets_is_reported() -> None:
     """A page without a line is an error that names it; a pattern takes what has no line of its own."""
     config = 'nav = ["a.md", { "More" = ["b*.md", "b/*.md"] }]'
     assert (
@@ -151,7 +151,7 @@ def test_a_page_that_navigation_forgets_is_told() -> None:
 
 
 def test_links_lead_to_the_same_pages_in_the_site() -> None:
-    """Links follow pages to where they go; code is named; what is not there is told."""
+    """Links follow pages to where they go; code is named; what is not there is reported."""
     places = {
         "README.md": "index.md",
         "docs/x.md": "x.md",
@@ -179,32 +179,32 @@ def test_links_lead_to_the_same_pages_in_the_site() -> None:
 
 def test_the_command_line_page_has_every_command() -> None:
     """Commands of commands, too."""
-    found = command_line()
+    result = command_line()
     for name in ("eval", "explain", "measures show", "conventions diff", "trec-eval"):
-        assert f"# rankstone {name}\n" in found
-    assert found.count("Usage: rankstone ") == found.count("```text")
+        assert f"# rankstone {name}\n" in result
+    assert result.count("Usage: rankstone ") == result.count("```text")
 
 
 # -- the reference ---------------------------------------------------------------------------------------
 def test_every_public_name_has_its_place_in_the_reference() -> None:
     """Names of `rankstone` have pages, those of public modules headings; each says what it is."""
     pages = staged()
-    for one in reference.entries():
+    for entry in reference.entries():
         heading = (
-            f"# rankstone.{one.name}\n"
-            if one.module == "rankstone"
-            else f"## {one.name}\n"
+            f"# rankstone.{entry.name}\n"
+            if entry.module == "rankstone"
+            else f"## {entry.name}\n"
         )
-        assert heading in pages[one.page], one
-        assert one.summary, (
-            f"{one.module}.{one.name} has no docstring, or no comment (#:) above it"
+        assert heading in pages[entry.page], entry
+        assert entry.summary, (
+            f"{entry.module}.{entry.name} has no docstring, or no comment (#:) above it"
         )
     assert {name for name in rankstone.__all__ if name != "plots"} == {
-        one.name for one in reference.entries() if one.module == "rankstone"
+        item.name for item in reference.entries() if item.module == "rankstone"
     }
 
 
-def test_what_cannot_be_described_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_described_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """The name, what is not installed, and what installs it; a class is read from its source instead."""
 
     def absent(name: str) -> ModuleType:
@@ -256,15 +256,19 @@ def test_every_public_module_is_in_the_reference() -> None:
 
 def test_parameters_of_the_verbs_are_described() -> None:
     """Every parameter of a verb, of a result and of what they take is in the docstring."""
-    for one in reference.entries():
-        described = one.object
-        if one.module != "rankstone" or one.name in MEASURES or not callable(described):
+    for entry in reference.entries():
+        described = entry.object
+        if (
+            entry.module != "rankstone"
+            or entry.name in MEASURES
+            or not callable(described)
+        ):
             continue
         if isinstance(described, type) and issubclass(described, Exception):
             continue
         text = reference.documentation(described)
         for parameter in inspect.signature(described).parameters:
             assert parameter.startswith("_") or re.search(rf"\b{parameter}\b", text), (
-                one.name,
+                entry.name,
                 parameter,
             )

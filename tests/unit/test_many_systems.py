@@ -31,10 +31,10 @@ def apart(systems: int, share: float, seed: int) -> np.ndarray:
 
 def shared(columns: list[list[int]], systems: int) -> np.ndarray:
     """Return which systems share a column."""
-    found = np.zeros((systems, systems), bool)
+    matrix = np.zeros((systems, systems), bool)
     for column in columns:
-        found[np.ix_(column, column)] = True
-    return found
+        matrix[np.ix_(column, column)] = True
+    return matrix
 
 
 @pytest.mark.parametrize("most", [500, 0])
@@ -72,32 +72,34 @@ def test_every_column_is_needed() -> None:
     different = apart(15, 0.4, 3)
     columns = letter_columns(different)
 
-    for at in range(len(columns)):
-        rest = columns[:at] + columns[at + 1 :]
+    for index in range(len(columns)):
+        rest = columns[:index] + columns[index + 1 :]
         assert (shared(rest, 15) != ~different).any()
 
 
 def many(count: int = 15, **options: Any) -> Any:
     """Compare systems of rising means."""
-    data = scores({f"system-{at:02}": at / 30 for at in range(count)})
+    data = scores({f"system-{index:02}": index / 30 for index in range(count)})
     return compare_scores(data, permutations=999, **options)
 
 
 def test_the_leaderboard_follows_the_pairs() -> None:
     """Best first; letters say what verdicts say; wins are against the leader."""
-    found = many()
-    board = found.leaderboard()
+    comparison = many()
+    board = comparison.leaderboard()
     letter = dict(board.select("system", "letters").rows())
-    matrix = found.matrices["m"]
+    matrix = comparison.matrices["m"]
 
     assert board["mean"].is_sorted(descending=True)
     assert board["rank"].to_list() == list(range(1, 16))
-    for system, versus, word in found.table.select(
+    for system, versus, word in comparison.table.select(
         "system", "versus", "verdict"
     ).iter_rows():
         alike = bool(_written_out(letter[system]) & _written_out(letter[versus]))
         assert alike == (word not in ("better", "worse"))
-    leader, last = (matrix.systems.index(board["system"][at]) for at in (0, -1))
+    leader, last = (
+        matrix.systems.index(board["system"][position]) for position in (0, -1)
+    )
     assert board["wins"][-1] == (matrix.differences(last, leader) > 0).sum()
     assert (board["low"] < board["mean"]).all()
 
@@ -113,12 +115,12 @@ def _written_out(letters: str) -> set[str]:
 
 def test_more_than_twelve_systems_are_a_leaderboard() -> None:
     """The text names every system, says how many pairs are clear, and keeps pairs for --verbose."""
-    found, few = many(), many(12)
-    text, every = found.text(80), found.sheet(verbose=True)
-    clear = found.table["verdict"].is_in(["better", "worse"]).sum()
+    comparison, few = many(), many(12)
+    text, every = comparison.text(80), comparison.sheet(verbose=True)
+    clear = comparison.table["verdict"].is_in(["better", "worse"]).sum()
 
     assert f"{clear} of 105 pairs differ clearly on m" in text
-    assert all(name in text for name in found.systems)
+    assert all(name in text for name in comparison.systems)
     assert "Leaderboard" in text
     assert "Differences" not in text
     assert max(map(len, text.splitlines())) <= 80
@@ -126,26 +128,26 @@ def test_more_than_twelve_systems_are_a_leaderboard() -> None:
         -1
     ] == "Differences"
     assert "Leaderboard" not in few.text()
-    assert len(found.report()["comparisons"]) == 105
+    assert len(comparison.report()["comparisons"]) == 105
     assert "排行榜" in many(lang="zh").text(80)
 
 
 def test_a_baseline_has_verdicts_in_place_of_letters() -> None:
-    """Against a baseline nobody compared the others with each other."""
-    found = many(baseline="system-00")
-    board = found.leaderboard()
+    """Against a baseline the others were not compared with each other."""
+    comparison = many(baseline="system-00")
+    board = comparison.leaderboard()
 
     assert board["letters"].null_count() == 15
     assert board["verdict"][0] == "better"
     assert board.filter(system="system-00")["wins"][0] is None
-    assert "against system-00" in " ".join(found.text(80).split())
+    assert "against system-00" in " ".join(comparison.text(80).split())
 
 
 def test_a_table_of_means_for_a_paper() -> None:
     """Rows are systems, letters stand as superscripts, the best is bold, and the caption says the test."""
     data = scores({"a_1": 0.0, "b": 0.02, "c": 0.3})
-    found = compare_scores(data, permutations=999, seed=4)
-    table = found.to_latex(table="means", names={"b": "BM25"}, caption=True)
+    comparison = compare_scores(data, permutations=999, seed=4)
+    table = comparison.to_latex(table="means", names={"b": "BM25"}, caption=True)
 
     assert r"\begin{tabular}{lr@{}l}" in table
     assert r"a\_1 & " in table
@@ -154,34 +156,34 @@ def test_a_table_of_means_for_a_paper() -> None:
     assert "sign flips" in table
     assert "Means over 40 queries" in table
     assert "seed 4" in table
-    assert "mathrm" not in found.to_latex(table="means", marks="bold")
-    assert "textbf" not in found.to_latex(table="means", marks=None)
+    assert "mathrm" not in comparison.to_latex(table="means", marks="bold")
+    assert "textbf" not in comparison.to_latex(table="means", marks=None)
     daggers = compare_scores(data, baseline="a_1").to_latex(table="means", caption=True)
     assert r"$^{\dagger}$" in daggers
     assert r"$\dagger$ clearly better" in daggers
-    assert found.to_latex() == found.to_latex(None)
+    assert comparison.to_latex() == comparison.to_latex(None)
     with pytest.raises(BadOption, match="marks"):
-        found.to_latex(table="means", marks="stars")
+        comparison.to_latex(table="means", marks="stars")
     with pytest.raises(BadOption, match="table"):
-        found.to_latex(table="pairs")
+        comparison.to_latex(table="pairs")
 
 
 def test_order_of_systems_changes_no_number() -> None:
     """Systems in another order: the same p and intervals for the same pairs, with the sign turned."""
-    data = scores({name: at / 60 for at, name in enumerate("abcdef")})
-    one = compare_scores(data, permutations=999)
+    data = scores({name: index / 60 for index, name in enumerate("abcdef")})
+    comparison = compare_scores(data, permutations=999)
     other = compare_scores({name: data[name] for name in "fadebc"}, permutations=999)
-    told = {
+    texts = {
         frozenset(pair): p
         for *pair, p in other.table.select("system", "versus", "p").iter_rows()
     }
 
-    for *pair, p in one.table.select("system", "versus", "p").iter_rows():
-        assert told[frozenset(pair)] == p
+    for *pair, p in comparison.table.select("system", "versus", "p").iter_rows():
+        assert texts[frozenset(pair)] == p
 
 
 def test_wide_tables_are_what_long_ones_are(tmp_path: Path) -> None:
-    """The first column holds query ids, whatever its name; it is said how the file was read."""
+    """The first column holds query ids, whatever its name; it is stated how the file was read."""
     data = scores({"a": 0.0, "b": 0.02, "c": 0.3})
     wide = pl.DataFrame(
         {
@@ -192,14 +194,14 @@ def test_wide_tables_are_what_long_ones_are(tmp_path: Path) -> None:
     wide.write_csv(tmp_path / "wide.csv")
     long = compare_scores(data, permutations=999)
     for source in (wide, tmp_path / "wide.csv", str(tmp_path / "wide.csv")):
-        found = compare_scores(source, "m", permutations=999)
-        assert found.table.equals(long.table)
-        assert "queries × systems: 3 columns of m" in found.text()
+        comparison = compare_scores(source, "m", permutations=999)
+        assert comparison.table.equals(long.table)
+        assert "queries × systems: 3 columns of m" in comparison.text()
         assert "queries × systems" in json.dumps(
-            found.report()["audit"], ensure_ascii=False
+            comparison.report()["audit"], ensure_ascii=False
         )
     assert compare_scores(wide, permutations=99).measures == ("score",)
-    assert found.hashes().keys() == {"a", "b", "c"}
+    assert comparison.hashes().keys() == {"a", "b", "c"}
 
 
 def test_wide_tables_that_are_none() -> None:
@@ -232,14 +234,14 @@ def test_means_as_a_matrix() -> None:
 
 def test_pairs_of_pairs_are_every_pair() -> None:
     """Csv and JSON hold every pair of many systems."""
-    found = many(14)
+    comparison = many(14)
 
-    assert found.to_frame().height == len(list(combinations(range(14), 2)))
+    assert comparison.to_frame().height == len(list(combinations(range(14), 2)))
 
 
 @pytest.mark.parametrize(("systems", "shown"), [(3, "abc"), (4, "a–d"), (6, "a–f")])
 def test_letters_in_a_row_are_a_range_from_four_on(systems: int, shown: str) -> None:
-    """One system that differs from nobody shares a letter with each of the others, which all differ."""
+    """One system that differs from none shares a letter with each of the others, which all differ."""
     different = ~np.eye(systems + 1, dtype=bool)
     different[-1] = different[:, -1] = False
     assert letters(different)[-1] == shown

@@ -34,10 +34,10 @@ def _batch(
     row = np.repeat(np.arange(LISTS), lengths)
     ids = rng.integers(0, 60, len(row))
     docs = pl.Series(
-        ids if whole else [f"D{one}" for one in ids],
+        ids if whole else [f"D{item}" for item in ids],
         dtype=pl.Int64 if whole else pl.String,
     )
-    names = pl.Series([f"q{at}" for at in range(LISTS)])
+    names = pl.Series([f"q{index}" for index in range(LISTS)])
     batch = Batch(
         names, np.arange(LISTS), lengths, docs, hash=SPOILED[kind](hash_ids(docs))
     )
@@ -56,7 +56,8 @@ def test_judged_rows_and_duplicates(kind: str, *, whole: bool, seed: int) -> Non
     )
     order = rng.permutation(len(judged)) if seed % 2 else np.arange(len(judged))
     pairs = [
-        (judged[at][0], judged[at][1] if whole else f"D{judged[at][1]}") for at in order
+        (judged[place][0], judged[place][1] if whole else f"D{judged[place][1]}")
+        for place in order
     ]
     index = PairIndex(
         QueryIndex(batch.names),
@@ -70,12 +71,15 @@ def test_judged_rows_and_duplicates(kind: str, *, whole: bool, seed: int) -> Non
         for row, pair in enumerate(rows)
         if pair in set(stored)
     ]
-    found = index.find(batch, batch.codes)
-    assert list(zip(found.row.tolist(), found.pair.tolist(), strict=True)) == expected
-    assert found.list.tolist() == [rows[row][0] for row, _ in expected]
+    position = index.find(batch, batch.codes)
+    assert (
+        list(zip(position.row.tolist(), position.pair.tolist(), strict=True))
+        == expected
+    )
+    assert position.list.tolist() == [rows[row][0] for row, _ in expected]
     assert not len(index.duplicates())
     assert repeated(batch.hashes, batch.lengths, batch.ids).tolist() == [
-        at for at, pair in enumerate(rows) if rows.count(pair) > 1
+        place for place, pair in enumerate(rows) if rows.count(pair) > 1
     ]
 
 
@@ -84,12 +88,12 @@ def test_judged_rows_and_duplicates(kind: str, *, whole: bool, seed: int) -> Non
 def test_indexes_of_names(queries: int, count: int) -> None:
     """Names in any order, known or not, have the indexes of a dictionary."""
     rng = np.random.default_rng(queries + count)
-    names = [f"q{at}" for at in rng.permutation(queries * 2)[:queries]]
+    names = [f"q{position}" for position in rng.permutation(queries * 2)[:queries]]
     index, known = (
         QueryIndex(pl.Series(names)),
-        {name: at for at, name in enumerate(names)},
+        {name: position for position, name in enumerate(names)},
     )
-    wanted = [f"q{at}" for at in rng.integers(0, queries * 2, count)]
+    wanted = [f"q{position}" for position in rng.integers(0, queries * 2, count)]
     assert index.codes(pl.Series(wanted)).tolist() == [
         known.get(name, -1) for name in wanted
     ]
@@ -121,7 +125,7 @@ def test_scattered_rows(
         "query_id", "doc_id", relevance="label"
     )
     mixed = rng.permutation(len(query))
-    for one, other in (
+    for first, other in (
         (
             rankstone.evaluate(qrels, table, "nDCG AP", extra=extra)
             for table in (run, run[mixed])
@@ -138,7 +142,7 @@ def test_scattered_rows(
                     "query_id", "measure", "value", "numerator", "status"
                 ).iter_rows()
             }
-            for scores in (one, other)
+            for scores in (first, other)
         ]
         assert values[0] == values[1]
-        assert one.audit.runs["run"].queries == other.audit.runs["run"].queries
+        assert first.audit.runs["run"].queries == other.audit.runs["run"].queries

@@ -132,27 +132,27 @@ def test_unknown_names(text: str, near: str) -> None:
     ],
 )
 def test_cutoffs_written_otherwise(text: str, fix: str) -> None:
-    """A cutoff as other libraries attach it is told how to be written."""
+    """A cutoff as other libraries attach it leads to how it is written."""
     with pytest.raises(UnknownMeasure, match=fix):
         parse_measures(text)
 
 
 def test_a_kind_is_not_yet_a_measure() -> None:
-    """A class in the place of a measure is told what is missing."""
+    """A class in the place of a measure gets a sentence that names what is missing."""
     with pytest.raises(UnknownMeasure, match=r"write AP\(\) or"):
         parse_measures([AP])  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize(
-    "given",
+    "value",
     ["RBO", "AP RBO", ["AP", "RBO"], [rankstone.AP(), "RBO(p=0.9)"], "rbo(q=1)"],
 )
-def test_a_measure_that_has_no_place_is_not_asked_for_more(given: Any) -> None:
+def test_a_measure_that_has_no_place_needs_no_more(value: Any) -> None:
     """What RBO lacks does not matter where rankings are held against judgments."""
     with pytest.raises(
         BadParameter, match=r"RBO.* is not a measure of a run against judgments"
     ):
-        rankstone.evaluate({"q": {"d": 1}}, {"q": ["d"]}, given)
+        rankstone.evaluate({"q": {"d": 1}}, {"q": ["d"]}, value)
     with pytest.raises(BadParameter, match="RBO needs p"):
         rankstone.diff({"q": ["d"]}, {"q": ["d"]}, "RBO")
 
@@ -172,11 +172,11 @@ def test_a_cutoff_stands_behind_an_at() -> None:
         rankstone.measures.NumRel @ 10
 
 
-@pytest.mark.parametrize("given", [5, None, int, object(), [5], [None]])
-def test_what_is_no_text_is_no_measure(given: Any) -> None:
+@pytest.mark.parametrize("value", [5, None, int, object(), [5], [None]])
+def test_what_is_no_text_is_no_measure(value: Any) -> None:
     """Anything else than texts and measures is refused as it is, not as its text."""
     with pytest.raises(UsageError, match="is not a measure"):
-        rankstone.parse_measures(given)
+        rankstone.parse_measures(value)
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_the_largest_exponent_of_a_unit_gain() -> None:
 
 
 def test_options_that_nothing_has() -> None:
-    """What neither alignment nor a measure knows is told as before."""
+    """What neither alignment nor a measure knows is reported as before."""
     with pytest.raises(UsageError, match="there is no alignment option 'relx'"):
         rankstone.evaluate({"q": {"d": 1}}, {"q": ["d"]}, "AP", relx=2)
 
@@ -234,18 +234,18 @@ def example(name: str) -> str:
 @each("name", MEASURES)
 def test_measures_are_values(name: str) -> None:
     """Measures compare, hash and cannot be changed."""
-    one, other = parse_measure(example(name)), parse_measure(example(name))
+    first, other = parse_measure(example(name)), parse_measure(example(name))
 
-    assert one == other
-    assert hash(one) == hash(other)
+    assert first == other
+    assert hash(first) == hash(other)
     with pytest.raises(dataclasses.FrozenInstanceError):
-        one.k = 7  # type: ignore[misc]
+        first.k = 7  # type: ignore[misc]
     with pytest.raises(dataclasses.FrozenInstanceError):
-        one.other = 7
+        first.other = 7
 
 
 def test_whatever_declares_a_parameter_is_a_dataclass() -> None:
-    """Without the decorator, a parameter would be an attribute of the class that nobody can set."""
+    """Without the decorator, a parameter would be an attribute of the class that cannot be set."""
     for module in iter_modules(
         [str(files("rankstone.conventions.replays"))], "rankstone.conventions.replays."
     ):

@@ -56,18 +56,18 @@ def data(traits: frozenset[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
     return first, second
 
 
-def said(words: dict[str, str], text: str) -> set[str]:
+def traits_in(words: dict[str, str], text: str) -> set[str]:
     """Return the traits that a text speaks of."""
     return {trait for trait, pattern in words.items() if re.search(pattern, text)}
 
 
 @each("traits", WORLDS, ids=sorted)
 def test_identification_notes_what_the_data_has(traits: frozenset[str]) -> None:
-    """Copies and documents that are judged again have a rule, which is said only where it decided something."""
+    """Copies and documents that are judged again have a rule, which is stated only where it decided something."""
     qrels, run = data(traits)
     shown = str(rankstone.identify(qrels, run, "0.5", "AP"))
     words = {"duplicates": "lists have copies: ", "judged again": "judged again: "}
-    assert said(words, shown) == traits & words.keys()
+    assert traits_in(words, shown) == traits & words.keys()
 
 
 @each("traits", WORLDS, ids=sorted)
@@ -86,38 +86,40 @@ def test_audits_count_what_the_data_has(traits: frozenset[str]) -> None:
         "empty": "without a relevant document",
     }
     lines = "\n".join(scores.audit.lines())
-    assert said(whole, lines) == traits, lines
+    assert traits_in(whole, lines) == traits, lines
     explained = str(rankstone.explain(qrels, run, "AP", "1", **options))
     footnotes = {
         "duplicates": r"[Cc]op(y|ies)|duplicates=",
         "tied": "ties=",
         "negative": "negative=",
     }
-    assert said(footnotes, explained) == traits & footnotes.keys(), explained
+    assert traits_in(footnotes, explained) == traits & footnotes.keys(), explained
 
 
 HANGING: Final = [
-    (one, entry)
-    for one in conventions()
-    for entry in one.entries
+    (convention, entry)
+    for convention in conventions()
+    for entry in convention.entries
     if entry.when and not entry.of_lists
 ]
 #: each remark of a library once
 REMARKS: Final = {
-    (str(one), entry.bug, entry.note, entry.differs): (one, entry)
-    for one, entry in HANGING
+    (str(first), entry.bug, entry.note, entry.differs): (first, entry)
+    for first, entry in HANGING
 }
 
 
 @each(
-    ("one", "entry"),
+    ("convention", "entry"),
     list(REMARKS.values()),
     ids=lambda v: getattr(v, "spelling", str(v)),
 )
-def test_remarks_on_a_library_hang_on_the_data(one: Convention, entry: Entry) -> None:
+def test_remarks_on_a_library_hang_on_the_data(
+    convention: Convention, entry: Entry
+) -> None:
     """A remark about copies, ties or grades below zero is made where there are such, and nowhere else."""
     text = re.sub(r"<\w+>", "0.5", entry.spelling.replace("<k>", "3"))
-    options: dict[str, Any] = {"convention": str(one), "candidates": 30}
+    options: dict[str, Any] = {"convention": str(convention), "candidates": 30}
     made: set[bool] = set()
     for traits in map(frozenset, [(), ("duplicates",), ("tied",), ("negative",)]):
         qrels, run = data(traits)
@@ -138,21 +140,21 @@ def test_remarks_on_a_library_hang_on_the_data(one: Convention, entry: Entry) ->
 
 
 def test_what_a_remark_can_hang_on_is_counted() -> None:
-    """No remark waits for what nobody counts, and none is about copies or ties without saying so."""
+    """No remark waits for what is not counted, and none is about copies or ties without saying so."""
     assert {trait for _, entry in HANGING for trait in entry.when.values()} == {
         "duplicates",
         "tied",
         "negative",
     }
-    for one in conventions():
-        for entry in one.entries:
+    for convention in conventions():
+        for entry in convention.entries:
             for kind in ("bug", "note"):
                 remark = getattr(entry, kind) or ""
                 if re.match(
                     r"(an? \S+( \S+)? (shown|ranked|recommended|retrieved) (twice|again)|tied )",
                     remark,
                 ):
-                    assert kind in entry.when, (str(one), entry.spelling, remark)
+                    assert kind in entry.when, (str(convention), entry.spelling, remark)
 
 
 def test_a_number_of_a_library_is_found_with_its_remark() -> None:

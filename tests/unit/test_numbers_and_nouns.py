@@ -155,7 +155,7 @@ def test_a_comparison_of_one_query() -> None:
         text = compare_scores(runs, lang=lang).text(200, verbose=True)
         assert re.search(rf"\b1 (?:{NOUN})\b", text) is None
         assert not re.search(r"\{|\|", text.replace("│", ""))
-    found = rankstone.evaluate(demo.QRELS, demo.RUNS, "RR").per_query
-    query = found.filter(query_id="q01")
+    per_query = rankstone.evaluate(demo.QRELS, demo.RUNS, "RR").per_query
+    query = per_query.filter(query_id="q01")
     assert "a · b, 1 query" in compare_scores(runs).text()
     assert " 1 queries" not in compare_scores(query).text(200)

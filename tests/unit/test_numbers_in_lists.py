@@ -1,4 +1,4 @@
-"""Lists of numbers beside those of the documents: they are used, or a name is asked for, or they are others'."""
+"""Lists of numbers beside those of the documents: they are used, or a name is required, or they are others'."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def sources(rows: list[dict[str, Any]], folder: Path) -> dict[str, Any]:
         "pandas": pd.DataFrame(rows),
         "dicts": rows,
         "columns": {name: [row[name] for row in rows] for name in rows[0]},
-        "named tuples": [row(**one) for one in rows],
+        "named tuples": [row(**item) for item in rows],
     }
 
 
@@ -69,7 +69,7 @@ def sources(rows: list[dict[str, Any]], folder: Path) -> dict[str, Any]:
     "name",
     ["rating", "grade", "rel", "gain", "judgment", "relevance_score", "isRelevant"],
 )
-def test_grades_are_asked_for(shape: Any, name: str, tmp_path: Path) -> None:
+def test_grades_are_required(shape: Any, name: str, tmp_path: Path) -> None:
     """Wherever the lists come from, the fix leads to the grades."""
     for what, source in sources(shape(name, GRADES), tmp_path).items():
         if what in ("pandas", "columns", "named tuples") and shape is folded:
@@ -79,9 +79,9 @@ def test_grades_are_asked_for(shape: Any, name: str, tmp_path: Path) -> None:
         ) as error:
             rankstone.evaluate(source, RUN, "RR")
         assert f"columns={{'{name}': 'relevance'}}" in str(error.value), what
-        given = {name: "relevance"}
-        found = rankstone.evaluate(source, RUN, "RR nDCG", columns=given)
-        assert found.to_dict()["run"]["RR"] == 1 / 2, what
+        options = {name: "relevance"}
+        scores = rankstone.evaluate(source, RUN, "RR nDCG", columns=options)
+        assert scores.to_dict()["run"]["RR"] == 1 / 2, what
         none = rankstone.evaluate(source, RUN, "RR", columns={name: "unused"})
         assert none.to_dict()["run"]["RR"] == 1, what
 
@@ -101,8 +101,8 @@ def test_labels_are_grades(shape: Any, tmp_path: Path) -> None:
     """As the page on options says; one label for a whole list is about the question."""
     for source in sources(shape("label", GRADES), tmp_path).values():
         if not isinstance(source, (dict, list, pd.DataFrame)):
-            found = rankstone.evaluate(source, RUN, "RR")
-            assert found.to_dict()["run"] == {"RR": 1 / 2}
+            scores = rankstone.evaluate(source, RUN, "RR")
+            assert scores.to_dict()["run"] == {"RR": 1 / 2}
     flat_rows = pl.DataFrame(
         {"query_id": ["a", "a"], "doc_id": ["p1", "p2"], "label": GRADES}
     )
@@ -114,7 +114,7 @@ def test_labels_are_grades(shape: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("shape", [folded, flat])
-def test_scores_are_asked_for(shape: Any, tmp_path: Path) -> None:
+def test_scores_are_required(shape: Any, tmp_path: Path) -> None:
     """A run with other numbers is not in the order of its lists until somebody says so."""
     qrels = {"a": {"p2": 1}}
     for name in ("similarity", "_score", "relevance_score", "sim"):
@@ -122,9 +122,9 @@ def test_scores_are_asked_for(shape: Any, tmp_path: Path) -> None:
         with pytest.raises(MissingColumn, match=f"doc_id: {name}") as error:
             rankstone.evaluate(qrels, path, "RR")
         assert f"'{name}': 'score'" in str(error.value)
-        given = {name: "score"}
-        found = rankstone.evaluate(qrels, path, "RR", columns=given)
-        assert found.to_dict()["x"] == {"RR": 1}
+        options = {name: "score"}
+        scores = rankstone.evaluate(qrels, path, "RR", columns=options)
+        assert scores.to_dict()["x"] == {"RR": 1}
         ordered = rankstone.evaluate(qrels, path, "RR", order="input")
         assert ordered.to_dict()["x"] == {"RR": 1 / 2}
     position = shape("position", [2, 1])
@@ -147,10 +147,10 @@ def test_distances_are_no_scores(shape: Any) -> None:
         for table in (frame, rows):
             with pytest.raises(MissingColumn, match=f"'{name}': 'rank'"):
                 read_run(table)
-            found = rankstone.evaluate(
+            scores = rankstone.evaluate(
                 {"a": {"p2": 1}}, {"r": table}, "RR", columns={name: "rank"}
             )
-            assert found.to_dict()["r"] == {"RR": 1}
+            assert scores.to_dict()["r"] == {"RR": 1}
 
 
 def test_texts_of_numbers(tmp_path: Path) -> None:
@@ -159,8 +159,8 @@ def test_texts_of_numbers(tmp_path: Path) -> None:
         graded = written(shape("relevance", ["0.0", "3.0"]), tmp_path / "q.json")
         assert rankstone.evaluate(graded, RUN, "RR").to_dict()["run"] == {"RR": 1 / 2}
         scored = written(shape("score", ["9.5", "10.5"]), tmp_path / "r.jsonl")
-        found = rankstone.evaluate({"a": {"p2": 1}}, scored, "RR").to_dict()
-        assert found["r"] == {"RR": 1}
+        record = rankstone.evaluate({"a": {"p2": 1}}, scored, "RR").to_dict()
+        assert record["r"] == {"RR": 1}
         bad = written(shape("score", ["9.5", "high"]), tmp_path / "b.jsonl")
         with pytest.raises(
             BadValue, match=r"b\.jsonl:1.*the score 'high' is not a num"
@@ -178,8 +178,8 @@ def test_whole_numbers_beside_others(tmp_path: Path) -> None:
             rows = shape("score", numbers)
             files = [written(rows, tmp_path / name) for name in ("r.json", "r.jsonl")]
             for source in (*files, rows):
-                found = rankstone.evaluate({"a": {"p2": 1}}, {"r": source}, "RR")
-                assert found.to_dict()["r"] == {"RR": 1}
+                scores = rankstone.evaluate({"a": {"p2": 1}}, {"r": source}, "RR")
+                assert scores.to_dict()["r"] == {"RR": 1}
 
 
 def test_numbers_of_other_lists() -> None:

@@ -115,15 +115,15 @@ def test_runs_of_several_kinds_by_name() -> None:
     assert rr(QRELS, runs) == dict.fromkeys(runs, RR)
 
 
-def test_a_generator_is_read_once_and_asked_again() -> None:
+def test_a_generator_is_read_once_and_used_again() -> None:
     """A convention whose measures are aligned differently reads again, as a second evaluation does."""
     qrels, run, other = yielded(QRELS), yielded(RUN), yielded(RUN[1:])
-    found = rankstone.evaluate(
+    record = rankstone.evaluate(
         qrels, run, "RR ERR@5", convention="ir_measures"
     ).to_dict()
 
     assert (
-        found
+        record
         == rankstone.evaluate(
             QRELS, RUN, "RR ERR@5", convention="ir_measures"
         ).to_dict()
@@ -153,11 +153,11 @@ def test_rows_of_no_names_are_refused() -> None:
 def test_fields_go_by_names_of_ours() -> None:
     """The second column of TREC's judgments is a subtopic where somebody says so."""
     graded = [Qrel("q", "d1", 1, "1"), Qrel("q", "d1", 1, "2"), Qrel("q", "d2", 1, "2")]
-    found = rankstone.evaluate(
+    scores = rankstone.evaluate(
         graded, {"q": ["d2", "d1"]}, "StRecall@1", columns={"iteration": "subtopic"}
     )
 
-    assert found.to_dict() == {"run": {"StRecall@1": 1 / 2}}
+    assert scores.to_dict() == {"run": {"StRecall@1": 1 / 2}}
 
 
 NEITHER: list[Any] = [
@@ -170,11 +170,11 @@ NEITHER: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("given", NEITHER, ids=repr)
-def test_what_is_no_table(given: Any) -> None:
-    """Whatever somebody hands over, what is wrong with it is said in a sentence."""
+@pytest.mark.parametrize("value", NEITHER, ids=repr)
+def test_what_is_no_table(value: Any) -> None:
+    """Whatever somebody hands over, what is wrong with it is stated in a sentence."""
     with pytest.raises(InputError, match=r"^run"):
-        rr({"q1": {"d1": 1}}, given)
+        rr({"q1": {"d1": 1}}, value)
 
 
 def test_a_generator_of_documents() -> None:
@@ -215,7 +215,7 @@ def test_columns_under_other_names() -> None:
         rr(QRELS, named)
 
 
-def test_columns_and_queries_are_told_apart() -> None:
+def test_columns_and_queries_are_distinguished() -> None:
     """Queries are called what they are called; only names of columns that belong together are columns."""
     lists = {"query": ["d2", "d1"], "doc": ["d3", "d4"]}
     judged = {"query": {"d1": 1}, "doc": {"d3": 1}}
@@ -245,10 +245,10 @@ def test_columns_may_hold_lists_and_labels() -> None:
     }
     subtopics = {"q": {"a": {"1": 1}, "b": {"2": 1}}}
     weights = {"query_id": ["q", "q"], "subtopic": ["1", "2"], "weight": [3, 1]}
-    found = rankstone.evaluate(
+    record = rankstone.evaluate(
         subtopics, {"q": ["a"]}, "P_IA@1", intents=weights
     ).to_dict()
-    assert found == {"run": {"P_IA@1": 3 / 4}}
+    assert record == {"run": {"P_IA@1": 3 / 4}}
 
 
 def test_columns_in_a_json_file(tmp_path: Path) -> None:
@@ -274,11 +274,11 @@ def test_one_table_of_lists_is_judgments_and_a_run(tmp_path: Path) -> None:
         "".join(json.dumps(row) + "\n" for row in rows)
     )
 
-    for given in (rows, tmp_path / "rows.json", tmp_path / "rows.jsonl"):
-        found = rankstone.evaluate(
-            given, {"run": given}, "RR R@2", columns=names
+    for inputs in (rows, tmp_path / "rows.json", tmp_path / "rows.jsonl"):
+        record = rankstone.evaluate(
+            inputs, {"run": inputs}, "RR R@2", columns=names
         ).to_dict()
-        assert found == {"run": {"RR": RR, "R@2": (1 / 1 + 1 / 2) / 2}}
+        assert record == {"run": {"RR": RR, "R@2": (1 / 1 + 1 / 2) / 2}}
 
 
 # -- measures --------------------------------------------------------------------------------------------
@@ -308,12 +308,12 @@ class Measure:
 def test_measures_of_ir_measures(theirs: str, ours: str) -> None:
     """A measure of ir_measures is read by the name it prints, alone, in a list, with a convention."""
     kinds: Any = (Measure(theirs), [Measure(theirs)])
-    for asked in kinds:
-        assert list(rankstone.evaluate(QRELS, RUN, asked).to_dict()["run"]) == [ours]
-        found = rankstone.evaluate(
-            QRELS, RUN, asked, convention="ir_measures"
+    for kind in kinds:
+        assert list(rankstone.evaluate(QRELS, RUN, kind).to_dict()["run"]) == [ours]
+        record = rankstone.evaluate(
+            QRELS, RUN, kind, convention="ir_measures"
         ).to_dict()
-        assert list(found["run"]) == [theirs]
+        assert list(record["run"]) == [theirs]
 
 
 # -- Quepid ----------------------------------------------------------------------------------------------
@@ -382,12 +382,12 @@ EXPORTS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("kind", EXPORTS)
 def test_exports_of_quepid(tmp_path: Path, kind: str, held: str) -> None:
     """Whatever Quepid exports is judgments by the text of queries; who was not rated has no judgment."""
-    given: Any = EXPORTS[kind]
+    export: Any = EXPORTS[kind]
     if held == "file":
-        given = tmp_path / "export.json"
-        given.write_text(json.dumps(EXPORTS[kind]))
+        export = tmp_path / "export.json"
+        export.write_text(json.dumps(EXPORTS[kind]))
     rows = (
-        read_judgments(given)
+        read_judgments(export)
         .collect("query_id", "doc_id", "relevance")
         .sort("relevance")
         .rows()
@@ -413,7 +413,7 @@ def test_snapshots_of_quepid_are_runs(tmp_path: Path) -> None:
 
 
 def test_judges_of_a_book_who_differ() -> None:
-    """Several judges of a pair are several judgments, and what becomes of them is asked for."""
+    """Several judges of a pair are several judgments, and a rule for them is required."""
     book = {
         "query_doc_pairs": [
             {

@@ -31,7 +31,7 @@ KINDS: dict[str, type] = {"N": int, "SCORE": float}
 
 def test_keywords_are_the_fields() -> None:
     """The names and types that an editor completes are those of the dataclass."""
-    kinds = {one.name: get_args(one.type)[0] for one in fields(AlignmentOptions)}
+    kinds = {field.name: get_args(field.type)[0] for field in fields(AlignmentOptions)}
     assert AlignmentKeywords.__annotations__ == kinds
     assert AlignmentKeywords.__required_keys__ == frozenset()
     for name, words in ORDERINGS.items():
@@ -41,9 +41,9 @@ def test_keywords_are_the_fields() -> None:
 
 def test_the_first_value_of_an_option_is_its_default() -> None:
     """So help says it, for every option that is a choice among words."""
-    for one in fields(AlignmentOptions):
-        if one.name in CHOICES:
-            assert CHOICES[one.name][0] == one.default, one.name
+    for field in fields(AlignmentOptions):
+        if field.name in CHOICES:
+            assert CHOICES[field.name][0] == field.default, field.name
 
 
 @pytest.mark.parametrize(
@@ -58,17 +58,19 @@ def test_click_options_are_the_fields(names: str, changes: Any, kinds: Any) -> N
     made = declare("any", {}, names, but=changes)(lambda **_: None).params
     # which stands beside --exclude, in the commands that have it
     about = [
-        one for one in described(kinds.__annotations__) if one.name != "exclude_from"
+        entry
+        for entry in described(kinds.__annotations__)
+        if entry.name != "exclude_from"
     ]
-    assert [one.name for one in made] == [one.name for one in about]
-    for flag, one in zip(made, about, strict=True):
+    assert [entry.name for entry in made] == [entry.name for entry in about]
+    for flag, item in zip(made, about, strict=True):
         assert isinstance(flag, click.Option)
-        assert flag.opts == [f"--{one.name.replace('_', '-')}"]
+        assert flag.opts == [f"--{item.name.replace('_', '-')}"]
         assert flag.metavar is not None
         values = flag.metavar.replace(
             "(query|doc|global)_(mean|median)", "|".join(IMPUTATIONS)
         )
-        assert (values, flag.help) == ("|".join(one.values), one.help)
+        assert (values, flag.help) == ("|".join(item.values), item.help)
         assert flag.default is None or flag.default is click.core.UNSET  # type: ignore[attr-defined]
 
 
@@ -76,16 +78,17 @@ def test_click_options_are_the_fields(names: str, changes: Any, kinds: Any) -> N
 def test_every_option_is_documented(name: str) -> None:
     """The docstring of the class has a paragraph for each field, and each field a line of help."""
     assert f"\n{name}\n" in str(inspect.getdoc(AlignmentOptions))
-    assert all(one.help for one in described())
+    assert all(item.help for item in described())
     assert f"\n    {name}  {{" in str(inspect.getdoc(rankstone.evaluate))
 
 
 def test_help_names_every_option() -> None:
     """`help(rankstone.evaluate)` shows what a signature of keywords leaves out: names, values, defaults."""
     shown = " ".join(str(rankstone.evaluate.__doc__).split())
-    for one in described():
+    for item in described():
         assert (
-            f"{one.name} {{{', '.join(one.values)}}}, default {one.default}:" in shown
+            f"{item.name} {{{', '.join(item.values)}}}, default {item.default}:"
+            in shown
         )
     for name in EvaluationKeywords.__annotations__:
         assert name in shown
@@ -95,13 +98,15 @@ def test_keywords_of_evaluation_are_what_prepared_reads() -> None:
     """The names that verbs take by keyword are those that judgments are prepared with."""
     read = inspect.signature(rankstone.Prepared._read).parameters  # noqa: SLF001 - what its keywords come to
     own = {
-        name for name, one in read.items() if one.kind is inspect.Parameter.KEYWORD_ONLY
+        name
+        for name, value in read.items()
+        if value.kind is inspect.Parameter.KEYWORD_ONLY
     }
     assert set(EvaluationKeywords.__annotations__) == own | set(
         AlignmentKeywords.__annotations__
     )
     assert set(SettingsKeywords.__annotations__) == {
-        one.name for one in fields(ComparisonSettings)
+        field.name for field in fields(ComparisonSettings)
     }
 
 

@@ -37,10 +37,10 @@ def test_all_extras() -> None:
 def test_the_lowest_versions() -> None:
     """Each requirement has a lower bound, which `make oldest` installs."""
     pins = lowest()
-    assert {one for one in pins if not re.fullmatch(r"[\w-]+==[\d.]+", one)} == set()
-    assert {re.split("[>=]", one)[0] for one in PROJECT["dependencies"]} <= {
-        one.split("==")[0] for one in pins
-    }
+    assert {pin for pin in pins if not re.fullmatch(r"[\w-]+==[\d.]+", pin)} == set()
+    assert {
+        re.split("[>=]", dependency)[0] for dependency in PROJECT["dependencies"]
+    } <= {pin.split("==")[0] for pin in pins}
 
 
 def test_links_of_the_readme_lead_out_of_an_index() -> None:
@@ -49,7 +49,7 @@ def test_links_of_the_readme_lead_out_of_an_index() -> None:
     (rule,) = hook["substitutions"]
     text = (ROOT / "README.md").read_text("utf-8")
     shown = re.sub(rule["pattern"], rule["replacement"], text)
-    before, after = (re.findall(r"\]\(([^)\s]+)\)", one) for one in (text, shown))
+    before, after = (re.findall(r"\]\(([^)\s]+)\)", case) for case in (text, shown))
     home = f"{PROJECT['urls']['Source']}/blob/main/"
     assert len(before) > 20
     assert after == [

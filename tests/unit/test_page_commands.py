@@ -35,9 +35,9 @@ def untyped(page: Path) -> list[str]:
 @pytest.fixture(autouse=True)
 def forgotten() -> Iterator[None]:
     """Forget the measures and gains of one's own that pages import."""
-    known = set(MEASURES)
+    names = set(MEASURES)
     yield
-    for name in set(MEASURES) - known:
+    for name in set(MEASURES) - names:
         MEASURES.remove(name)
     for words in (CUSTOM_GAINS, CUSTOM_DISCOUNTS, CUSTOM_WALKS):
         words.clear()

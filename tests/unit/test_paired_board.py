@@ -1,4 +1,4 @@
-"""Boards of battles: what is read, ranks against the arrays of statistics, what is said and refused."""
+"""Boards of battles: what is read, ranks against the arrays of statistics, what is stated and refused."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def battles(n: int = 400, seed: int = 0, ties: float = 0.2) -> pl.DataFrame:
 def test_strengths_are_those_of_the_statistics() -> None:
     """Names are numbered in alphabetical order; ratings are strengths on the scale of Elo."""
     table = battles()
-    found = paired_board(table)
-    number = {name: at for at, name in enumerate(sorted(SYSTEMS))}
+    standings = paired_board(table)
+    number = {name: index for index, name in enumerate(sorted(SYSTEMS))}
     left, right = (
         np.array([number[name] for name in table[side]]) for side in ("left", "right")
     )
@@ -62,18 +62,18 @@ def test_strengths_are_those_of_the_statistics() -> None:
     )
     fit = fit_strengths(Battles.from_columns(left, right, outcome), "davidson")
 
-    assert found.fit.model == "davidson"
-    assert dict(found.table.select("system", "strength").iter_rows()) == pytest.approx(
-        {name: fit.strengths[at] for name, at in number.items()}
-    )
-    assert found.table["system"][0] == "alpha"
-    ratings = found.table["rating"].to_numpy()
+    assert standings.fit.model == "davidson"
+    assert dict(
+        standings.table.select("system", "strength").iter_rows()
+    ) == pytest.approx({name: fit.strengths[value] for name, value in number.items()})
+    assert standings.table["system"][0] == "alpha"
+    ratings = standings.table["rating"].to_numpy()
     assert ratings == pytest.approx(
-        1000 + 400 / math.log(10) * found.table["strength"].to_numpy()
+        1000 + 400 / math.log(10) * standings.table["strength"].to_numpy()
     )
-    assert (found.table["rating_low"] < found.table["rating"]).all()
-    assert found.table["rank_high"][0] == 1
-    assert found.chance_better()[0, 3] > 0.99
+    assert (standings.table["rating_low"] < standings.table["rating"]).all()
+    assert standings.table["rank_high"][0] == 1
+    assert standings.chance_better()[0, 3] > 0.99
 
 
 @pytest.mark.parametrize(
@@ -148,19 +148,19 @@ def test_clusters_and_covariates() -> None:
     table = table.with_columns(
         winner=pl.when(pl.Series(pushed)).then(pl.lit("left")).otherwise("winner")
     )
-    found = paired_board(table, covariates=["position", "length"], cluster="judge")
-    effects = {row["effect"]: row for row in found.effects().iter_rows(named=True)}
+    standings = paired_board(table, covariates=["position", "length"], cluster="judge")
+    effects = {row["effect"]: row for row in standings.effects().iter_rows(named=True)}
 
     assert list(effects) == ["position", "length", "ties"]
     assert effects["position"]["low"] > 0
     assert effects["length"]["low"] < 0 < effects["length"]["high"]
-    assert 20 < found.df[-1] < 24  # of 25 judges, a little unequal
-    said = "\n".join(found.findings())
-    assert "position matters" in said
-    assert "not clearly different from 0" in said
-    assert "Battles that share judge show no more error" in said
+    assert 20 < standings.df[-1] < 24  # of 25 judges, a little unequal
+    text = "\n".join(standings.findings())
+    assert "position matters" in text
+    assert "not clearly different from 0" in text
+    assert "Battles that share judge show no more error" in text
     plain = paired_board(table, model="bradley_terry").table["strength"]
-    assert plain.to_list() != found.table["strength"].to_list()
+    assert plain.to_list() != standings.table["strength"].to_list()
 
 
 @pytest.mark.parametrize("cluster", ["", "judge"])
@@ -217,24 +217,24 @@ def test_other_models_and_pairs() -> None:
         .then(pl.when(left="delta").then(pl.lit("left")).otherwise(pl.lit("right")))
         .otherwise("winner")
     )
-    found = paired_board(beaten)
-    assert set(found.under_rules) == {"bradley_terry", "rao_kupper", "elo"}
-    first = found.by_pair().row(0, named=True)
+    standings = paired_board(beaten)
+    assert set(standings.under_rules) == {"bradley_terry", "rao_kupper", "elo"}
+    first = standings.by_pair().row(0, named=True)
     assert {first["system"], first["versus"]} == {"beta", "delta"}
     assert abs(first["residual"]) > 4
-    total = found.by_pair()["battles"].sum()
+    total = standings.by_pair()["battles"].sum()
     assert total == 600
 
 
 @pytest.mark.parametrize("model", ["bradley_terry", "davidson", "rao_kupper"])
 def test_expected_shares_sum_to_those_observed(model: str) -> None:
     """At the maximum every system has the wins it is expected to have; nearly so with Rao and Kupper."""
-    found = paired_board(battles(300), model=model)
-    pairs = found.by_pair()
+    standings = paired_board(battles(300), model=model)
+    pairs = standings.by_pair()
     for system in SYSTEMS:
-        one, other = pairs.filter(system=system), pairs.filter(versus=system)
+        first, other = pairs.filter(system=system), pairs.filter(versus=system)
         share, expected = (
-            np.dot(one["battles"], one[name])
+            np.dot(first["battles"], first[name])
             + np.dot(other["battles"], 1 - other[name])
             for name in ("share", "expected")
         )
@@ -276,9 +276,9 @@ def test_what_is_refused() -> None:
         paired_board(pl.DataFrame({**ends, "winner_b": [0, 0, 0]}))
     assert paired_board(pl.DataFrame({**ends, "winner_b": [0, 1, None]})).systems
     for outcome in (["win", "loss", "win"], ["1", "0", "win"]):
-        told = pl.DataFrame({"a": ends["a"], "b": ends["b"], "outcome": outcome})
+        frame = pl.DataFrame({"a": ends["a"], "b": ends["b"], "outcome": outcome})
         with pytest.raises(BadValue, match="the winner win is neither of the two"):
-            paired_board(told)
+            paired_board(frame)
     with pytest.raises(NotComparable, match="one cluster"):
         paired_board(table.with_columns(judge=pl.lit(1)), cluster="judge")
     with pytest.raises(BadOption):
@@ -307,10 +307,10 @@ def test_a_real_arena() -> None:
 
 def test_a_page_of_battles(tmp_path: Any) -> None:
     """The page and the chart of ranks are those of every board."""
-    found = paired_board(battles(), cluster="judge")
-    rankstone.report(found, tmp_path / "arena.html", lang="zh")
+    standings = paired_board(battles(), cluster="judge")
+    rankstone.report(standings, tmp_path / "arena.html", lang="zh")
     assert "400 次对战" in (tmp_path / "arena.html").read_text("utf-8")
-    rankstone.plots.write(rankstone.plots.ranks(found), tmp_path / "ranks.svg")
+    rankstone.plots.write(rankstone.plots.ranks(standings), tmp_path / "ranks.svg")
     assert "alpha" in (tmp_path / "ranks.svg").read_text("utf-8")
 
 
@@ -342,13 +342,15 @@ def test_few_unequal_workers_show_no_differences_of_equal_systems() -> None:
 @pytest.mark.parametrize("judges", [2, 10])
 def test_judges_of_one_mind_make_nothing_certain(model: str, judges: int) -> None:
     """Copies of a judge do not show how another would judge: no claim, no interval without width."""
-    copies = [battles(120, 2).with_columns(judge=pl.lit(at)) for at in range(judges)]
-    found = paired_board(pl.concat(copies), model=model, cluster="judge")
-    assert not found.intervals.better.any()
-    assert found.first.max() < 0.95
-    width = found.table["rating_high"] - found.table["rating_low"]
+    copies = [
+        battles(120, 2).with_columns(judge=pl.lit(index)) for index in range(judges)
+    ]
+    standings = paired_board(pl.concat(copies), model=model, cluster="judge")
+    assert not standings.intervals.better.any()
+    assert standings.first.max() < 0.95
+    width = standings.table["rating_high"] - standings.table["rating_low"]
     assert width.to_numpy().min() > 100
-    assert f"all {judges} clusters are of one mind" in "\n".join(found.findings())
+    assert f"all {judges} clusters are of one mind" in "\n".join(standings.findings())
     with pytest.raises(NotComparable, match="all resamples give the same"):
         paired_board(pl.concat(copies), model=model, cluster="judge", resamples=200)
 
@@ -359,10 +361,10 @@ def test_ties_alone_make_nothing_certain(cluster: tuple[str, ...]) -> None:
     """Three systems that only tie share all ranks; a model of ties has nothing to go by, and says so."""
     rows = {"left": ["a", "a", "b"] * 4, "right": ["b", "c", "c"] * 4}
     table = pl.DataFrame(rows | {"winner": ["tie"] * 12, "judge": [0, 1, 2] * 4})
-    found = paired_board(table, model="bradley_terry", cluster=cluster)
-    assert found.first == pytest.approx([1 / 3] * 3, abs=0.03)
-    assert found.table["rank_high"].to_list() == [3, 3, 3]
-    width = found.table["rating_high"] - found.table["rating_low"]
+    standings = paired_board(table, model="bradley_terry", cluster=cluster)
+    assert standings.first == pytest.approx([1 / 3] * 3, abs=0.03)
+    assert standings.table["rank_high"].to_list() == [3, 3, 3]
+    width = standings.table["rating_high"] - standings.table["rating_low"]
     assert width.to_numpy().min() > 100
     for model in (None, "davidson", "rao_kupper"):
         with pytest.raises(NotComparable, match="every battle is a tie") as caught:
@@ -375,8 +377,8 @@ def test_columns_that_look_like_clusters_are_named() -> None:
     table = battles(40).with_columns(
         user_id=pl.Series(range(40)),
         Workers=pl.Series(["w"] * 40),
-        prompt_id=pl.Series([at % 7 for at in range(40)]),
-        colour=pl.Series([at % 7 for at in range(40)]),
+        prompt_id=pl.Series([index % 7 for index in range(40)]),
+        colour=pl.Series([index % 7 for index in range(40)]),
     )
     (note,) = paired_board(table).notes
     assert note.startswith("Battles with the same value of judge, prompt_id may")
@@ -394,8 +396,8 @@ def test_unequal_clusters_count_as_fewer() -> None:
     table = battles(2000).with_columns(
         judge=pl.when(pl.int_range(pl.len()) < 1800).then(25).otherwise("judge")
     )
-    said = "\n".join(paired_board(table, cluster="judge").findings())
-    assert "judge: 26 clusters, which count as 1.2 of equal size" in said
+    text = "\n".join(paired_board(table, cluster="judge").findings())
+    assert "judge: 26 clusters, which count as 1.2 of equal size" in text
     assert "clusters, which count" not in "\n".join(
         paired_board(battles(2000), cluster="judge").findings()
     )
@@ -404,10 +406,10 @@ def test_unequal_clusters_count_as_fewer() -> None:
 def test_a_page_says_what_was_noticed(tmp_path: Path) -> None:
     """The unused cluster is named on the page, too, not in the terminal alone."""
     pytest.importorskip("jinja2", reason="reports need the extra: report")
-    found = paired_board(battles(60))
-    rankstone.report(found, tmp_path / "board.html")
+    standings = paired_board(battles(60))
+    rankstone.report(standings, tmp_path / "board.html")
     page = (tmp_path / "board.html").read_text(encoding="utf-8")
-    assert html.escape(found.notes[0]) in page
+    assert html.escape(standings.notes[0]) in page
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

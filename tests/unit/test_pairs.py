@@ -1,4 +1,4 @@
-"""AUC and its relatives: which documents take part, what must be said, and users as one group."""
+"""AUC and its relatives: which documents take part, what must be stated, and users as one group."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ USERS = pl.DataFrame(
 )
 
 
-def one(text: str, run: Any, qrels: Any = None, **options: Any) -> float | None:
+def only_value(text: str, run: Any, qrels: Any = None, **options: Any) -> float | None:
     """Return the only number."""
     scored = rankstone.evaluate(QRELS if qrels is None else qrels, run, text, **options)
     value: float | None = next(iter(scored.to_dict()["run"].values()))
@@ -30,7 +30,7 @@ def one(text: str, run: Any, qrels: Any = None, **options: Any) -> float | None:
 
 
 @pytest.mark.parametrize("name", ["AUC", "GAUC", "pAUC", "Fallout", "ROC_AUC"])
-def test_negatives_must_be_said(name: str) -> None:
+def test_negatives_must_be_stated(name: str) -> None:
     """There is no default for what a negative is."""
     with pytest.raises(
         rankstone.UsageError, match="negatives=judged, negatives=candidates or"
@@ -62,7 +62,7 @@ def test_a_catalogue_holds_what_is_known(text: str) -> None:
     """A catalogue smaller than the list and the relevant documents beside it cannot be."""
     qrels = {"q": {"a": 1, "x": 1, "y": 1, "z": 1}}
     with pytest.raises(rankstone.UsageError, match="candidates=5: a query has"):
-        one(text, {"q": ["a", "b", "c"]}, qrels, candidates=5)
+        only_value(text, {"q": ["a", "b", "c"]}, qrels, candidates=5)
 
 
 def test_the_query_with_too_many_documents_is_named() -> None:
@@ -78,20 +78,23 @@ def test_judged_documents_that_are_not_relevant_are_not_missed() -> None:
     text = "AvgRelPosition(unreturned=bottom_tied)"
     for others in ({}, {"n": 0, "m": 0}):
         judged = {"q": {"a": 1, "b": 1, **others}}
-        found = rankstone.evaluate(judged, {"q": ["a", "x"]}, text, candidates=10)
-        assert found.to_dict()["run"][text] == 3.75
+        scores = rankstone.evaluate(judged, {"q": ["a", "x"]}, text, candidates=10)
+        assert scores.to_dict()["run"][text] == 3.75
 
 
 def test_ranks_must_count_documents() -> None:
     """condensed_keep_rank leaves gaps, so candidates cannot be counted by rank; judged ones can."""
     with pytest.raises(rankstone.UsageError, match="leaves gaps"):
-        one(
+        only_value(
             "AUC(negatives=candidates)",
             {"q": ["a", "b"]},
             unjudged="condensed_keep_rank",
         )
     run = {"q": ["x", "a", "b", "c", "d"]}
-    assert one("AUC(negatives=judged)", run, unjudged="condensed_keep_rank") == 3 / 4
+    assert (
+        only_value("AUC(negatives=judged)", run, unjudged="condensed_keep_rank")
+        == 3 / 4
+    )
 
 
 def test_a_missing_query_scores_nothing() -> None:
@@ -136,9 +139,9 @@ def test_group_auc_weighs_users() -> None:
     }
     for weight, value in expected.items():
         text = str(rankstone.measures.GAUC(negatives="candidates", weight=weight))
-        found = rankstone.evaluate(table=both, measures=text)
-        assert close(value, found.to_dict()["run"][text], 1e-12)
-        assert values(found, text) == auc
+        scores = rankstone.evaluate(table=both, measures=text)
+        assert close(value, scores.to_dict()["run"][text], 1e-12)
+        assert values(scores, text) == auc
 
 
 def test_users_as_one_group() -> None:
@@ -167,11 +170,11 @@ def test_one_group_needs_no_ids() -> None:
     """Rows of scores and labels are enough, and ids that stand twice do no harm."""
     bare = USERS.select("score", "label")
     named = USERS.with_columns(doc_id=pl.lit("the same"))
-    found = [
+    scores = [
         rankstone.evaluate(table=t, measures="AUC(negatives=judged)", one_group=True)
         for t in (bare, named)
     ]
-    assert found[0].to_dict() == found[1].to_dict()
+    assert scores[0].to_dict() == scores[1].to_dict()
 
 
 def test_a_tied_pair() -> None:
@@ -185,20 +188,22 @@ def test_a_tied_pair() -> None:
         ("docid_desc", 0.5, 0.0),
         ("expected", 0.5, 0.5),
     ):
-        found = [one(text, run, {"q": {"a": 1, "b": 0}}, ties=rule) for text in texts]
-        assert found == [half, ordered]
-    assert one(texts[1], run, {"q": {"a": 1, "b": 0}}, ties="worst") == 0.0
+        listed = [
+            only_value(text, run, {"q": {"a": 1, "b": 0}}, ties=rule) for text in texts
+        ]
+        assert listed == [half, ordered]
+    assert only_value(texts[1], run, {"q": {"a": 1, "b": 0}}, ties="worst") == 0.0
     with pytest.raises(
         rankstone.UsageError, match="no order of tied documents is proven extremal"
     ):
-        one(texts[0], run, {"q": {"a": 1, "b": 0}}, ties="worst")
+        only_value(texts[0], run, {"q": {"a": 1, "b": 0}}, ties="worst")
 
 
 def test_depth_takes_documents_away() -> None:
     """With depth the documents of the extremes are not the same, so best and worst are refused."""
     text = "AUC(negatives=candidates, tied=order)"
     with pytest.raises(rankstone.UsageError, match="with depth=2"):
-        one(text, {"q": {"a": 1.0, "b": 1.0, "c": 1.0}}, ties="best", depth=2)
+        only_value(text, {"q": {"a": 1.0, "b": 1.0, "c": 1.0}}, ties="best", depth=2)
 
 
 @pytest.mark.parametrize(
@@ -224,9 +229,12 @@ def test_inferred_ap_of_a_whole_pool_is_ap() -> None:
     draw = np.random.default_rng(2006)
     for _ in range(50):
         grades = draw.integers(0, 2, draw.integers(2, 30)).tolist()
-        qrels = {"q": {f"d{at}": grade for at, grade in enumerate([*grades, 1])}}
-        run = {"q": [f"d{at}" for at in range(len(grades))]}
-        inferred, textbook = one("infAP", run, qrels), one("AP", run, qrels)
+        qrels = {"q": {f"d{index}": grade for index, grade in enumerate([*grades, 1])}}
+        run = {"q": [f"d{index}" for index in range(len(grades))]}
+        inferred, textbook = (
+            only_value("infAP", run, qrels),
+            only_value("AP", run, qrels),
+        )
         assert inferred is not None
         assert textbook is not None
         assert abs(inferred - textbook) < 1e-4
@@ -235,7 +243,7 @@ def test_inferred_ap_of_a_whole_pool_is_ap() -> None:
 def test_pooled_documents_of_an_imputed_grade_are_judged_once() -> None:
     """A pooled document that receives a grade is no longer pooled and unjudged."""
     qrels, run = {"q": {"a": -1, "b": 1}}, {"q": ["a", "b"]}
-    assert one("infAP", run, qrels, unjudged=0) == one(
+    assert only_value("infAP", run, qrels, unjudged=0) == only_value(
         "infAP", run, {"q": {"a": 0, "b": 1}}
     )
 
@@ -243,7 +251,7 @@ def test_pooled_documents_of_an_imputed_grade_are_judged_once() -> None:
 def test_signed_weights_are_no_weights() -> None:
     """A mean rank weighted by grades below zero is refused."""
     with pytest.raises(rankstone.UsageError, match="some of them negative"):
-        one("AvgRelPosition", {"q": ["a"]}, negative="keep")
+        only_value("AvgRelPosition", {"q": ["a"]}, negative="keep")
 
 
 @pytest.mark.parametrize("text", ["accuracy", "Accuracy@10", "ACCURACY"])

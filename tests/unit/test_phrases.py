@@ -18,9 +18,9 @@ def test_all_languages_say_the_same() -> None:
     for lang in LANGUAGES:
         other = sentences(lang)
         assert other.keys() == ENGLISH.keys()
-        for section, known in ENGLISH.items():
-            assert other[section].keys() == known.keys(), (lang, section)
-            for name, text in known.items():
+        for section, value in ENGLISH.items():
+            assert other[section].keys() == value.keys(), (lang, section)
+            for name, text in value.items():
                 assert parts(other[section][name]) == parts(text), (lang, section, name)
 
 
@@ -55,16 +55,18 @@ def test_every_call_fills_in_what_the_phrase_names() -> None:
     """No part without an argument, and no argument that no phrase names."""
     wrong = []
     for use in USES:
-        known = use.among(ENGLISH[use.section]) if use.names else {}
-        named = {part for text in known.values() for part in parts(text)}
-        if known and (extra := use.given - named):
+        result = use.among(ENGLISH[use.section]) if use.names else {}
+        named = {part for text in result.values() for part in parts(text)}
+        if result and (extra := use.parts_given - named):
             wrong.append(f"{use.place}: {' '.join(use.names)} does not name {extra}")
         lacking = {
-            name: parts(text) - use.given
-            for name, text in known.items()
-            if parts(text) - use.given and not use.more
+            name: parts(text) - use.parts_given
+            for name, text in result.items()
+            if parts(text) - use.parts_given and not use.more
         }
         # where a part of the name cannot be read here, others may be meant as well
-        if lacking.keys() & {*use.names} or (known and lacking.keys() == known.keys()):
+        if lacking.keys() & {*use.names} or (
+            result and lacking.keys() == result.keys()
+        ):
             wrong.append(f"{use.place}: {lacking}")
     assert wrong == []

@@ -28,7 +28,9 @@ SHOWING = [
 
 
 @pytest.fixture
-def given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
+def page_inputs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[dict[str, Any]]:
     """Give pages what they take for granted: judgments, runs, tables; forget what they register."""
     recs = pl.DataFrame(
         {
@@ -68,13 +70,13 @@ def given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str,
     for name in set(MEASURES) - before:
         MEASURES.remove(name)
     for name in set(GateRule.known()) - rules:
-        del GateRule._known[name]  # noqa: SLF001 - nobody else takes one back
+        del GateRule._known[name]  # noqa: SLF001 - no public function takes one back
     for own in (CUSTOM_GAINS, CUSTOM_DISCOUNTS, CUSTOM_WALKS):
         own.clear()
 
 
 @pytest.mark.parametrize("page", PYTHON, ids=lambda page: page.name)
-def test_python_on_a_page_runs(page: Path, given: dict[str, Any]) -> None:
+def test_python_on_a_page_runs(page: Path, page_inputs: dict[str, Any]) -> None:
     """Blocks run from the first to the last, and there are some."""
     code = [
         block.code
@@ -82,7 +84,7 @@ def test_python_on_a_page_runs(page: Path, given: dict[str, Any]) -> None:
         if block.kind == "python"
     ]
     assert code
-    assert all(isinstance(run_python(each, given), str) for each in code)
+    assert all(isinstance(run_python(each, page_inputs), str) for each in code)
 
 
 @pytest.mark.parametrize("page", SHOWING, ids=lambda page: page.name)
@@ -100,8 +102,8 @@ def test_what_is_printed_is_written_anew() -> None:
         Block("python", "x = 2\n", None),
         Block("python", "print(x)\n", "old\n"),
     ]
-    asked = "```\nrankstone explain --grades 1,0 -m P@2 --format json\n```\n\n```text\n```\n"
-    assert '"value": 0.5' in refreshed(asked)
+    text = "```\nrankstone explain --grades 1,0 -m P@2 --format json\n```\n\n```text\n```\n"
+    assert '"value": 0.5' in refreshed(text)
 
 
 def test_a_command_that_fails_is_not_written() -> None:

@@ -56,7 +56,7 @@ def test_epsilon() -> None:
 
 
 def test_lists_and_ranks() -> None:
-    """A list of documents is cut at k; a rank column is used when asked for."""
+    """A list of documents is cut at k; a rank column is used when requested."""
     assert rankstone.qrels_from_run({"q": ["a", "b", "c"]}, 2)["doc_id"].to_list() == [
         "a",
         "b",
@@ -87,13 +87,13 @@ def test_ids_of_text_files_match_numbers(tmp_path: Path) -> None:
 )
 def test_the_definition(scores: list[int], order: Any, k: int) -> None:
     """Recall is the share of the first k that score no less than the exact k-th, as ANN-benchmarks counts."""
-    exact = {f"d{at}": float(score) for at, score in enumerate(scores)}
-    found = list(exact)
-    order.shuffle(found)
+    exact = {f"d{index}": float(score) for index, score in enumerate(scores)}
+    items = list(exact)
+    order.shuffle(items)
     last = sorted(scores, reverse=True)[: min(k, len(scores))][-1]
-    right = sum(exact[doc] >= last for doc in found[:k])
+    right = sum(exact[doc] >= last for doc in items[:k])
     assert recall(
-        rankstone.qrels_from_run({"q": exact}, k), {"q": found}, k
+        rankstone.qrels_from_run({"q": exact}, k), {"q": items}, k
     ) == right / min(k, len(scores))
 
 

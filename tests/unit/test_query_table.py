@@ -26,12 +26,12 @@ TABLE: dict[str, dict[str, Any]] = {
 }
 
 
-def asked(measures: str, table: Any = TABLE, **options: Any) -> rankstone.Scores:
+def evaluated(measures: str, table: Any = TABLE, **options: Any) -> rankstone.Scores:
     """Evaluate with a query table."""
     return rankstone.evaluate(QRELS, RUN, measures, queries=table, **options)
 
 
-def one(scores: rankstone.Scores) -> float | None:
+def only_value(scores: rankstone.Scores) -> float | None:
     """Return the only number there is."""
     return next(iter(scores.to_dict()["run"].values()))
 
@@ -39,7 +39,7 @@ def one(scores: rankstone.Scores) -> float | None:
 # -- weights -------------------------------------------------------------------------------------------
 def test_a_weighted_mean() -> None:
     """agg=weighted is Σ w v / Σ w, and the weights stand in every row."""
-    scores = asked("RR(agg=weighted) RR")
+    scores = evaluated("RR(agg=weighted) RR")
     assert scores.to_dict()["run"]["RR(agg=weighted)"] == (
         4 * 1 + 1 / 2 + 2 * 1 + 1 / 4
     ) / (4 + 1 + 2 + 1)
@@ -55,8 +55,8 @@ def test_a_weighted_mean() -> None:
 def test_equal_weights_are_the_mean() -> None:
     """Weights that are all the same, whatever they are, change nothing."""
     same = {query: {"weight": 0.3} for query in QRELS}
-    assert one(asked("nDCG(agg=weighted)", same)) == pytest.approx(
-        one(asked("nDCG")), abs=1e-15
+    assert only_value(evaluated("nDCG(agg=weighted)", same)) == pytest.approx(
+        only_value(evaluated("nDCG")), abs=1e-15
     )
 
 
@@ -67,11 +67,13 @@ def test_weights_follow_the_queries_that_count() -> None:
     scores = rankstone.evaluate(
         qrels, RUN, "RR(agg=weighted)", queries=table, empty="drop"
     )
-    assert one(scores) == (4 * 1 + 1 / 2 + 2 * 1 + 1 / 4) / (4 + 1 + 2 + 1)
+    assert only_value(scores) == (4 * 1 + 1 / 2 + 2 * 1 + 1 / 4) / (4 + 1 + 2 + 1)
     none = {query: {"weight": 0 if query != "q4" else 1} for query in QRELS}
-    assert one(asked("RR(agg=weighted)", none)) == 1 / 4
+    assert only_value(evaluated("RR(agg=weighted)", none)) == 1 / 4
     assert (
-        one(asked("RR(agg=weighted)", {query: {"weight": 0} for query in QRELS}))
+        only_value(
+            evaluated("RR(agg=weighted)", {query: {"weight": 0} for query in QRELS})
+        )
         is None
     )
 
@@ -86,7 +88,7 @@ def test_weights_follow_the_queries_that_count() -> None:
 )
 def test_trimmed_means(text: str, value: float) -> None:
     """The share is left out at either end, rounded down to whole queries."""
-    assert one(rankstone.evaluate(QRELS, RUN, text)) == value
+    assert only_value(rankstone.evaluate(QRELS, RUN, text)) == value
 
 
 def test_trimming_leaves_the_middle() -> None:
@@ -109,7 +111,7 @@ def test_a_trim_that_leaves_nothing_is_refused(share: str) -> None:
 def test_means_by_a_column() -> None:
     """One row for each value, sorted; queries without a value come last."""
     rows = (
-        asked("RR NumRel")
+        evaluated("RR NumRel")
         .mean(by="country")
         .select("country", "measure", "value", "n")
         .rows()
@@ -126,7 +128,7 @@ def test_means_by_a_column() -> None:
 
 def test_segments_make_the_whole() -> None:
     """Sums of segments add up to the sum, and so do their sizes."""
-    scores = asked("DCG(agg=sum)")
+    scores = evaluated("DCG(agg=sum)")
     parts = scores.mean(by=["country", "session"])
     assert parts.columns == [
         "run",
@@ -137,14 +139,14 @@ def test_segments_make_the_whole() -> None:
         "n",
         "n_undefined",
     ]
-    assert math.fsum(parts["value"]) == pytest.approx(one(scores))
+    assert math.fsum(parts["value"]) == pytest.approx(only_value(scores))
     assert parts["n"].sum() == 4
 
 
 def test_segments_keep_their_type() -> None:
     """Numbers stay numbers, and other aggregations and left-out statuses go along."""
-    table = {query: {"length": at} for at, query in enumerate(QRELS)}
-    means = asked("RR(agg=median)", table).mean(by="length")
+    table = {query: {"length": index} for index, query in enumerate(QRELS)}
+    means = evaluated("RR(agg=median)", table).mean(by="length")
     assert means["length"].to_list() == [0, 1, 2, 3]
     run = {query: docs for query, docs in RUN.items() if query != "q4"}
     scores = rankstone.evaluate(QRELS, run, "RR", queries=TABLE)
@@ -158,7 +160,7 @@ def test_a_table_from_anywhere(tmp_path: Path) -> None:
     frame.write_csv(tmp_path / "q.csv")
     frame.write_parquet(tmp_path / "q.parquet")
     means = [
-        asked("RR(agg=weighted) sDCG", table).mean().rows()
+        evaluated("RR(agg=weighted) sDCG", table).mean().rows()
         for table in (
             TABLE,
             frame,
@@ -167,7 +169,7 @@ def test_a_table_from_anywhere(tmp_path: Path) -> None:
             str(tmp_path / "q.csv"),
         )
     ]
-    assert all(one == means[0] for one in means)
+    assert all(mean == means[0] for mean in means)
     numbered = rankstone.evaluate(
         {1: {"a": 1}}, {1: ["a"]}, "RR", queries={"1": {"country": "de"}}
     )
@@ -190,15 +192,15 @@ def test_labelled_tables_have_queries_too() -> None:
     scores = rankstone.evaluate(
         table=pl.DataFrame(rows), measures="RR(agg=weighted)", queries=table
     )
-    assert one(scores) == (3 * 1 / 2 + 1) / 4
+    assert only_value(scores) == (3 * 1 / 2 + 1) / 4
     assert scores.mean(by="plan")["value"].to_list() == [1 / 2, 1.0]
 
 
 # -- the audit -----------------------------------------------------------------------------------------
 def test_the_audit_says_what_did_not_fit() -> None:
-    """Rows about queries nobody judged, and judged queries without a row, are counted and shown."""
+    """Rows about unjudged queries, and judged queries without a row, are counted and shown."""
     table = {"q1": {"country": "de"}, "zz": {"country": "fr"}}
-    scores = asked("RR", table)
+    scores = evaluated("RR", table)
     beside = scores.audit.queries
     assert beside is not None
     assert (beside.rows, beside.unknown, beside.missing) == (2, 1, 3)
@@ -211,7 +213,7 @@ def test_the_audit_says_what_did_not_fit() -> None:
     assert scores.mean(by="country")["n"].to_list() == [1, 3]
 
 
-def test_without_a_table_nothing_is_said() -> None:
+def test_without_a_table_nothing_is_stated() -> None:
     """Results without a query table look as they always did."""
     scores = rankstone.evaluate(QRELS, RUN, "RR")
     assert scores.audit.queries is None
@@ -282,7 +284,7 @@ def test_tables_that_do_not_serve(
 ) -> None:
     """What lacks, where, and what to do."""
     with pytest.raises(error, match=message):
-        asked(measures, table)
+        evaluated(measures, table)
 
 
 @pytest.mark.parametrize("positions", [(1, 1), (0.5, 2), ("top", "side")])
@@ -291,10 +293,10 @@ def test_positions_matter_to_measures_of_sessions_only(
 ) -> None:
     """A table may hold columns of these names for whatever reason; means by them are fine."""
     table = {
-        query: {"session": "s", "position": at}
-        for query, at in zip(QRELS, [*positions, None, None], strict=True)
+        query: {"session": "s", "position": position}
+        for query, position in zip(QRELS, [*positions, None, None], strict=True)
     }
-    scores = asked("RR", table)
+    scores = evaluated("RR", table)
     assert scores.mean(by="position").height == len({*positions, None})
 
 
@@ -302,11 +304,11 @@ def test_a_query_twice_is_refused() -> None:
     """A query has one row."""
     frame = pl.DataFrame({"query_id": ["q1", "q1"], "weight": [1, 2]})
     with pytest.raises(InputError, match="has several rows, which differ"):
-        asked("RR", frame)
+        evaluated("RR", frame)
 
 
 def test_unjudged_queries_that_are_kept_need_a_weight_too() -> None:
-    """extra=keep evaluates queries nobody judged; a weighted mean must know what they count."""
+    """extra=keep evaluates unjudged queries; a weighted mean must know what they count."""
     run = {**RUN, "zz": ["a"]}
     with pytest.raises(UsageError, match="none for zz"):
         rankstone.evaluate(QRELS, run, "RR(agg=weighted)", queries=TABLE, extra="keep")
@@ -317,9 +319,9 @@ def test_segments_that_are_not_there() -> None:
     with pytest.raises(UsageError, match="need a query table"):
         rankstone.evaluate(QRELS, RUN, "RR").mean(by="country")
     with pytest.raises(UsageError, match="did you mean country"):
-        asked("RR").mean(by="contry")
+        evaluated("RR").mean(by="contry")
     with pytest.raises(UsageError, match="would collide with the columns of the means"):
-        asked("RR", {"q1": {"value": 1}}).mean(by="value")
+        evaluated("RR", {"q1": {"value": 1}}).mean(by="value")
 
 
 # -- sessions ------------------------------------------------------------------------------------------
@@ -332,8 +334,8 @@ def test_session_dcg() -> None:
     """Queries of a session are added up, the q-th divided by 1 + log_4 q; sessions are averaged."""
     first = dcg(1, 0, 2) + dcg(0, 1) / (1 + math.log(2, 4))
     second = dcg(3) + dcg(0, 0, 0, 1) / (1 + math.log(3, 4))
-    scores = asked("sDCG")
-    assert one(scores) == pytest.approx((first + second) / 2)
+    scores = evaluated("sDCG")
+    assert only_value(scores) == pytest.approx((first + second) / 2)
     assert scores.mean()["n"].to_list() == [2]
     assert scores.per_unit.select("unit", "n").rows() == [("s1", 2), ("s2", 2)]
     assert scores.per_unit["value"].to_list() == pytest.approx([first, second])
@@ -345,21 +347,21 @@ def test_normalised_session_dcg() -> None:
     late, later = 1 + math.log2(2), 1 + math.log2(3)
     first = (dcg(1, 0, 2) + dcg(0, 1) / late) / (dcg(2, 1) + dcg(1) / late)
     second = (dcg(3) + dcg(0, 0, 0, 1) / later) / (dcg(3) + dcg(1) / later)
-    assert one(asked("nsDCG(bq=2)")) == pytest.approx((first + second) / 2)
+    assert only_value(evaluated("nsDCG(bq=2)")) == pytest.approx((first + second) / 2)
     perfect = rankstone.evaluate(
         QRELS,
         {"q1": ["b", "a"], "q2": ["a"], "q3": ["c"], "q4": ["d"]},
         "nsDCG",
         queries=TABLE,
     )
-    assert one(perfect) == 1.0
+    assert only_value(perfect) == 1.0
 
 
 def test_the_session_dcg_of_ir_metrics() -> None:
     """Jiang and Allan: gain 2^g − 1, the q-th query divided by log_bq (q + bq − 1)."""
     first = dcg(1, 0, 3) + dcg(0, 1) / math.log(2 + 3, 4)
     second = dcg(7) + dcg(0, 0, 0, 1) / math.log(3 + 3, 4)
-    assert one(asked("sDCG(gain=exp2, late=shifted)@10")) == pytest.approx(
+    assert only_value(evaluated("sDCG(gain=exp2, late=shifted)@10")) == pytest.approx(
         (first + second) / 2
     )
 
@@ -370,10 +372,10 @@ def test_one_query_a_session_is_plain() -> None:
     tied = {query: dict.fromkeys(docs, 1.0) for query, docs in RUN.items()}
     for ties in ("docid_desc", "expected"):
         texts = "sDCG@2 DCG@2 nsDCG(gain=exp2)@2 nDCG(gain=exp2)@2"
-        found = rankstone.evaluate(
+        value = rankstone.evaluate(
             QRELS, tied, texts, queries=alone, ties=ties
         ).to_dict()["run"]
-        values = list(found.values())
+        values = list(value.values())
         assert values[0] == pytest.approx(values[1])
         assert values[2] == pytest.approx(values[3])
 

@@ -44,8 +44,8 @@ NUMBERS = [
 def test_numbers_of_a_list_with_copies(
     library: str, measure: str, number: float
 ) -> None:
-    found = rankstone.evaluate(QRELS, RUN, measure, convention=library)
-    assert found.to_dict()["run"] == pytest.approx({measure: number}, abs=1e-12)
+    scores = rankstone.evaluate(QRELS, RUN, measure, convention=library)
+    assert scores.to_dict()["run"] == pytest.approx({measure: number}, abs=1e-12)
 
 
 @pytest.mark.parametrize(("library", "measure", "number"), NUMBERS)
@@ -72,21 +72,25 @@ REPORTED = [
 DISTINCT = (1, 7) if os.environ.get("CI") else (0, 1, 2, 5, 7)
 
 
-@pytest.mark.parametrize(("at", "library", "metric", "number"), REPORTED)
-def test_reported_numbers(at: int, library: str, metric: str, number: float) -> None:
-    assert COPIES.numbers(library)[metric][at] == pytest.approx(number, abs=1e-12)
+@pytest.mark.parametrize(("position", "library", "metric", "number"), REPORTED)
+def test_reported_numbers(
+    position: int, library: str, metric: str, number: float
+) -> None:
+    assert COPIES.numbers(library)[metric][position] == pytest.approx(number, abs=1e-12)
 
 
 @pytest.mark.parametrize(
-    ("at", "number"), [(4, 2.0), (5, 3.0), (6, 2.0), (7, 1.5), (8, 2.0)]
+    ("position", "number"), [(4, 2.0), (5, 3.0), (6, 2.0), (7, 1.5), (8, 2.0)]
 )
-def test_reported_recalls_of_other_tools(at: int, number: float) -> None:
+def test_reported_recalls_of_other_tools(position: int, number: float) -> None:
     """A tool without a convention here counts copies as LlamaIndex does; by itself rankstone refuses to."""
     assert (
-        COPIES.numbers("llama_index-0.14")["hit_rate(use_granular_hit_rate=True)"][at]
+        COPIES.numbers("llama_index-0.14")["hit_rate(use_granular_hit_rate=True)"][
+            position
+        ]
         == number
     )
-    qrels, run = COPIES.tables(COPIES.CASES[at])
+    qrels, run = COPIES.tables(COPIES.CASES[position])
     with pytest.raises(rankstone.RankstoneError, match="outside its range"):
         rankstone.evaluate(qrels, run, "R", duplicates="keep")
     ours = rankstone.evaluate(qrels, run, "R", duplicates="first_keep_rank").to_dict()[
@@ -95,12 +99,12 @@ def test_reported_recalls_of_other_tools(at: int, number: float) -> None:
     assert (ours["R"] or 0) <= 1
 
 
-@pytest.mark.parametrize("at", DISTINCT)
+@pytest.mark.parametrize("position", DISTINCT)
 @pytest.mark.parametrize("tool", COPIES.TOOLS)
-def test_numbers_of_reported_lists_name_their_tool(tool: str, at: int) -> None:
-    qrels, run = COPIES.tables(COPIES.CASES[at])
+def test_numbers_of_reported_lists_name_their_tool(tool: str, position: int) -> None:
+    qrels, run = COPIES.tables(COPIES.CASES[position])
     for metric, row in COPIES.numbers(tool).items():
-        groups = rankstone.identify(qrels, run, f"{row[at]:.4f}", metric).groups
+        groups = rankstone.identify(qrels, run, f"{row[position]:.4f}", metric).groups
         assert any(
             name.partition(" ")[0] == tool
             for group in groups
@@ -112,10 +116,10 @@ def test_no_number_is_above_one_by_itself() -> None:
     """A copy of the only expected chunk: recall 2 and nDCG 1.63 by one tool's name, 1 by our own."""
     qrels, run = {"q": {"a": 1}}, {"q": ["a", "a"]}
     theirs = "hit_rate(use_granular_hit_rate=True) ndcg"
-    found = rankstone.evaluate(qrels, run, theirs, convention="llama_index").to_dict()[
+    value = rankstone.evaluate(qrels, run, theirs, convention="llama_index").to_dict()[
         "run"
     ]
-    assert list(found.values()) == pytest.approx([2, 1 + 1 / log2(3)], abs=1e-12)
+    assert list(value.values()) == pytest.approx([2, 1 + 1 / log2(3)], abs=1e-12)
     ours = rankstone.evaluate(
         qrels, run, "R nDCG", duplicates="first_keep_rank"
     ).to_dict()["run"]

@@ -22,9 +22,9 @@ def table(
 ) -> pl.DataFrame:
     """Return a run with both columns."""
     rows = [
-        (query, f"d{at}", rank, score)
+        (query, f"d{index}", rank, score)
         for query in ranks
-        for at, (rank, score) in enumerate(
+        for index, (rank, score) in enumerate(
             zip(ranks[query], scores[query], strict=True)
         )
     ]
@@ -56,7 +56,7 @@ def test_every_small_list_is_counted_as_pairs_say(order: str) -> None:
         for scores in product((1, 2, 3), repeat=4)
     ]
     ways += [(ranks, (4, 3, 2, 1)) for ranks in permutations((1, 2, 3, 4))]
-    named = {f"w{at}": way for at, way in enumerate(ways)}
+    named = {f"w{index}": way for index, way in enumerate(ways)}
     run = table(
         {q: list(way[0]) for q, way in named.items()},
         {q: list(way[1]) for q, way in named.items()},
@@ -94,12 +94,12 @@ def test_most_lists_are_worth_a_warning(form: str, tmp_path: Path) -> None:
         "parquet": "run.parquet",
         "spaced": "spaced.txt",
     }
-    given = {"a": run if form == "frame" else tmp_path / names[form]}
+    options = {"a": run if form == "frame" else tmp_path / names[form]}
     other: dict[str, Any] = {"b": {query: ["d1"] for query in QRELS}}
     for scores in (
-        rankstone.evaluate(QRELS, given, "RR"),
-        rankstone.evaluate(QRELS, given, "RR", memory="4GB"),
-        rankstone.compare(QRELS, {**given, **other}, "RR"),
+        rankstone.evaluate(QRELS, options, "RR"),
+        rankstone.evaluate(QRELS, options, "RR", memory="4GB"),
+        rankstone.compare(QRELS, {**options, **other}, "RR"),
     ):
         assert scores.audit is not None
         audit = scores.audit.runs["a"]
@@ -118,7 +118,7 @@ def test_a_few_lists_are_counted_without_a_warning() -> None:
     assert not any("contradict" in sentence for sentence in audit.warnings)
 
 
-def test_where_ranks_give_the_order_it_is_said_so() -> None:
+def test_where_ranks_give_the_order_it_is_stated_so() -> None:
     """The sentence names what counts and what would count otherwise."""
     audit = rankstone.evaluate(
         QRELS, table(BOTH["ranks"], BOTH["scores"]), "RR", order="rank"
@@ -135,10 +135,10 @@ def test_ranks_that_say_nothing_are_no_obstacle(rank: str, tmp_path: Path) -> No
     """Ranks that are all the same or no numbers contradict nothing, and the scores are read as ever."""
     run = table(BOTH["ranks"], BOTH["scores"])
     path = trec(run.with_columns(rank=pl.lit(rank)), tmp_path / "run.txt")
-    found = rankstone.evaluate(QRELS, path, "RR AP")
-    assert found.audit.runs["run"].contradicted == 0
+    scores = rankstone.evaluate(QRELS, path, "RR AP")
+    assert scores.audit.runs["run"].contradicted == 0
     assert (
-        found.to_dict()["run"]
+        scores.to_dict()["run"]
         == rankstone.evaluate(QRELS, run.drop("rank"), "RR AP").to_dict()["run"]
     )
 

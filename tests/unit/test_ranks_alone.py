@@ -50,8 +50,8 @@ def test_ranks_where_files_are_looked_at_otherwise(tmp_path: Path) -> None:
         "ranked": run,
         "scored": {"q1": {"d2": 0.1, "d1": 0.2}, "q2": {"d3": 1.0}},
     }
-    found = rankstone.evaluate(QRELS, several, "RR", memory="1GB").to_dict()
-    assert found == {"ranked": RR, "scored": {"RR": 1.0}}
+    record = rankstone.evaluate(QRELS, several, "RR", memory="1GB").to_dict()
+    assert record == {"ranked": RR, "scored": {"RR": 1.0}}
 
 
 def test_scores_stay_the_order() -> None:
@@ -73,7 +73,7 @@ def test_places_of_lists() -> None:
 
 
 def test_options_of_scores_need_scores() -> None:
-    """What is asked of scores is not asked of ranks in silence."""
+    """What is refused of scores is refused of ranks, too, not ignored."""
     with pytest.raises(BadOption, match="needs scores, but order=rank"):
         rankstone.evaluate(QRELS, RANKED, "RR", score_above=1)
     with pytest.raises(MissingColumn, match="no column score"):

@@ -33,7 +33,8 @@ def exp2_ndcg(grades: list[float], ideal: list[float]) -> float:
 
     def dcg(row: list[float]) -> float:
         return sum(
-            (2**grade - 1) / math.log2(at + 1) for at, grade in enumerate(row, 1)
+            (2**grade - 1) / math.log2(position + 1)
+            for position, grade in enumerate(row, 1)
         )
 
     return dcg(grades) / dcg(sorted(ideal, reverse=True)[:5])
@@ -41,8 +42,10 @@ def exp2_ndcg(grades: list[float], ideal: list[float]) -> float:
 
 def ndcg(unjudged: Any, ratings: Any = None) -> float | None:
     options = {"missing": "drop", "unjudged": unjudged}
-    found = evaluate(ratings or RATINGS, LIST, "nDCG(gain=exp2)@5", **options).to_dict()
-    return found["run"]["nDCG(gain=exp2)@5"]
+    record = evaluate(
+        ratings or RATINGS, LIST, "nDCG(gain=exp2)@5", **options
+    ).to_dict()
+    return record["run"]["nDCG(gain=exp2)@5"]
 
 
 # -- missing ratings -----------------------------------------------------------------------------------------
@@ -80,13 +83,13 @@ def test_missing_ratings_that_are_not_imputed() -> None:
 
 @pytest.mark.parametrize("middle", ["mean", "median"])
 def test_who_has_no_rating_has_that_of_all(middle: str) -> None:
-    """An item that nobody rated, and a user without ratings, have the mean or median of all."""
+    """An unrated item, and a user without ratings, have the mean or median of all."""
     ratings = {"u": {"m1": 5, "m3": 2}, "v": {"m9": 4}, "w": {"m9": 5}}
     all_of_them = {"mean": mean([5, 2, 4, 5]), "median": median([5, 2, 4, 5])}[middle]
     assert ndcg(f"doc_{middle}", ratings) == ndcg(all_of_them, ratings)
 
     stranger = {**LIST, "x": ["m1"]}
-    found = evaluate(
+    scores = evaluate(
         ratings,
         stranger,
         "DCG",
@@ -94,20 +97,20 @@ def test_who_has_no_rating_has_that_of_all(middle: str) -> None:
         missing="drop",
         unjudged=f"query_{middle}",
     )
-    assert found.per_query.filter(query_id="x")["value"].item() == all_of_them
+    assert scores.per_query.filter(query_id="x")["value"].item() == all_of_them
 
 
-def test_a_function_is_told_by_its_name_and_held_to_its_word() -> None:
+def test_a_function_is_reported_by_its_name_and_held_to_its_word() -> None:
     """It is handed ids, must answer every row with a grade, and what is wrong is named."""
-    asked: list[pl.DataFrame] = []
+    values: list[pl.DataFrame] = []
 
     def by_model(pairs: pl.DataFrame) -> pl.Series:
-        asked.append(pairs)
+        values.append(pairs)
         return pl.Series([1] * pairs.height)
 
     scores = evaluate(RATINGS, LIST, "nDCG@5", missing="drop", unjudged=by_model)
     assert scores.conventions["alignment"]["unjudged"] == "by_model()"
-    assert asked[0].rows(named=True) == [
+    assert values[0].rows(named=True) == [
         {"query_id": "u", "doc_id": "m2"},
         {"query_id": "u", "doc_id": "m5"},
     ]
@@ -123,10 +126,10 @@ def test_a_function_is_told_by_its_name_and_held_to_its_word() -> None:
 
 def test_a_function_serves_explanations_and_labelled_tables() -> None:
     """Wherever alignment goes, it goes along."""
-    told = rankstone.explain(
+    explanation = rankstone.explain(
         RATINGS, LIST, "nDCG@5", "u", unjudged=lambda pairs: [1.0] * pairs.height
     )
-    assert "<lambda>()" in told.text()
+    assert "<lambda>()" in explanation.text()
     with pytest.raises(
         BadOption, match=r"unjudged=<lambda>\(\) grades unjudged documents"
     ):
@@ -152,7 +155,7 @@ def test_a_function_serves_explanations_and_labelled_tables() -> None:
     ],
 )
 def test_words_of_others_are_known(theirs: str, ours: str) -> None:
-    """Who calls it otherwise is told what it is called here."""
+    """Another library's word leads to what it is called here."""
     with pytest.raises(BadOption, match=f"did you mean '{ours}'"):
         ndcg(theirs)
 
@@ -162,17 +165,20 @@ def test_three_hit_ratios() -> None:
     """Pooled, per user, and mean recall: 15 hits of 30 (source 004); with one item a user all are one."""
     relevant, hits = {"u1": 10, "u2": 12, "u3": 8}, {"u1": 6, "u2": 5, "u3": 4}
     truth = {
-        user: {f"{user}-{at}": 1 for at in range(count)}
+        user: {f"{user}-{index}": 1 for index in range(count)}
         for user, count in relevant.items()
     }
     lists = {
-        user: [f"{user}-{at}" if at < hits[user] else f"x{at}" for at in range(10)]
+        user: [
+            f"{user}-{index}" if index < hits[user] else f"x{index}"
+            for index in range(10)
+        ]
         for user in relevant
     }
     texts = ("R(agg=pooled)@10", "HR@10", "R@10")
 
-    found = list(evaluate(truth, lists, texts).to_dict()["run"].values())
-    assert found == pytest.approx(
+    items = list(evaluate(truth, lists, texts).to_dict()["run"].values())
+    assert items == pytest.approx(
         [15 / 30, 3 / 3, (6 / 10 + 5 / 12 + 4 / 8) / 3], abs=1e-15
     )
     one_each = {"u1": {"u1-0": 1}, "u2": {"elsewhere": 1}, "u3": {"u3-3": 1}}
@@ -192,8 +198,10 @@ def test_a_user_without_a_list_counts() -> None:
 # -- sampled candidates --------------------------------------------------------------------------------------
 def candidates(above: list[int], others: int) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return lists of one relevant item below so many of the sampled ones."""
-    names = [f"i{at}" for at in range(others)]
-    run = {f"u{at}": [*names[:n], "liked", *names[n:]] for at, n in enumerate(above)}
+    names = [f"i{index}" for index in range(others)]
+    run = {
+        f"u{index}": [*names[:n], "liked", *names[n:]] for index, n in enumerate(above)
+    }
     return {user: {"liked": 1} for user in run}, run
 
 
@@ -202,20 +210,20 @@ def test_ranks_are_taken_from_lists() -> None:
     above = [0, 1, 1, 3, 7, 19, 2, 0]
     test, run = candidates(above, 19)
     texts = ["R@5", "nDCG@10", "RR"]
-    given = {"items": 500, "sampled": 19, "replacement": False}
-    by_hand = correct_sampled([n + 1 for n in above], texts, **given)  # type: ignore[arg-type]
+    options = {"items": 500, "sampled": 19, "replacement": False}
+    by_hand = correct_sampled([n + 1 for n in above], texts, **options)  # type: ignore[arg-type]
 
-    found = sampled(test, run, texts, items=500).values
-    assert dict(found.select("measure", "value").iter_rows()) == pytest.approx(
+    values = sampled(test, run, texts, items=500).values
+    assert dict(values.select("measure", "value").iter_rows()) == pytest.approx(
         by_hand.to_dict(), abs=1e-12
     )
     lists = evaluate(test, run, texts).to_dict()["run"]
-    assert dict(found.select("measure", "naive").iter_rows()) == pytest.approx(
+    assert dict(values.select("measure", "naive").iter_rows()) == pytest.approx(
         lists, abs=1e-12
     )
-    assert found.select("sampled", "relevant", "queries").row(0) == (19, 8, 8)
+    assert values.select("sampled", "relevant", "queries").row(0) == (19, 8, 8)
     assert (
-        found.select("lower", "upper").rows()
+        values.select("lower", "upper").rows()
         == by_hand.values.select("lower", "upper").rows()
     )
 
@@ -224,12 +232,12 @@ def test_several_relevant_items_do_not_hide_one_another() -> None:
     """Each is ranked among itself and the sampled ones: relevant, other, relevant is rank 1 and rank 2."""
     test = {"u": {"a": 1, "b": 1}, "v": {"a": 1, "b": 1}}
     run = {"u": ["a", "x", "b", "y"], "v": ["x", "y", "a", "b"]}
-    found = sampled(test, run, "RR", items=100, method="naive").values
+    values = sampled(test, run, "RR", items=100, method="naive").values
 
-    assert found["value"].item() == pytest.approx(
+    assert values["value"].item() == pytest.approx(
         (1 / 1 + 1 / 2 + 1 / 3 + 1 / 3) / 4, abs=1e-15
     )
-    assert found.select("sampled", "relevant", "queries").row(0) == (2, 4, 2)
+    assert values.select("sampled", "relevant", "queries").row(0) == (2, 4, 2)
 
 
 def test_sampled_lists_lead_back_to_all_items() -> None:
@@ -246,7 +254,7 @@ def test_sampled_lists_lead_back_to_all_items() -> None:
 
 
 @pytest.mark.parametrize(
-    ("test", "run", "options", "said"),
+    ("test", "run", "options", "message"),
     [
         ({"u": {"a": 1}}, {"u": ["x", "y"]}, {}, "not in the list: it has no rank"),
         (
@@ -271,14 +279,14 @@ def test_sampled_lists_lead_back_to_all_items() -> None:
     ],
 )
 def test_lists_that_are_no_samples(
-    test: Any, run: Any, options: dict[str, Any], said: str
+    test: Any, run: Any, options: dict[str, Any], message: str
 ) -> None:
-    """What is wrong with them is said, and where."""
-    with pytest.raises((NotComparable, BadValue), match=said):
+    """What is wrong with them is stated, and where."""
+    with pytest.raises((NotComparable, BadValue), match=message):
         sampled(test, run, "RR", items=100, **options)
 
 
-def test_what_cannot_be_asked_of_samples() -> None:
+def test_questions_to_samples_without_an_answer() -> None:
     """Ties without an order have no rank; there are at least as many items as were sampled."""
     test, run = candidates([0, 1], 3)
     with pytest.raises(BadParameter, match="no ranks to correct"):
@@ -293,17 +301,17 @@ def test_what_cannot_be_asked_of_samples() -> None:
 
 def test_sampled_candidates_are_warned_of() -> None:
     """Many lists of one length with a single judged item each; not where lists are few, short or differ."""
-    test, run = candidates([at % 20 for at in range(30)], 24)
-    said = "if these are sampled candidates, the values are not those of full lists"
+    test, run = candidates([index % 20 for index in range(30)], 24)
+    text = "if these are sampled candidates, the values are not those of full lists"
 
-    assert said in evaluate(test, run, "RR").audit.lines()[-1]
+    assert text in evaluate(test, run, "RR").audit.lines()[-1]
     few = {user: run[user] for user in list(run)[:10]}
-    assert said not in evaluate(test, few, "RR", missing="drop").audit.lines()[-1]
+    assert text not in evaluate(test, few, "RR", missing="drop").audit.lines()[-1]
     assert (
-        said not in evaluate(test, run | {"u3": run["u3"][:-1]}, "RR").audit.lines()[-1]
+        text not in evaluate(test, run | {"u3": run["u3"][:-1]}, "RR").audit.lines()[-1]
     )
     more = {user: {**grades, run[user][-1]: 0} for user, grades in test.items()}
-    assert said not in evaluate(more, run, "RR").audit.lines()[-1]
+    assert text not in evaluate(more, run, "RR").audit.lines()[-1]
     everywhere = [
         finding.what for finding in rankstone.check(test, run).files[1].findings
     ]
@@ -314,10 +322,12 @@ def test_sampled_candidates_are_warned_of() -> None:
         user: [doc if doc == "liked" else f"{doc}-{user}" for doc in docs]
         for user, docs in run.items()
     }
-    found = [finding.what for finding in rankstone.check(test, other).files[1].findings]
+    sentences = [
+        finding.what for finding in rankstone.check(test, other).files[1].findings
+    ]
     assert (
         "every list has 25 of 721 documents, one of them judged: sampled candidates?"
-        in found
+        in sentences
     )
 
 
@@ -335,9 +345,9 @@ def test_real_ratings() -> None:
     options: dict[str, Any] = {"columns": named, "order": "rank"}
 
     study = thresholds(truth, runs, "R@20", levels=[3, 4, 5], interval="t", **options)
-    one = evaluate(truth, runs, "R(rel=4)@20", **options).to_dict()
+    record = evaluate(truth, runs, "R(rel=4)@20", **options).to_dict()
     at_four = dict(study.values.filter(rel=4).select("run", "value").iter_rows())
-    assert at_four == {run: values["R(rel=4)@20"] for run, values in one.items()}
+    assert at_four == {run: values["R(rel=4)@20"] for run, values in record.items()}
     assert (study.values["low"] <= study.values["value"]).all()
     by_user = truth.group_by("user").agg(pl.col("rating"))["rating"].to_list()
     pairs = [

@@ -174,7 +174,7 @@ def test_compressed_files(tmp_path: Path) -> None:
 def test_packed_text_is_read_alike_however_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Unpacked in memory, or looked through where that would be much: the same; a torn file is told of."""
+    """Unpacked in memory, or looked through where that would be much: the same; a torn file is reported."""
     packed = tmp_path / "a.run.gz"
     packed.write_bytes(gzip.compress(RUN_TEXT.replace(" ", "\t").encode()))
     assert rr(packed) == EXPECTED
@@ -188,7 +188,7 @@ def test_packed_text_is_read_alike_however_long(
 
 
 def test_tables_by_suffix(tmp_path: Path) -> None:
-    """CSV, TSV, JSON lines, Parquet and Arrow, file and stream, are told apart by suffix."""
+    """CSV, TSV, JSON lines, Parquet and Arrow, file and stream, are distinguished by suffix."""
     FRAME.write_csv(tmp_path / "a.csv")
     FRAME.write_csv(tmp_path / "a.tsv", separator="\t")
     FRAME.write_ndjson(tmp_path / "a.jsonl")
@@ -261,11 +261,11 @@ def test_tables_beside_from_json(tmp_path: Path) -> None:
 
     grouped = write(tmp_path / "grouped.json", '{"q": {"a": {"1": 1}, "b": {"2": 1}}}')
     intents = write(tmp_path / "intents.json", '{"q": {"1": 3, "2": 1}}')
-    found = rankstone.evaluate(
+    record = rankstone.evaluate(
         grouped, {"q": ["a"]}, "P_IA@1", intents=intents
     ).to_dict()
     assert (
-        found
+        record
         == rankstone.evaluate(
             {"q": {"a": {"1": 1}, "b": {"2": 1}}},
             {"q": ["a"]},
@@ -342,9 +342,9 @@ def test_two_bytes_a_character(tmp_path: Path, code: str) -> None:
     path = tmp_path / "a.run"
     path.write_bytes(("\ufeff" + RUN_TEXT.replace("\n", "\r\n")).encode(code))
 
-    found = rankstone.evaluate(QRELS, path, "RR")
-    assert found.to_dict()["a"] == rr(RUN)["run"]
-    assert "read as: UTF-16" in found.audit.lines()[1]
+    scores = rankstone.evaluate(QRELS, path, "RR")
+    assert scores.to_dict()["a"] == rr(RUN)["run"]
+    assert "read as: UTF-16" in scores.audit.lines()[1]
     path.write_bytes("\ufeffq1 Q0 d1 1 2 t\nq1 Q0 d1\n".encode(code))
     with pytest.raises(BadLine, match=r"a\.run:2: the line has too few columns"):
         rr(path)
@@ -440,7 +440,7 @@ def test_rows_that_do_not_go_with_the_others(
         rr(packed)
 
 
-def test_columns_twice_that_nobody_reads(tmp_path: Path) -> None:
+def test_columns_twice_that_are_not_read(tmp_path: Path) -> None:
     """Only a column that counts must be there once."""
     path = write(
         tmp_path / "a.csv",
@@ -590,7 +590,7 @@ def test_csv_under_another_name_is_recognised(tmp_path: Path) -> None:
 
 
 def test_unknown_format_names() -> None:
-    """A format nobody knows is refused with the nearest."""
+    """An unknown format is refused with the nearest."""
     with pytest.raises(UsageError, match="did you mean parquet"):
         read_run("x", format_in="parket")
 
@@ -789,7 +789,7 @@ def test_pandas_needs_no_pyarrow() -> None:
 
 
 def test_columns_that_are_not_needed_may_hold_anything() -> None:
-    """A text column called rank or score in the judgments is nobody's business."""
+    """A text column called rank or score in the judgments does not matter."""
     qrels = pl.DataFrame(
         {"query_id": ["q1"], "doc_id": ["d1"], "relevance": [1], "rank": ["first"]}
     )
@@ -851,14 +851,14 @@ def test_numbers_that_cannot_be_summed() -> None:
 
 
 def test_texts_and_numbers_that_do_not_fit() -> None:
-    """Half a character and a whole number without end are told, as mistakes."""
+    """Half a character and a whole number without end are reported, as mistakes."""
     with pytest.raises(BadValue, match="half a character"):
         rankstone.evaluate({"q\ud800": {"a": 1}}, {"q\ud800": {"a": 1}}, "AP")
     with pytest.raises(BadValue, match="is not a number"):
         rankstone.evaluate({"q": {"a": 1}}, {"q": {"a": 10**400}}, "AP")
 
 
-def test_files_of_another_kind_are_told(tmp_path: Path) -> None:
+def test_files_of_another_kind_are_reported(tmp_path: Path) -> None:
     """A CSV with other separators than spreadsheets have, and text that is not UTF-8."""
     (tmp_path / "run.csv").write_text("query_id|doc_id|score\nq1|d1|1\n")
     with pytest.raises(

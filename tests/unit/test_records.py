@@ -61,17 +61,17 @@ class Usual:
 
 def test_a_record_is_a_dataclass() -> None:
     """Fields, defaults of its own, replacement, text, identity: as dataclasses have them."""
-    one, usual = Point(1, y=2), Usual(1, y=2)
-    assert is_dataclass(one)
-    assert [f.name for f in fields(one)] == [f.name for f in fields(usual)]
-    assert repr(one) == repr(usual).replace("Usual", "Point")
-    assert (one.x, one.tags, one.y, one.norm) == (1, [], 2, 5)
-    assert one.tags is not Point(1).tags
-    moved = replace(one, x=5)
-    assert (moved.x, moved.y, one.x, moved.norm) == (5, 2, 1, 29)
-    assert one != Point(1, y=2)
-    assert len({one, moved, one}) == 2
-    assert vars(copy.deepcopy(one)) == vars(one)
+    first, usual = Point(1, y=2), Usual(1, y=2)
+    assert is_dataclass(first)
+    assert [f.name for f in fields(first)] == [f.name for f in fields(usual)]
+    assert repr(first) == repr(usual).replace("Usual", "Point")
+    assert (first.x, first.tags, first.y, first.norm) == (1, [], 2, 5)
+    assert first.tags is not Point(1).tags
+    moved = replace(first, x=5)
+    assert (moved.x, moved.y, first.x, moved.norm) == (5, 2, 1, 29)
+    assert first != Point(1, y=2)
+    assert len({first, moved, first}) == 2
+    assert vars(copy.deepcopy(first)) == vars(first)
 
 
 def test_fields_of_a_base_come_first() -> None:
@@ -85,11 +85,11 @@ def test_fields_of_a_base_come_first() -> None:
 
 def test_nothing_changes_afterwards() -> None:
     """Assignment and deletion are errors."""
-    one = Point(1)
+    result = Point(1)
     with pytest.raises(FrozenInstanceError, match="x"):
-        one.x = 2  # type: ignore[misc]
+        result.x = 2  # type: ignore[misc]
     with pytest.raises(FrozenInstanceError, match="x"):
-        del one.x
+        del result.x
 
 
 @pytest.mark.parametrize(
@@ -147,13 +147,23 @@ def test_every_record_shows_its_fields() -> None:
     wrong = []
     for record in every:
         shown = {
-            (one.name, one.annotation, one.default is not one.empty, one.kind.name)
-            for one in inspect.signature(record).parameters.values()
+            (
+                value.name,
+                value.annotation,
+                value.default is not value.empty,
+                value.kind.name,
+            )
+            for value in inspect.signature(record).parameters.values()
         }
         declared = {
-            (one.name, one.type, has_default(one), PARAMETER_KINDS[bool(one.kw_only)])
-            for one in fields(record)
-            if one.init
+            (
+                item.name,
+                item.type,
+                has_default(item),
+                PARAMETER_KINDS[bool(item.kw_only)],
+            )
+            for item in fields(record)
+            if item.init
         }
         if shown != declared:
             wrong.append(record.__name__)

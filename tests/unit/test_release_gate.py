@@ -1,4 +1,4 @@
-"""A gate: what it is told, what its rules and guards say, how it ends."""
+"""A gate: its file, what its rules and guards say, how it ends."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rankstone.errors import InputError, UsageError
 if TYPE_CHECKING:
     from pathlib import Path
 
-QUERIES = [f"q{at}" for at in range(40)]
+QUERIES = [f"q{index}" for index in range(40)]
 QRELS = {query: {"good": 1, "bad": 0} for query in QUERIES}
 
 
@@ -36,10 +36,10 @@ def scores(
 
 
 def gated(
-    baseline: Any, candidate: Any, *rules: dict[str, Any], **told: Any
+    baseline: Any, candidate: Any, *rules: dict[str, Any], **result: Any
 ) -> rankstone.Gate:
     return rankstone.gate(
-        {"baseline": baseline, "candidate": candidate, "rules": list(rules), **told}
+        {"baseline": baseline, "candidate": candidate, "rules": list(rules), **result}
     )
 
 
@@ -50,9 +50,9 @@ OLD = scores(0.5)
 # -- rules -----------------------------------------------------------------------------------------
 def test_an_interval_above_the_margin_passes() -> None:
     """The interval of 40 differences of 0.03 ± 0.07 lies above −0.02."""
-    found = gated(OLD, BETTER, {"measure": "map", "margin": 0.02})
-    outcome = found.outcomes[0]
-    assert (found.verdict, found.exit_code) == ("pass", 0)
+    verdict = gated(OLD, BETTER, {"measure": "map", "margin": 0.02})
+    outcome = verdict.outcomes[0]
+    assert (verdict.verdict, verdict.exit_code) == ("pass", 0)
     assert outcome.numbers["low"] > -0.02
     assert outcome.numbers["difference"] == pytest.approx(
         np.mean([BETTER[q]["map"] - OLD[q]["map"] for q in QUERIES])
@@ -61,9 +61,9 @@ def test_an_interval_above_the_margin_passes() -> None:
 
 def test_an_interval_below_the_margin_fails() -> None:
     """Surely worse by more than the margin."""
-    found = gated(OLD, scores(0.5, -0.1, seed=1), {"measure": "map", "margin": 0.02})
-    assert (found.verdict, found.exit_code) == ("fail", 1)
-    assert found.outcomes[0].numbers["high"] < -0.02
+    verdict = gated(OLD, scores(0.5, -0.1, seed=1), {"measure": "map", "margin": 0.02})
+    assert (verdict.verdict, verdict.exit_code) == ("fail", 1)
+    assert verdict.outcomes[0].numbers["high"] < -0.02
 
 
 def test_an_interval_around_the_margin_is_open() -> None:
@@ -71,15 +71,15 @@ def test_an_interval_around_the_margin_is_open() -> None:
     rule, candidate = {"measure": "map", "margin": 0.001}, scores(0.5, 0.005, seed=1)
     ends = {}
     for name in ("fail", "warn", "pass"):
-        found = gated(OLD, candidate, rule, inconclusive=name)
-        ends[name] = (found.verdict, found.exit_code, found.warning is None)
+        verdict = gated(OLD, candidate, rule, inconclusive=name)
+        ends[name] = (verdict.verdict, verdict.exit_code, verdict.warning is None)
     assert ends == {
         "fail": ("inconclusive", 4, True),
         "warn": ("inconclusive", 0, False),
         "pass": ("inconclusive", 0, True),
     }
     assert gated(OLD, candidate, rule).exit_code == 4
-    assert "queries would be enough" in found.outcomes[0].text
+    assert "queries would be enough" in verdict.outcomes[0].text
 
 
 @pytest.mark.parametrize(
@@ -107,24 +107,24 @@ def test_a_gate_takes_no_interval_of_a_test() -> None:
 def test_a_gate_keeps_its_guarded_interval() -> None:
     """Whatever the default of comparisons is, a promise about losses allows for rare ones."""
     rule = {"measure": "map", "margin": 0.02}
-    found = gated(OLD, BETTER, rule).outcomes[0].numbers
+    numbers = gated(OLD, BETTER, rule).outcomes[0].numbers
     compared = rankstone.compare_scores({"old": OLD, "new": BETTER}, interval="auto")
     row = compared.table.row(0, named=True)
 
-    assert (found["low"], found["high"]) == (row["low"], row["high"])
+    assert (numbers["low"], numbers["high"]) == (row["low"], row["high"])
 
 
 def test_equal_scores_are_no_certainty() -> None:
     """Forty ties leave a loss of 1 on 1 - 0.025 ** (1 / 40) of queries open, however small the margin."""
-    found = gated(OLD, dict(OLD), {"measure": "map", "margin": 0.001}).outcomes[0]
+    outcome = gated(OLD, dict(OLD), {"measure": "map", "margin": 0.001}).outcomes[0]
     open_ = 1 - 0.025 ** (1 / 40)
 
-    assert found.verdict == "inconclusive"
-    assert (found.numbers["low"], found.numbers["high"]) == pytest.approx(
+    assert outcome.verdict == "inconclusive"
+    assert (outcome.numbers["low"], outcome.numbers["high"]) == pytest.approx(
         (-open_, open_), rel=1e-9
     )
-    assert found.numbers["unseen_share"] == pytest.approx(open_)
-    assert found.numbers["needed"] == math.ceil(math.log(0.025) / math.log(1 - 0.001))
+    assert outcome.numbers["unseen_share"] == pytest.approx(open_)
+    assert outcome.numbers["needed"] == math.ceil(math.log(0.025) / math.log(1 - 0.001))
 
 
 def test_a_margin_that_no_number_of_queries_shows_has_no_plan() -> None:
@@ -138,14 +138,14 @@ def test_a_margin_that_no_number_of_queries_shows_has_no_plan() -> None:
 def test_two_queries_with_one_difference_are_no_certainty() -> None:
     """Whatever the margin, two queries that gain .1 each show neither a gain nor that nothing is lost."""
     old, new = ({"a": {"map": 0.1 + s}, "b": {"map": 0.2 + s}} for s in (0.0, 0.1))
-    found = rankstone.compare_scores({"old": old, "new": new}, margin=0.05).table.row(
+    row = rankstone.compare_scores({"old": old, "new": new}, margin=0.05).table.row(
         0, named=True
     )
 
-    assert found["verdict"] == "inconclusive"
-    assert found["low"] is found["high"] is None
-    assert found["low_guarded"] < -0.5
-    assert found["high_guarded"] > 0.5
+    assert row["verdict"] == "inconclusive"
+    assert row["low"] is row["high"] is None
+    assert row["low_guarded"] < -0.5
+    assert row["high_guarded"] > 0.5
 
 
 def test_the_same_lists_pass() -> None:
@@ -159,38 +159,40 @@ def test_the_same_lists_pass() -> None:
         (deeper, "nDCG", "inconclusive"),
         (higher, "nDCG@3", "inconclusive"),
     ):
-        found = gated(run, candidate, {"measure": measure, "margin": 0.01}, qrels=QRELS)
-        assert found.verdict == verdict, measure
+        result = gated(
+            run, candidate, {"measure": measure, "margin": 0.01}, qrels=QRELS
+        )
+        assert result.verdict == verdict, measure
 
 
 @pytest.mark.parametrize(("n", "least"), [(50, 0.0711), (183, 0.02)])
 def test_a_margin_that_cannot_be_passed_is_refused(n: int, least: float) -> None:
     """Success is 0 or 1: without a loss on n queries a loss on 1 - 0.025 ** (1 / n) of them stays open."""
-    queries = [f"q{at}" for at in range(n)]
-    told = {
+    queries = [f"q{index}" for index in range(n)]
+    texts = {
         "qrels": {q: {"good": 1} for q in queries},
         "baseline": {q: ["good"] for q in queries},
     }
-    told |= {"candidate": {q: ["good", "x"] for q in queries}}
+    texts |= {"candidate": {q: ["good", "x"] for q in queries}}
     rule = {"measure": "Success@5", "margin": 0.02}
-    [margin] = plan({**told, "rules": [rule]})
+    [margin] = plan({**texts, "rules": [rule]})
     assert margin.few == margin.many == pytest.approx(1 - 0.025 ** (1 / n))
     assert margin.few == pytest.approx(least, abs=1e-4)
     assert margin.enough == 183
     if margin.few <= 0.02:
-        assert rankstone.gate({**told, "rules": [rule]}).verdict == "pass"
+        assert rankstone.gate({**texts, "rules": [rule]}).verdict == "pass"
     else:
         with pytest.raises(
             UsageError, match=r"cannot pass at n = 50\n.*\n.*use ≥ 183 queries"
         ):
-            rankstone.gate({**told, "rules": [rule]})
+            rankstone.gate({**texts, "rules": [rule]})
 
 
 def test_graded_measures_may_pass_smaller_margins() -> None:
     """Where every query changes a little, 50 queries pass a margin that they cannot where few change."""
     [margin] = plan(
         {
-            "qrels": {f"q{at}": {"d": 1} for at in range(50)},
+            "qrels": {f"q{index}": {"d": 1} for index in range(50)},
             "baseline": {},
             "candidate": {},
             "rules": [{"measure": "nDCG@10", "margin": 0.02}],
@@ -220,26 +222,27 @@ def test_floors_and_ceilings(rule: dict[str, float], verdict: str) -> None:
 def test_drops_count_queries() -> None:
     """Three queries lose half; two may."""
     fallen = {
-        q: {"map": v["map"] - 0.5 * (at < 3)} for at, (q, v) in enumerate(OLD.items())
+        q: {"map": v["map"] - 0.5 * (index < 3)}
+        for index, (q, v) in enumerate(OLD.items())
     }
     assert (
         gated(OLD, fallen, {"measure": "map", "drops": {"by": 0.4, "most": 3}}).verdict
         == "pass"
     )
-    found = gated(OLD, fallen, {"measure": "map", "drops": {"by": 0.4, "most": 2}})
-    assert found.verdict == "fail"
-    assert "3 queries lose more than 0.4" in found.outcomes[0].text
+    verdict = gated(OLD, fallen, {"measure": "map", "drops": {"by": 0.4, "most": 2}})
+    assert verdict.verdict == "fail"
+    assert "3 queries lose more than 0.4" in verdict.outcomes[0].text
 
 
 def test_rules_with_margins_hold_at_once() -> None:
     """The level is shared (Bonferroni): two rules have wider intervals than one."""
     both = {q: {"map": v["map"], "rr": v["map"]} for q, v in BETTER.items()}
     old = {q: {"map": v["map"], "rr": v["map"]} for q, v in OLD.items()}
-    one = gated(old, both, {"measure": "map", "margin": 0.02}).outcomes[0]
+    outcome = gated(old, both, {"measure": "map", "margin": 0.02}).outcomes[0]
     two = gated(
         old, both, *({"measure": name, "margin": 0.02} for name in ("map", "rr"))
     ).outcomes[0]
-    assert two.numbers["low"] < one.numbers["low"]
+    assert two.numbers["low"] < outcome.numbers["low"]
     assert two.numbers["confidence"] == pytest.approx(1 - 0.05 / 2)
 
 
@@ -249,13 +252,13 @@ def test_lower_may_be_better() -> None:
         {q: ["good", "bad"] for q in QUERIES},
         {q: ["bad", "good"] for q in QUERIES},
     )
-    told = {"qrels": QRELS, "statistics": {"test": "t"}}
+    texts = {"qrels": QRELS, "statistics": {"test": "t"}}
     assert (
-        gated(first, second, {"measure": "LastRel", "margin": 0.5}, **told).verdict
+        gated(first, second, {"measure": "LastRel", "margin": 0.5}, **texts).verdict
         == "fail"
     )
     assert (
-        gated(second, first, {"measure": "LastRel", "margin": 0.5}, **told).verdict
+        gated(second, first, {"measure": "LastRel", "margin": 0.5}, **texts).verdict
         == "pass"
     )
 
@@ -263,16 +266,16 @@ def test_lower_may_be_better() -> None:
 def test_segments_have_to_hold_too() -> None:
     """Better in all, worse in one country."""
     country = {
-        q: {"country": "de" if at < 20 else "fr"} for at, q in enumerate(QUERIES)
+        q: {"country": "de" if index < 20 else "fr"} for index, q in enumerate(QUERIES)
     }
     mixed = {
-        q: {"map": v["map"] + (0.5 if at < 20 else -0.1)}
-        for at, (q, v) in enumerate(scores(0.5, seed=1).items())
+        q: {"map": v["map"] + (0.5 if index < 20 else -0.1)}
+        for index, (q, v) in enumerate(scores(0.5, seed=1).items())
     }
     rule = {"measure": "map", "margin": 0.01}
     assert gated(OLD, mixed, rule).verdict == "pass"
-    found = gated(OLD, mixed, rule, queries=country, by="country")
-    assert [(one.name, one.verdict) for one in found.outcomes] == [
+    verdict = gated(OLD, mixed, rule, queries=country, by="country")
+    assert [(outcome.name, outcome.verdict) for outcome in verdict.outcomes] == [
         ("map", "pass"),
         ("map where country=de", "pass"),
         ("map where country=fr", "fail"),
@@ -283,45 +286,45 @@ def test_segments_have_to_hold_too() -> None:
 def test_guards_say_what_cannot_be_compared() -> None:
     """Too few queries, too few judged documents, other judgments: exit 3, whatever the rules say."""
     rule = {"measure": "map", "floor": 0.0}
-    found = gated(OLD, BETTER, rule, guards={"queries": 41})
-    assert (found.verdict, found.exit_code) == ("not comparable", 3)
+    result = gated(OLD, BETTER, rule, guards={"queries": 41})
+    assert (result.verdict, result.exit_code) == ("not comparable", 3)
     assert gated(OLD, BETTER, rule, guards={"queries": 40}).verdict == "pass"
     assert (
         gated(OLD, BETTER, rule, guards={"judged": 0.5}).verdict == "not comparable"
-    )  # nobody knows
+    )  # unknown
     run = {q: ["good", "other"] for q in QUERIES}
-    told = {"qrels": QRELS, "statistics": {"test": "t"}}
+    texts = {"qrels": QRELS, "statistics": {"test": "t"}}
     for share, verdict in ((0.5, "pass"), (0.51, "not comparable")):
-        found = gated(
+        result = gated(
             run,
             run,
             {"measure": "RR@10", "floor": 0.0},
-            **told,
+            **texts,
             guards={"judged": share},
         )
-        assert found.verdict == verdict
+        assert result.verdict == verdict
 
 
 def test_judgments_are_known_by_their_hash(tmp_path: Path) -> None:
-    """Nobody changes them unnoticed."""
+    """A change of them does not go unnoticed."""
     qrels = tmp_path / "qrels.txt"
     qrels.write_text("".join(f"{q} 0 good 1\n" for q in QUERIES))
     run = {q: ["good"] for q in QUERIES}
-    told = {
+    texts = {
         "qrels": str(qrels),
         "guards": {"qrels_sha256": sha256(qrels.read_bytes()).hexdigest()},
     }
-    assert gated(run, run, {"measure": "RR", "floor": 1}, **told).verdict == "pass"
+    assert gated(run, run, {"measure": "RR", "floor": 1}, **texts).verdict == "pass"
     qrels.write_text("".join(f"{q} 0 good 2\n" for q in QUERIES))
     assert (
-        gated(run, run, {"measure": "RR", "floor": 1}, **told).verdict
+        gated(run, run, {"measure": "RR", "floor": 1}, **texts).verdict
         == "not comparable"
     )
 
 
 # -- the configuration -----------------------------------------------------------------------------
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "there is no table [gate]"),
         ("[gate]", "which run is the baseline"),
@@ -370,15 +373,15 @@ def test_judgments_are_known_by_their_hash(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_a_gate_does_not_understand_is_said(
-    text: str, said: str, tmp_path: Path
+def test_what_a_gate_does_not_understand_is_stated(
+    text: str, message: str, tmp_path: Path
 ) -> None:
     """With the file, and what was expected."""
     path = tmp_path / "rankstone.toml"
     path.write_text(text)
     with pytest.raises(UsageError) as caught:
         Config.read(path, {})
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "rankstone.toml" in str(caught.value)
 
 
@@ -410,7 +413,9 @@ def corrected(text: str, fix: str, setting: str) -> str:
     for step in fix.split("; "):
         if move := re.fullmatch(r"move it below (\[\S+\]): (.+)", step):
             head, line = move.groups()
-            lines = [one for one in text.splitlines() if one.split("=")[0] != setting]
+            lines = [
+                item for item in text.splitlines() if item.split("=")[0] != setting
+            ]
             if head not in lines:
                 lines.append(head)
             lines.insert(lines.index(head) + 1, line)
@@ -535,10 +540,15 @@ def test_measures_are_called_as_in_the_rules() -> None:
     rule = {"measure": "HR@1", "margin": 0.5, "floor": 0.1, "drops": {"by": 0.5}}
     queries = {query: {"kind": "x"} for query in QUERIES}
     files = {"qrels": QRELS, "baseline": run, "candidate": other, "rules": [rule]}
-    found = rankstone.gate({**files, "queries": queries, "by": ["kind"]})
-    names = [outcome.name for outcome in found.outcomes]
+    verdict = rankstone.gate({**files, "queries": queries, "by": ["kind"]})
+    names = [outcome.name for outcome in verdict.outcomes]
     assert names == ["HR@1", "HR@1 where kind=x", "HR@1 floor", "HR@1 drops"]
-    for text in (found.text(), found.to_markdown(), found.to_html(), found.junit()):
+    for text in (
+        verdict.text(),
+        verdict.to_markdown(),
+        verdict.to_html(),
+        verdict.junit(),
+    ):
         assert "HR@1" in text
         assert "Success" not in text
     assert plan(files)[0].text().startswith("HR@1: margin 0.5, 40 queries")
@@ -548,11 +558,11 @@ def test_measures_are_called_as_in_the_rules() -> None:
 
 def test_one_query_is_no_queries() -> None:
     """Counts agree with their nouns."""
-    one = {"q": {"good": 1}}
-    files = {"qrels": one, "baseline": {"q": ["good"]}, "candidate": {"q": ["x"]}}
+    item = {"q": {"good": 1}}
+    files = {"qrels": item, "baseline": {"q": ["good"]}, "candidate": {"q": ["x"]}}
     rule = {"measure": "P@1", "margin": 1.0, "drops": {"by": 0.5, "most": 1}}
-    found = rankstone.gate({**files, "rules": [rule], "guards": {"queries": 1}})
-    text = f"{found.text(200)} {plan({**files, 'rules': [rule]})[0].text()}"
+    verdict = rankstone.gate({**files, "rules": [rule], "guards": {"queries": 1}})
+    text = f"{verdict.text(200)} {plan({**files, 'rules': [rule]})[0].text()}"
     assert "1 query, minimum 1" in text
     assert "1 query loses more than 0.5" in text
     assert "1 queries" not in text
@@ -563,18 +573,18 @@ def test_one_query_is_no_queries() -> None:
 # -- the result ------------------------------------------------------------------------------------
 def test_every_format() -> None:
     """Text, Markdown, HTML, JSON, and JUnit XML that says what failed."""
-    found = gated(
+    verdict = gated(
         OLD,
         scores(0.5, -0.1, seed=1),
         {"measure": "map", "margin": 0.02, "floor": 0.1},
         guards={"queries": 41},
     )
-    assert json.loads(json.dumps(found.report()))["verdict"] == "not comparable"
-    assert "✘ fail" in found.text()
-    assert all(len(line) <= 80 for line in found.text(80).splitlines())
-    assert "| ✘ fail | map |" in found.to_markdown()
-    assert "<table>" in found._repr_html_()
-    suite = ET.fromstring(found.junit())  # noqa: S314 - our own
+    assert json.loads(json.dumps(verdict.report()))["verdict"] == "not comparable"
+    assert "✘ fail" in verdict.text()
+    assert all(len(line) <= 80 for line in verdict.text(80).splitlines())
+    assert "| ✘ fail | map |" in verdict.to_markdown()
+    assert "<table>" in verdict._repr_html_()
+    suite = ET.fromstring(verdict.junit())  # noqa: S314 - our own
     assert {n: suite.get(n) for n in ("tests", "failures", "errors", "skipped")} == {
         "tests": "3",
         "failures": "1",
@@ -590,10 +600,10 @@ def test_names_are_untrusted() -> None:
         {evil: {"map": 0.9}, "b": {"map": 0.5}},
         {evil: {"map": 0.1}, "b": {"map": 0.5}},
     )
-    found = gated(old, new, {"measure": "map", "drops": {"by": 0.1}})
-    assert "\x1b" not in found.text()
-    assert "<b>" not in found.to_html()
-    assert ET.fromstring(found.junit()).find("testcase/failure") is not None  # noqa: S314 - our own
+    verdict = gated(old, new, {"measure": "map", "drops": {"by": 0.1}})
+    assert "\x1b" not in verdict.text()
+    assert "<b>" not in verdict.to_html()
+    assert ET.fromstring(verdict.junit()).find("testcase/failure") is not None  # noqa: S314 - our own
 
 
 def fallen_by(*losses: float) -> dict[str, dict[str, float]]:

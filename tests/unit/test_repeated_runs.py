@@ -25,8 +25,8 @@ def run(strength: float, seed: int) -> dict[str, dict[str, float]]:
     }
 
 
-RUNS = {f"a/s{at}": run(0.2, at) for at in range(4)} | {
-    f"b/s{at}": run(0.4, 100 + at) for at in range(3)
+RUNS = {f"a/s{index}": run(0.2, index) for index in range(4)} | {
+    f"b/s{index}": run(0.4, 100 + index) for index in range(3)
 }
 
 
@@ -37,9 +37,9 @@ def per_query(runs: dict[str, Any]) -> dict[str, np.ndarray[Any, Any]]:
 
 
 def test_shares_and_verdicts_by_hand() -> None:
-    """The parts of the squared error, and what every pair of single runs would have said by the t-test."""
-    found = rankstone.compare(QRELS, RUNS, "nDCG@10")
-    row = found.repeated_runs().row(0, named=True)
+    """The parts of the squared error, and what every pair of single runs would have concluded by the t-test."""
+    comparison = rankstone.compare(QRELS, RUNS, "nDCG@10")
+    row = comparison.repeated_runs().row(0, named=True)
     scores = per_query(RUNS)
     a, b = (
         np.stack([scores[name] for name in RUNS if name[0] == system])
@@ -48,9 +48,11 @@ def test_shares_and_verdicts_by_hand() -> None:
     between = b.mean(axis=0) - a.mean(axis=0)
     of_queries = between.std(ddof=1) / np.sqrt(len(QRELS))
     of_runs = a.mean(axis=1).var(ddof=1) / 4 + b.mean(axis=1).var(ddof=1) / 3
-    verdicts = [stats.ttest_rel(one, other) for one in b for other in a]
-    better = sum(one.pvalue < 0.05 and one.statistic > 0 for one in verdicts)
-    worse = sum(one.pvalue < 0.05 and one.statistic < 0 for one in verdicts)
+    verdicts = [stats.ttest_rel(item, other) for item in b for other in a]
+    better = sum(
+        verdict.pvalue < 0.05 and verdict.statistic > 0 for verdict in verdicts
+    )
+    worse = sum(verdict.pvalue < 0.05 and verdict.statistic < 0 for verdict in verdicts)
 
     assert (row["system"], row["versus"], row["runs"], row["runs_versus"]) == (
         "b",
@@ -70,11 +72,11 @@ def test_shares_and_verdicts_by_hand() -> None:
     spread = a.mean(axis=1).var(ddof=1) + b.mean(axis=1).var(ddof=1)
     assert row["enough"] == np.ceil(9 * spread / of_queries**2)
     assert spread / row["enough"] <= (of_queries**2 + spread / row["enough"]) / 10
-    text = found.text()
+    text = comparison.text()
     assert f"Of 12 pairs of single runs {better} would say better" in " ".join(
         text.split()
     )
-    assert found.report()["repeated_runs"][0]["better"] == better
+    assert comparison.report()["repeated_runs"][0]["better"] == better
 
 
 def test_names_of_systems_are_cut_at_30_characters() -> None:
@@ -90,19 +92,21 @@ def test_names_of_systems_are_cut_at_30_characters() -> None:
 
 def test_single_runs_have_no_such_table() -> None:
     """Without repeated runs there is nothing to say."""
-    found = rankstone.compare(QRELS, {"a": run(0.2, 1), "b": run(0.4, 2)}, "nDCG@10")
+    comparison = rankstone.compare(
+        QRELS, {"a": run(0.2, 1), "b": run(0.4, 2)}, "nDCG@10"
+    )
 
-    assert found.repeated_runs().is_empty()
-    assert "Repeated runs" not in found.text()
+    assert comparison.repeated_runs().is_empty()
+    assert "Repeated runs" not in comparison.text()
 
 
 def test_one_system_alone_may_be_repeated() -> None:
     """A single baseline is compared with every run of the other; equal runs say all the same."""
     same = run(0.4, 5)
-    found = rankstone.compare(
+    comparison = rankstone.compare(
         QRELS, {"base": run(0.1, 1), "new/1": same, "new/2": dict(same)}, "nDCG@10"
     )
-    row = found.repeated_runs().row(0, named=True)
+    row = comparison.repeated_runs().row(0, named=True)
 
     assert (row["runs"], row["runs_versus"]) == (2, 1)
     assert (row["error_runs"], row["share"], row["enough"]) == (0.0, 0.0, None)
@@ -111,37 +115,41 @@ def test_one_system_alone_may_be_repeated() -> None:
 
 def test_a_gate_takes_repeated_runs() -> None:
     """Lists of runs are replicates of the baseline and of the candidate; the interval allows for both."""
-    a, b = ([one for name, one in RUNS.items() if name[0] == system] for system in "ab")
+    a, b = (
+        [value for name, value in RUNS.items() if name[0] == system] for system in "ab"
+    )
     rules = [{"measure": "nDCG@10", "margin": 0.3}]
-    found = rankstone.gate(
+    verdict = rankstone.gate(
         {"qrels": QRELS, "baseline": a, "candidate": b, "rules": rules}
     )
     compared = rankstone.compare(
         QRELS,
-        {f"x/{at}": one for at, one in enumerate(a)}
-        | {f"y/{at}": one for at, one in enumerate(b)},
+        {f"x/{index}": entry for index, entry in enumerate(a)}
+        | {f"y/{index}": entry for index, entry in enumerate(b)},
         "nDCG@10",
         baseline="x",
         correction="bonferroni",
     )
 
-    assert found.comparison.systems == ("baseline", "candidate")
+    assert verdict.comparison.systems == ("baseline", "candidate")
     columns = ["difference", "low", "high"]
-    assert found.comparison.table.select(columns).equals(compared.table.select(columns))
-    assert found.verdict == "pass"
-    assert "pairs of single runs" in found.text()
-    one = rankstone.gate(
+    assert verdict.comparison.table.select(columns).equals(
+        compared.table.select(columns)
+    )
+    assert verdict.verdict == "pass"
+    assert "pairs of single runs" in verdict.text()
+    item = rankstone.gate(
         {"qrels": QRELS, "baseline": a[:1], "candidate": b[0], "rules": rules}
     )
-    assert one.comparison.repeated_runs().is_empty()
+    assert item.comparison.repeated_runs().is_empty()
 
 
 def test_lists_of_runs_in_a_file(tmp_path: Any) -> None:
     """Paths of a list start at the folder of the configuration; other things are refused."""
-    for name, one in RUNS.items():
+    for name, value in RUNS.items():
         lines = [
             f"{q} Q0 {d} 0 {score!r} x"
-            for q, docs in one.items()
+            for q, docs in value.items()
             for d, score in docs.items()
         ]
         (tmp_path / f"{name.replace('/', '-')}.run").write_text("\n".join(lines))
@@ -154,8 +162,8 @@ def test_lists_of_runs_in_a_file(tmp_path: Any) -> None:
         '[[gate.rules]]\nmeasure = "nDCG@10"\nmargin = 0.4\n'
     )
     (tmp_path / "rankstone.toml").write_text(text)
-    found = rankstone.gate(tmp_path / "rankstone.toml")
-    assert found.comparison.replicates["baseline"] == ["baseline/1", "baseline/2"]
+    verdict = rankstone.gate(tmp_path / "rankstone.toml")
+    assert verdict.comparison.replicates["baseline"] == ["baseline/1", "baseline/2"]
     (tmp_path / "rankstone.toml").write_text(text.replace('"a-s1.run"]', "3]"))
     with pytest.raises(UsageError, match="baseline"):
         rankstone.gate(tmp_path / "rankstone.toml")

@@ -78,8 +78,10 @@ class Page(HTMLParser):
         return held
 
 
-def page_of(found: Any, path: Path, **shown: Any) -> Page:
-    rankstone.report(found, path / "report.html", command="rankstone report …", **shown)
+def page_of(result: Any, path: Path, **shown: Any) -> Page:
+    rankstone.report(
+        result, path / "report.html", command="rankstone report …", **shown
+    )
     return Page((path / "report.html").read_text(encoding="utf-8"))
 
 
@@ -91,14 +93,14 @@ def page(tmp_path: Path) -> Page:
 def scores(**systems: float) -> dict[str, dict[str, dict[str, float]]]:
     """Return scores of 40 queries, their means 0.5 and the shift; systems share the noise of queries."""
     own, shared = np.random.default_rng(6), np.random.default_rng(5).normal(0, 0.08, 40)
-    found = {}
+    numbers = {}
     for name, shift in systems.items():
         noise = shared + own.normal(0, 0.02, 40)
         values = 0.5 + shift + noise - noise.mean()
-        found[name] = {
-            f"q{at}": {"nDCG@10": float(value)} for at, value in enumerate(values)
+        numbers[name] = {
+            f"q{index}": {"nDCG@10": float(value)} for index, value in enumerate(values)
         }
-    return found
+    return numbers
 
 
 # -- the answer ------------------------------------------------------------------------------------------
@@ -137,9 +139,9 @@ def test_the_four_verdicts(
     tmp_path: Path, shift: float, margin: float | None, claim: str, rest: str
 ) -> None:
     """Badge, claim and numbers say the verdict of the comparison."""
-    found = rankstone.compare_scores(scores(BM25=0.0, SPLADE=shift), margin=margin)
+    comparison = rankstone.compare_scores(scores(BM25=0.0, SPLADE=shift), margin=margin)
 
-    answer = page_of(found, tmp_path).text()
+    answer = page_of(comparison, tmp_path).text()
 
     assert f"{claim} nDCG@10" in answer
     assert ", 95 % interval" in answer
@@ -155,10 +157,10 @@ def test_the_four_verdicts(
     ],
 )
 def test_verdicts_in_chinese(tmp_path: Path, shift: float, claim: str) -> None:
-    """The answer is said in the reader's language, with percentages as they are written there."""
-    found = rankstone.compare_scores(scores(BM25=0.0, SPLADE=shift), lang="zh")
+    """The answer is stated in the reader's language, with percentages as they are written there."""
+    comparison = rankstone.compare_scores(scores(BM25=0.0, SPLADE=shift), lang="zh")
 
-    answer = page_of(found, tmp_path).text()
+    answer = page_of(comparison, tmp_path).text()
 
     assert claim in answer
     assert "95% 置信区间" in answer
@@ -167,12 +169,12 @@ def test_verdicts_in_chinese(tmp_path: Path, shift: float, claim: str) -> None:
 
 def test_a_chinese_page_has_no_english(tmp_path: Path) -> None:
     """Beside names, options and units, nothing that a reader sees is English."""
-    found = rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10 AP", lang="zh")
+    comparison = rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10 AP", lang="zh")
 
-    told = page_of(found, tmp_path)
+    document = page_of(comparison, tmp_path)
 
-    assert ("html", {"lang": "zh"}) in told.tags
-    text = told.text("answer") + told.text("caveats")
+    assert ("html", {"lang": "zh"}) in document.tags
+    text = document.text("answer") + document.text("caveats")
     words = set(re.findall(r"[a-z]{4,}", text)) - {
         "tfidf",
         "docid",
@@ -188,7 +190,7 @@ def test_a_chinese_page_has_no_english(tmp_path: Path) -> None:
 
 
 def test_identical_runs(tmp_path: Path) -> None:
-    """Systems that score the same are said to, and are not too close to call."""
+    """Systems that score the same are called equal, and are not too close to call."""
     run = demo.RUNS["bm25"]
     answer = page_of(
         rankstone.compare(demo.QRELS, {"a": run, "b": run}, "nDCG@10"), tmp_path
@@ -201,17 +203,17 @@ def test_identical_runs(tmp_path: Path) -> None:
 def test_one_query(tmp_path: Path) -> None:
     """A single query has no interval, no p, and a caveat that says so."""
     runs = {"x": {"q1": ["b", "c", "a"]}, "y": {"q1": ["a", "c", "b"]}}
-    told = page_of(
+    document = page_of(
         rankstone.compare({"q1": {"a": 1, "b": 2}}, runs, "nDCG@10", interval="t"),
         tmp_path,
     )
 
-    assert "one query · 2 judgments" in told.text()
-    assert "too few queries for an interval" in told.text()
-    assert "p-value" not in told.text()
+    assert "one query · 2 judgments" in document.text()
+    assert "too few queries for an interval" in document.text()
+    assert "p-value" not in document.text()
     assert (
         "One query A single query says nothing about others. No verdict is possible."
-        in told.text("caveats")
+        in document.text("caveats")
     )
 
 
@@ -232,11 +234,11 @@ def test_numbers_of_any_size(tmp_path: Path) -> None:
 
 def test_a_title(tmp_path: Path) -> None:
     """The title is in the head of the page and of the window."""
-    found = rankstone.compare_scores(scores(a=0.0, b=0.2))
-    told = page_of(found, tmp_path, title=f"TREC {EVIL}")
+    comparison = rankstone.compare_scores(scores(a=0.0, b=0.2))
+    document = page_of(comparison, tmp_path, title=f"TREC {EVIL}")
 
-    assert told.text().startswith(f"TREC {EVIL} · 40 queries".replace("  ", " "))
-    assert len(told.scripts) == 2
+    assert document.text().startswith(f"TREC {EVIL} · 40 queries".replace("  ", " "))
+    assert len(document.scripts) == 2
 
 
 # -- leaderboards ----------------------------------------------------------------------------------------
@@ -262,25 +264,25 @@ def test_the_top_of_a_leaderboard(tmp_path: Path) -> None:
 
 def test_a_leaderboard_against_a_baseline(tmp_path: Path) -> None:
     """With a baseline the answer counts those that beat it, and there is no matrix of all pairs."""
-    told = page_of(
+    document = page_of(
         rankstone.compare_scores(scores(a=0.0, b=0.2, c=0.1, d=-0.2), baseline="a"),
         tmp_path,
     )
 
-    assert "2 of 3 systems beat a" in told.text()
-    assert "One is clearly worse." in told.text()
-    assert ("div", {"id": "matrix"}) not in told.tags
-    assert told.data["baselines"] == [2]
+    assert "2 of 3 systems beat a" in document.text()
+    assert "One is clearly worse." in document.text()
+    assert ("div", {"id": "matrix"}) not in document.tags
+    assert document.data["baselines"] == [2]
 
 
 def test_rows_of_a_leaderboard(tmp_path: Path) -> None:
     """Rank and possible ranks, letters, name, mean, queries against the leader are on the page itself."""
-    found = rankstone.compare_scores(scores(a=0.0, b=0.199, c=0.2))
-    told = page_of(found, tmp_path)
+    comparison = rankstone.compare_scores(scores(a=0.0, b=0.199, c=0.2))
+    document = page_of(comparison, tmp_path)
 
-    assert re.search(r"1 1–2 a c 0\.70\d* leader", told.text("board"))
-    assert re.search(r"3 b a 0\.50\d* 0 / 0 / 40", told.text("board"))
-    assert "All 3 pairs as a table" in told.text("pairs")
+    assert re.search(r"1 1–2 a c 0\.70\d* leader", document.text("board"))
+    assert re.search(r"3 b a 0\.50\d* 0 / 0 / 40", document.text("board"))
+    assert "All 3 pairs as a table" in document.text("pairs")
 
 
 def test_ranks_of_a_leaderboard() -> None:
@@ -297,36 +299,39 @@ def test_few_judged_documents_are_flagged(tmp_path: Path) -> None:
     """A system of whose results fewer than 90 % are judged has a mark, and a caveat."""
     runs = {
         **demo.RUNS,
-        "other": {f"q{at:02}": ["nobody", "knows", "bread-01"] for at in range(1, 33)},
+        "other": {
+            f"q{index:02}": ["nobody", "knows", "bread-01"] for index in range(1, 33)
+        },
     }
-    told = page_of(
+    document = page_of(
         rankstone.compare(demo.QRELS, runs, "nDCG@10", permutations=200), tmp_path
     )
 
-    assert "◂fewer than 90 % judged: may be underrated" in told.text("board")
+    assert "◂fewer than 90 % judged: may be underrated" in document.text("board")
     assert re.search(
-        r"\d of 3 systems have fewer judged results .*other \d+ %", told.text("caveats")
+        r"\d of 3 systems have fewer judged results .*other \d+ %",
+        document.text("caveats"),
     )
-    assert "The order could change." in told.text("caveats")
+    assert "The order could change." in document.text("caveats")
 
 
 def test_many_systems_stay_small(tmp_path: Path) -> None:
     """60 systems: rows beyond the first 40 wait for a search, columns hold all pairs once."""
     rng = np.random.default_rng(1)
     many = {
-        f"s{at}": {f"q{q}": {"m": float(rng.random())} for q in range(20)}
-        for at in range(60)
+        f"s{index}": {f"q{q}": {"m": float(rng.random())} for q in range(20)}
+        for index in range(60)
     }
-    found = rankstone.compare_scores(
+    comparison = rankstone.compare_scores(
         many, correction="bonferroni", test="t", interval="t"
     )
-    told = page_of(found, tmp_path)
+    document = page_of(comparison, tmp_path)
 
     assert (
-        sum(about.get("class") == "rest" for tag, about in told.tags if tag == "tr")
+        sum(about.get("class") == "rest" for tag, about in document.tags if tag == "tr")
         == 20
     )
-    assert len(told.data["pairs"]["one"]) == 60 * 59 / 2
+    assert len(document.data["pairs"]["one"]) == 60 * 59 / 2
     assert (tmp_path / "report.html").stat().st_size < 600_000
 
 
@@ -335,11 +340,11 @@ def test_many_systems_stay_small(tmp_path: Path) -> None:
 
 def test_the_page_holds_the_scores(page: Page) -> None:
     """A query's scores on the page are those of the comparison; the baseline comes first."""
-    found = rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10 AP")
-    held, matrix = page.data["queries"], found.matrices["nDCG@10"]
-    at = held["ids"].index("q10")
+    comparison = rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10 AP")
+    held, matrix = page.data["queries"], comparison.matrices["nDCG@10"]
+    position = held["ids"].index("q10")
 
-    values = [column[at] for column in held["values"]]
+    values = [column[position] for column in held["values"]]
 
     assert page.data["systems"] == ["bm25", "tfidf"]
     assert values == pytest.approx(
@@ -368,15 +373,21 @@ def test_the_page_holds_the_table(page: Page) -> None:
 
 def test_the_primary_measure_comes_first(tmp_path: Path) -> None:
     """Whatever the order of measures, columns begin with the one that decides."""
-    found = rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10 AP", primary="AP")
-    told = page_of(found, tmp_path)
+    comparison = rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10 AP", primary="AP")
+    document = page_of(comparison, tmp_path)
 
-    assert [one["name"] for one in told.data["measures"]] == ["AP", "nDCG@10"]
-    assert [one["primary"] for one in told.data["measures"]] == [True, False]
-    assert told.data["pairs"]["measures"][0]["difference"][0] == pytest.approx(
-        found.table["difference"][0], rel=1e-4
+    assert [measure["name"] for measure in document.data["measures"]] == [
+        "AP",
+        "nDCG@10",
+    ]
+    assert [measure["primary"] for measure in document.data["measures"]] == [
+        True,
+        False,
+    ]
+    assert document.data["pairs"]["measures"][0]["difference"][0] == pytest.approx(
+        comparison.table["difference"][0], rel=1e-4
     )
-    assert "AP 0.52 → 0.45" in told.text()
+    assert "AP 0.52 → 0.45" in document.text()
 
 
 @pytest.mark.parametrize(
@@ -389,23 +400,26 @@ def test_lists_are_those_of_explain(tmp_path: Path, options: dict[str, Any]) -> 
         qrels: Any = {"q25": {"coffee": 3}, "q24": {"bees": 1}}
     else:
         qrels = demo.QRELS
-    found = rankstone.compare(qrels, demo.RUNS, "nDCG@10", **options)
-    one = rankstone.explain(qrels, demo.RUNS["tfidf"], "nDCG@10", "q25", **options)
-    assert isinstance(one, Explanation)
+    comparison = rankstone.compare(qrels, demo.RUNS, "nDCG@10", **options)
+    explanation = rankstone.explain(
+        qrels, demo.RUNS["tfidf"], "nDCG@10", "q25", **options
+    )
+    assert isinstance(explanation, Explanation)
 
-    held = page_of(found, tmp_path).data["lists"]["queries"]["q25"]
+    held = page_of(comparison, tmp_path).data["lists"]["queries"]["q25"]
     ranks = sorted(
-        (rank, at) for at, rank in enumerate(held["ranks"][1]) if 0 < rank <= 10
+        (rank, index) for index, rank in enumerate(held["ranks"][1]) if 0 < rank <= 10
     )
 
-    assert [(rank, held["docs"][at], held["grades"][at]) for rank, at in ranks] == [
-        (row.rank, row.doc_id, row.relevance) for row in one.rows[:10]
-    ]
+    assert [
+        (rank, held["docs"][position], held["grades"][position])
+        for rank, position in ranks
+    ] == [(row.rank, row.doc_id, row.relevance) for row in explanation.rows[:10]]
 
 
 def test_ranks_know_the_whole_list(tmp_path: Path) -> None:
     """A document that the other list has further down than is shown is not absent there."""
-    far = [f"d{at}" for at in range(40)]
+    far = [f"d{index}" for index in range(40)]
     runs = {"x": {"q1": far, "q2": ["a"]}, "y": {"q1": far[::-1], "q2": ["a"]}}
     held = page_of(
         rankstone.compare({"q1": {"d0": 1}, "q2": {"a": 1}}, runs, "nDCG@10"), tmp_path
@@ -428,25 +442,32 @@ def test_ranked_lists_with_ties_and_holes() -> None:
 def test_titles_and_texts(tmp_path: Path) -> None:
     """Texts of queries, attributes, titles and texts of documents come from tables, cut and as texts."""
     queries = {
-        f"q{at:02}": {"text": f"{EVIL} {at}", "half": "first"} for at in range(1, 33)
+        f"q{index:02}": {"text": f"{EVIL} {index}", "half": "first"}
+        for index in range(1, 33)
     }
     documents = {"bread-01": {"title": EVIL, "text": "long " * 200, "cost": 3}}
-    found = rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10", queries=queries)
+    comparison = rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10", queries=queries)
 
-    told = page_of(found, tmp_path, documents=documents)
-    held, at = told.data["queries"], told.data["queries"]["ids"].index("q07")
-    known = [
+    document = page_of(comparison, tmp_path, documents=documents)
+    held, position = (
+        document.data["queries"],
+        document.data["queries"]["ids"].index("q07"),
+    )
+    fields = [
         about
-        for query in told.data["lists"]["queries"].values()
+        for query in document.data["lists"]["queries"].values()
         for about in query["about"]
         if about
     ]
 
-    assert (held["texts"][at], held["attributes"][at]) == (f"{EVIL} 7", "half: first")
-    assert {about["title"] for about in known} == {EVIL}
-    assert max(len(about["text"]) for about in known) <= 220
-    assert {about["cost"] for about in known} == {"3"}
-    assert len(told.scripts) == 2
+    assert (held["texts"][position], held["attributes"][position]) == (
+        f"{EVIL} 7",
+        "half: first",
+    )
+    assert {about["title"] for about in fields} == {EVIL}
+    assert max(len(about["text"]) for about in fields) <= 220
+    assert {about["cost"] for about in fields} == {"3"}
+    assert len(document.scripts) == 2
 
 
 def test_runs_of_dicts_keep_their_order(tmp_path: Path) -> None:
@@ -478,7 +499,9 @@ def test_saved_scores_say_what_is_missing(tmp_path: Path) -> None:
 def test_many_queries_are_summed_up(tmp_path: Path) -> None:
     """Of 20,000 queries the page keeps the ends and even steps, quantiles of all, and stays small."""
     many = {
-        name: {f"q{at}": {"map": (at * step % 997) / 997} for at in range(20_000)}
+        name: {
+            f"q{index}": {"map": (index * step % 997) / 997} for index in range(20_000)
+        }
         for name, step in (("a", 7), ("b", 11))
     }
 
@@ -494,13 +517,14 @@ def test_many_queries_are_summed_up(tmp_path: Path) -> None:
 def test_segments(tmp_path: Path) -> None:
     """Comparisons within segments are on the page, by name."""
     queries = {
-        f"q{at:02}": {"half": "first" if at < 17 else "second"} for at in range(1, 33)
+        f"q{index:02}": {"half": "first" if index < 17 else "second"}
+        for index in range(1, 33)
     }
-    found = rankstone.compare(
+    comparison = rankstone.compare(
         demo.QRELS, demo.RUNS, "nDCG@10", queries=queries, by="half"
     )
 
-    held = page_of(found, tmp_path).data["segments"]
+    held = page_of(comparison, tmp_path).data["segments"]
 
     assert (held["name"], held["n"]) == (["first", "second"], [16, 16])
 
@@ -529,9 +553,9 @@ def test_caveats_end_in_their_effect(page: Page) -> None:
 
 def test_bounds_decide_what_unjudged_documents_do(tmp_path: Path) -> None:
     """With bounds the caveat says how far the difference could go."""
-    found = rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10", bounds=True)
+    comparison = rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10", bounds=True)
 
-    text = page_of(found, tmp_path).text("caveats")
+    text = page_of(comparison, tmp_path).text("caveats")
 
     assert re.search(
         r"the difference would lie between −0\.\d\d and \+0\.\d\d\. The verdict could change\.",
@@ -541,13 +565,15 @@ def test_bounds_decide_what_unjudged_documents_do(tmp_path: Path) -> None:
 
 def test_one_query_that_decides(tmp_path: Path) -> None:
     """A difference that a single query carries has a caveat."""
-    data = {"a": {f"q{at}": {"m": 0.5} for at in range(30)}}
-    data["b"] = {f"q{at}": {"m": 0.5 + (0.0002 if at else 0.4)} for at in range(30)}
-    found = rankstone.compare_scores(data, interval="t", test="sign")
+    data = {"a": {f"q{index}": {"m": 0.5} for index in range(30)}}
+    data["b"] = {
+        f"q{index}": {"m": 0.5 + (0.0002 if index else 0.4)} for index in range(30)
+    }
+    comparison = rankstone.compare_scores(data, interval="t", test="sign")
     wide = rankstone.compare_scores(scores(a=0.0, b=0.2))
 
     assert "One query carries" not in page_of(wide, tmp_path).text("caveats")
-    assert "queries, one collection" in page_of(found, tmp_path).text("caveats")
+    assert "queries, one collection" in page_of(comparison, tmp_path).text("caveats")
 
 
 def test_provenance_names_inputs_by_hash(page: Page) -> None:
@@ -561,7 +587,7 @@ def test_provenance_names_inputs_by_hash(page: Page) -> None:
 
 
 def test_the_method(page: Page) -> None:
-    """Test, interval and the same question by other tests are told."""
+    """Test, interval and the same question by other tests are reported."""
     text = page.text("method")
 
     assert "paired randomisation test" in text
@@ -578,11 +604,13 @@ def test_the_method(page: Page) -> None:
 def test_markup_in_ids_stays_text(tmp_path: Path) -> None:
     """Ids of queries, documents and runs that are markup open no element."""
     qrels = {EVIL: {EVIL: 1, "b": 0}, "q2": {"a": 1}}
-    one = {EVIL: {EVIL: 2.0, "b": 1.0}, "q2": {"a": 1.0}}
+    item = {EVIL: {EVIL: 2.0, "b": 1.0}, "q2": {"a": 1.0}}
     two = {EVIL: {"b": 2.0, EVIL: 1.0}, "q2": {"x": 2.0, "a": 1.0}}
     plain = page_of(rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10"), tmp_path)
 
-    evil = page_of(rankstone.compare(qrels, {EVIL: one, "b": two}, "nDCG@10"), tmp_path)
+    evil = page_of(
+        rankstone.compare(qrels, {EVIL: item, "b": two}, "nDCG@10"), tmp_path
+    )
 
     assert {tag for tag, _ in evil.tags} <= {tag for tag, _ in plain.tags}
     assert len(evil.scripts) == 2
@@ -619,7 +647,7 @@ def test_nothing_is_fetched(page: Page) -> None:
 
 def test_nothing_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C on the way leaves the file that was there."""
-    found = rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10")
+    comparison = rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10")
     target = tmp_path / "report.html"
     target.write_text("before")
 
@@ -630,7 +658,7 @@ def test_nothing_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         "rankstone.reports.example_lists.Explainer.ranked_lists", interrupted
     )
     with pytest.raises(KeyboardInterrupt):
-        rankstone.report(found, target)
+        rankstone.report(comparison, target)
 
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
     assert target.read_text() == "before"
@@ -638,15 +666,15 @@ def test_nothing_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Without the package the error says what to install, before any work; charts are no part of pages."""
-    found = rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10")
+    comparison = rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10")
     monkeypatch.setitem(__import__("sys").modules, "altair", None)
-    rankstone.report(found, tmp_path / "report.html")
+    rankstone.report(comparison, tmp_path / "report.html")
     monkeypatch.setitem(__import__("sys").modules, "jinja2", None)
 
     with pytest.raises(
         MissingExtra, match=r"jinja2 is not installed(.|\n)*rankstone\[report\]"
     ):
-        rankstone.report(found, tmp_path / "report.html")
+        rankstone.report(comparison, tmp_path / "report.html")
 
 
 def test_results_without_a_page(tmp_path: Path) -> None:
@@ -659,10 +687,10 @@ def test_results_without_a_page(tmp_path: Path) -> None:
 
 def test_the_same_page_every_time(tmp_path: Path) -> None:
     """Nothing of the day or the machine's mood is in it."""
-    found = rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10")
+    comparison = rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10")
 
-    rankstone.report(found, tmp_path / "a.html")
-    rankstone.report(found, tmp_path / "b.html")
+    rankstone.report(comparison, tmp_path / "a.html")
+    rankstone.report(comparison, tmp_path / "b.html")
 
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
 
@@ -672,12 +700,12 @@ def test_the_same_page_every_time(tmp_path: Path) -> None:
 
 def test_the_page_of_curves(tmp_path: Path) -> None:
     """Means with their intervals, a line a run."""
-    found = rankstone.curve(demo.QRELS, demo.RUNS, "PR nDCG@1..5", resamples=50)
-    told = page_of(found, tmp_path)
+    curve = rankstone.curve(demo.QRELS, demo.RUNS, "PR nDCG@1..5", resamples=50)
+    document = page_of(curve, tmp_path)
 
-    assert "PR of 2 runs" in told.text()
-    assert told.data["curves"] == [["PR", "recall"], ["nDCG@1..5", "k"]]
-    assert {row["run"] for row in told.data["curve"]} == {"bm25", "tfidf"}
+    assert "PR of 2 runs" in document.text()
+    assert document.data["curves"] == [["PR", "recall"], ["nDCG@1..5", "k"]]
+    assert {row["run"] for row in document.data["curve"]} == {"bm25", "tfidf"}
 
 
 def test_the_page_of_bounds(tmp_path: Path) -> None:
@@ -687,16 +715,18 @@ def test_the_page_of_bounds(tmp_path: Path) -> None:
     )
     single = rankstone.bounds({"q": {"a": 1}}, {"q": ["b", "a"]}, "RR")
 
-    told = page_of(pair, tmp_path)
+    document = page_of(pair, tmp_path)
     assert (
         "Not certain Missing judgments could turn the order of bm25 and tfidf"
-        in told.text()
+        in document.text()
     )
     assert re.search(
         r"nDCG@10 of bm25 less that of tfidf: \+0\.06 as judged, and −0\.16 to \+0\.15",
-        told.text(),
+        document.text(),
     )
-    assert "An unjudged document can have one of: 0, 1, 2, 3." in told.text("caveats")
+    assert "An unjudged document can have one of: 0, 1, 2, 3." in document.text(
+        "caveats"
+    )
     assert (
         "RR of run is 0.50 as judged; 0.50 to 1.00 is possible"
         in page_of(single, tmp_path).text()
@@ -705,13 +735,13 @@ def test_the_page_of_bounds(tmp_path: Path) -> None:
 
 def test_the_page_beyond_accuracy(tmp_path: Path) -> None:
     """Each measure with the values of runs."""
-    found = rankstone.beyond(
+    qualities = rankstone.beyond(
         {"u1": ["a", "b"], "u2": ["a", "c"]}, "Coverage@2", catalogue_size=6
     )
-    told = page_of(found, tmp_path, lang="zh")
+    document = page_of(qualities, tmp_path, lang="zh")
 
-    assert "run在准确率之外的表现" in told.text()
-    assert told.data["measures"] == [
+    assert "run在准确率之外的表现" in document.text()
+    assert document.data["measures"] == [
         {"run": "run", "measure": "Coverage@2", "value": 0.5}
     ]
 
@@ -721,12 +751,12 @@ def test_the_page_beyond_accuracy(tmp_path: Path) -> None:
 
 def test_thinned_keeps_the_ends() -> None:
     """The largest differences either way are kept, in their order."""
-    rows = pl.DataFrame({"difference": [float(at) for at in range(30_000)]})
+    rows = pl.DataFrame({"difference": [float(index) for index in range(30_000)]})
 
     kept = thinned(rows)["difference"]
 
-    assert kept[:500].to_list() == [float(at) for at in range(500)]
-    assert kept[-500:].to_list() == [float(at) for at in range(29_500, 30_000)]
+    assert kept[:500].to_list() == [float(index) for index in range(500)]
+    assert kept[-500:].to_list() == [float(index) for index in range(29_500, 30_000)]
     assert kept.is_sorted()
 
 
@@ -735,9 +765,9 @@ def test_thinned_keeps_the_ends() -> None:
 )
 def test_charts_are_altair(kind: str) -> None:
     """Every chart is a valid specification with rows in it."""
-    found = rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10")
+    comparison = rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10")
 
-    spec = getattr(plots, kind)(found).to_dict()
+    spec = getattr(plots, kind)(comparison).to_dict()
 
     (rows,) = spec["datasets"].values()
     assert len(rows) > 0
@@ -754,7 +784,7 @@ def test_charts_are_saved(tmp_path: Path) -> None:
 
 def test_systems_differ_by_colour_and_shape() -> None:
     """No two of 56 systems share both."""
-    names = [f"s{at}" for at in range(56)]
+    names = [f"s{index}" for index in range(56)]
     look = style.by_system(names, "system")
 
     ranges = [look[name].to_dict()["scale"]["range"] for name in ("color", "shape")]

@@ -45,12 +45,12 @@ AGAIN: Final = {"advanced": ADVANCED_AGAIN, "baseline": BASELINE_AGAIN}
 
 def test_figures_by_hand() -> None:
     """Means, RMSE, effect ratio and ΔRI of reciprocal ranks."""
-    found = reproduce(ORIGINAL, AGAIN, "RR", qrels=QRELS, baseline="baseline")
+    reproduction = reproduce(ORIGINAL, AGAIN, "RR", qrels=QRELS, baseline="baseline")
     original, again = fmean([1, 1, 0.5, 1]), fmean([1, 0.5, 0.5, 1])
     base, base_again = fmean([0.5, 0.5, 0.5, 1 / 3]), fmean([0.5, 0.5, 1 / 3, 0.5])
 
     def value(statistic: str) -> float:
-        return found.figure("advanced", "RR", statistic).value
+        return reproduction.figure("advanced", "RR", statistic).value
 
     assert value("original") == pytest.approx(original)
     assert value("again") == pytest.approx(again)
@@ -63,9 +63,9 @@ def test_figures_by_hand() -> None:
     assert value("p") == pytest.approx(
         0.391002, abs=1e-6
     )  # Student's t with 3 degrees of freedom at t = 1
-    assert found.figure("advanced", None, "same").value == 0.5
+    assert reproduction.figure("advanced", None, "same").value == 0.5
     low, high = (
-        getattr(found.figure("advanced", "RR", "difference"), name)
+        getattr(reproduction.figure("advanced", "RR", "difference"), name)
         for name in ("low", "high")
     )
     assert low < -0.125 < high
@@ -73,24 +73,28 @@ def test_figures_by_hand() -> None:
 
 def test_the_same_again() -> None:
     """Nothing differs: every list, every score, and the sentences say so."""
-    found = reproduce(ORIGINAL, ORIGINAL, "RR AP", qrels=QRELS, baseline="baseline")
+    reproduction = reproduce(
+        ORIGINAL, ORIGINAL, "RR AP", qrels=QRELS, baseline="baseline"
+    )
     for system in ORIGINAL:
         for statistic in ("same", "tau_b", "KTU@1000", "RBO(p=0.95, ties=broken)"):
             if statistic != "tau_b" or system == "advanced":
-                assert found.figure(system, None, statistic).value == pytest.approx(1)
-        assert found.figure(system, "RR", "p").value == 1
-    assert found.figure("advanced", "AP", "ER").value == 1
-    text = " ".join(found.findings())
+                assert reproduction.figure(
+                    system, None, statistic
+                ).value == pytest.approx(1)
+        assert reproduction.figure(system, "RR", "p").value == 1
+    assert reproduction.figure("advanced", "AP", "ER").value == 1
+    text = " ".join(reproduction.findings())
     assert "every query has the same score again" in text
     assert "the same documents in the same order in every query" in text
 
 
 def test_tau_union_changes_with_the_names_of_documents() -> None:
     """KTU correlates ids by the alphabet: renaming the documents of both runs changes it, tau_b does not."""
-    one, other = {"q": ["a", "b", "c"]}, {"q": ["b", "a", "d"]}
+    single, other = {"q": ["a", "b", "c"]}, {"q": ["b", "a", "d"]}
     names = {"a": "z", "b": "m", "c": "y", "d": "a"}
-    renamed = [{"q": [names[doc] for doc in run["q"]]} for run in (one, other)]
-    first, second = reproduce(one, other), reproduce(renamed[0], renamed[1])
+    renamed = [{"q": [names[doc] for doc in run["q"]]} for run in (single, other)]
+    first, second = reproduce(single, other), reproduce(renamed[0], renamed[1])
     assert (
         first.figure("run", None, "tau_b").value
         == second.figure("run", None, "tau_b").value
@@ -109,11 +113,11 @@ def test_another_collection() -> None:
         name: {f"{query}'": docs for query, docs in run.items()}
         for name, run in AGAIN.items()
     }
-    found = reproduce(
+    reproduction = reproduce(
         ORIGINAL, again, "RR", qrels=QRELS, qrels_again=other, baseline="baseline"
     )
-    assert not found.paired
-    assert {one.statistic for one in found.figures} == {
+    assert not reproduction.paired
+    assert {figure.statistic for figure in reproduction.figures} == {
         "original",
         "again",
         "difference",
@@ -125,7 +129,7 @@ def test_another_collection() -> None:
     }
     same = reproduce(ORIGINAL, AGAIN, "RR", qrels=QRELS, baseline="baseline")
     assert (
-        found.figure("advanced", "RR", "ER").value
+        reproduction.figure("advanced", "RR", "ER").value
         == same.figure("advanced", "RR", "ER").value
     )
 
@@ -135,7 +139,7 @@ def test_saved_scores() -> None:
 
     def table(**systems: list[float]) -> Any:
         return {
-            name: {f"q{at}": {"map": one} for at, one in enumerate(of)}
+            name: {f"q{index}": {"map": item} for index, item in enumerate(of)}
             for name, of in systems.items()
         }
 
@@ -143,14 +147,16 @@ def test_saved_scores() -> None:
     second = table(
         a=[0.1, 0.2, 0.3], b=[0.4, 0.6, 0.9], c=[0.2, 0.3, 0.4], d=[0.5, 0.5, 0.5]
     )
-    found = reproduce(first, second, scores=True)
-    assert found.figure(None, "map", "tau of systems").value == pytest.approx(1 / 3)
-    assert found.only == ("d",)
-    assert found.paired
+    reproduction = reproduce(first, second, scores=True)
+    assert reproduction.figure(None, "map", "tau of systems").value == pytest.approx(
+        1 / 3
+    )
+    assert reproduction.only == ("d",)
+    assert reproduction.paired
     del second["c"]["q2"]
     assert "no value: 1." in " ".join(reproduce(first, second, scores=True).findings())
     other = {
-        name: {f"x{query}": one for query, one in of.items()}
+        name: {f"x{query}": value for query, value in of.items()}
         for name, of in second.items()
     }
     assert not reproduce(first, other, scores=True).paired
@@ -181,7 +187,7 @@ def test_what_the_sentences_say() -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "given"),
+    ("error", "options"),
     [
         (NotComparable, {"original": {"a": ADVANCED, "b": BASELINE}, "again": AGAIN}),
         (UsageError, {"baseline": "bm25"}),
@@ -190,13 +196,13 @@ def test_what_the_sentences_say() -> None:
         (UsageError, {"scores": True, "qrels": QRELS}),
     ],
 )
-def test_mistakes(error: type[Exception], given: dict[str, Any]) -> None:
+def test_mistakes(error: type[Exception], options: dict[str, Any]) -> None:
     """Names that do not match, a baseline that is not there, options that do not go together."""
     with pytest.raises(error):
         reproduce(
             **(
                 {"original": ORIGINAL, "again": AGAIN, "measures": "RR", "qrels": QRELS}
-                | given
+                | options
             )
         )
 

@@ -19,12 +19,12 @@ def test_resampled_means_are_means_of_what_was_drawn() -> None:
     values = np.column_stack(
         [draw.random(50), np.full(50, 0.25), draw.integers(0, 2, 50)]
     )
-    found = resampled_means(values, None, Resampling(resamples=400, seed=3))
+    means = resampled_means(values, None, Resampling(resamples=400, seed=3))
 
-    assert set(found[:, 1]) == {0.25}
-    assert np.abs(found[:, 2] * 50 - np.rint(found[:, 2] * 50)).max() < 1e-9
-    assert abs(found.mean(axis=0) - values.mean(axis=0)).max() < 0.05
-    assert found[:, 0].std() == pytest.approx(
+    assert set(means[:, 1]) == {0.25}
+    assert np.abs(means[:, 2] * 50 - np.rint(means[:, 2] * 50)).max() < 1e-9
+    assert abs(means.mean(axis=0) - values.mean(axis=0)).max() < 0.05
+    assert means[:, 0].std() == pytest.approx(
         values[:, 0].std() / math.sqrt(50), rel=0.2
     )
 
@@ -56,7 +56,7 @@ print(resampled_means(values, None, Resampling(resamples=64, seed=11)).tobytes()
 
 def test_threads_change_no_bit() -> None:
     """Sums are sums of whole numbers, so the library for matrix products may do what it likes."""
-    found = {
+    outputs = {
         subprocess.run(
             [sys.executable, "-c", CODE],
             env={
@@ -69,12 +69,12 @@ def test_threads_change_no_bit() -> None:
         ).stdout
         for threads in ("1", "2", "5")
     }
-    assert len(found) == 1
+    assert len(outputs) == 1
 
 
 def test_first_resamples_are_pinned() -> None:
     """A seed means the same on every machine and in every version."""
     values = np.arange(8.0)[:, None]
-    found = resampled_means(values, None, Resampling(resamples=3, seed=0))[:, 0]
+    mean = resampled_means(values, None, Resampling(resamples=3, seed=0))[:, 0]
 
-    assert found.tolist() == [25 / 8, 28 / 8, 33 / 8]
+    assert mean.tolist() == [25 / 8, 28 / 8, 33 / 8]

@@ -42,13 +42,13 @@ RUNS = {
 LOG = {"user_id": ["a", "b", "a"], "time": ["2024-01-01", "2024-01-01", "2024-01-02"]}
 SHOWN = pl.DataFrame(
     {
-        "user_id": [f"u{at // 2}" for at in range(40)],
-        "query_id": [f"q{at // 2}" for at in range(40)],
+        "user_id": [f"u{index // 2}" for index in range(40)],
+        "query_id": [f"q{index // 2}" for index in range(40)],
         "doc_id": ["a", "b"] * 20,
-        "impression_id": [f"i{at // 2}" for at in range(40)],
+        "impression_id": [f"i{index // 2}" for index in range(40)],
         "position": [1, 2] * 20,
-        "clicked": [at % 3 % 2 for at in range(40)],
-        "variant": [f"v{at // 2 % 2}" for at in range(40)],
+        "clicked": [index % 3 % 2 for index in range(40)],
+        "variant": [f"v{index // 2 % 2}" for index in range(40)],
         "propensity": [0.5] * 40,
         "target_propensity": [0.25, 0.75] * 20,
     }
@@ -138,7 +138,7 @@ MADE: dict[str, Callable[[], Any]] = {
         {"up": [1.0], "down": [-1.0]},
         [[2.0], [1.0]] * 30,
         [1, 0] * 30,
-        [at // 2 for at in range(60)],
+        [index // 2 for index in range(60)],
     ),
 }
 
@@ -152,32 +152,34 @@ def made(name: str) -> Any:
 @pytest.mark.parametrize("name", MADE)
 def test_every_result_shows_itself_in_every_format(name: str, tmp_path: Path) -> None:
     """Frames, dicts and texts of all kinds, files by their suffix; a page names its function."""
-    found = made(name)
+    result = made(name)
 
-    assert isinstance(found, Result)
-    assert type(found).__name__ == name
-    assert isinstance(found.to_frame(), pl.DataFrame)
-    assert isinstance(found.to_dict(), dict)
-    assert found.to_pandas().shape == found.to_frame().shape
-    assert len(found.to_markdown()) > 10
-    assert "\\hline" not in found.to_latex()
-    assert "\\toprule" in found.to_latex() or not any(
-        isinstance(p, Table) for p in found.sheet().parts
+    assert isinstance(result, Result)
+    assert type(result).__name__ == name
+    assert isinstance(result.to_frame(), pl.DataFrame)
+    assert isinstance(result.to_dict(), dict)
+    assert result.to_pandas().shape == result.to_frame().shape
+    assert len(result.to_markdown()) > 10
+    assert "\\hline" not in result.to_latex()
+    assert "\\toprule" in result.to_latex() or not any(
+        isinstance(p, Table) for p in result.sheet().parts
     )
-    assert found.to_html() == found._repr_html_()
-    assert "<html" not in found.to_html()
-    assert repr(found).strip()
+    assert result.to_html() == result._repr_html_()
+    assert "<html" not in result.to_html()
+    assert repr(result).strip()
     for suffix in ("csv", "json", "parquet", "jsonl", "md", "tex"):
-        found.write(tmp_path / f"it.{suffix}")
+        result.write(tmp_path / f"it.{suffix}")
     json.loads((tmp_path / "it.json").read_text("utf-8"))
     with pytest.raises(UsageError, match=r"rankstone\.report\(result, path\)"):
-        found.write(tmp_path / "it.html")
+        result.write(tmp_path / "it.html")
 
 
 def test_scores_of_arrays_are_a_result() -> None:
     """Their rows are those of a table's scores; the mean leaves out what has no value, or is none."""
     scores, labels, sizes = [0.9, 0.5, 0.1, 0.3], [0, 1, 0, 2], [2, 1, 1]
-    found = arrays.evaluate(scores, labels, "RR AP", sizes=sizes, empty="undefined")
+    evaluation = arrays.evaluate(
+        scores, labels, "RR AP", sizes=sizes, empty="undefined"
+    )
     table = pl.DataFrame(
         {"query_id": [0, 0, 1, 2], "score": scores, "relevance": labels}
     )
@@ -185,9 +187,9 @@ def test_scores_of_arrays_are_a_result() -> None:
         table=table, measures="RR AP", empty="undefined", ties="expected"
     )
 
-    assert found.to_frame().equals(same.to_frame().drop("run"))
-    assert found.to_dict() == same.to_dict()["run"] == {"RR": 0.75, "AP": 0.75}
-    assert found.text().splitlines() == [
+    assert evaluation.to_frame().equals(same.to_frame().drop("run"))
+    assert evaluation.to_dict() == same.to_dict()["run"] == {"RR": 0.75, "AP": 0.75}
+    assert evaluation.text().splitlines() == [
         "measure    mean",
         "RR       0.7500",
         "AP       0.7500",
@@ -205,8 +207,8 @@ def test_what_is_outside_means_is_counted_with_its_reason() -> None:
     """Queries without a relevant document, by name of the measures; unjudged documents of tied lists."""
     judged = {"q": {"a": 1}, "p": {"a": 0}}
     lists = {"q": ["a"], "p": ["a"]}
-    found = rankstone.evaluate(judged, lists, "RR", empty="drop")
-    dropped = found.audit.to_dict()["runs"]["run"]["dropped"]
+    scores = rankstone.evaluate(judged, lists, "RR", empty="drop")
+    dropped = scores.audit.to_dict()["runs"]["run"]["dropped"]
     assert dropped == {"RR": {"no relevant document (empty=drop)": 1}}
     for measures, names in (("RR AP R", "RR, AP, R:"), ("RR AP R P@1", "RR, AP, R …:")):
         text = rankstone.evaluate(judged, lists, measures, empty="undefined").text(
@@ -223,11 +225,11 @@ def test_what_is_outside_means_is_counted_with_its_reason() -> None:
 
 def test_every_public_result_is_tried() -> None:
     """A class of results that a public module has is made here; those of Spark need a cluster."""
-    public = {one.name: one.object for one in reference.entries()}
+    public = {entry.name: entry.object for entry in reference.entries()}
     results = {
         name
-        for name, one in public.items()
-        if isinstance(one, type) and issubclass(one, Result)
+        for name, value in public.items()
+        if isinstance(value, type) and issubclass(value, Result)
     }
     assert results - {"SparkScores", "SparkComparison", "OnlineResult"} <= set(MADE)
 
@@ -250,21 +252,21 @@ def test_no_two_public_classes_share_a_name() -> None:
     """A class of results has a name of its own."""
 
     def below(kind: type[Result]) -> list[type[Result]]:
-        found = kind.__subclasses__()
-        return found + [deeper for one in found for deeper in below(one)]
+        result = kind.__subclasses__()
+        return result + [deeper for item in result for deeper in below(item)]
 
     for name in MADE:
         made(name)
-    kinds = [one for one in below(Result) if one.__module__.startswith("rankstone.")]
-    assert len({one.__name__ for one in kinds}) == len(set(kinds))
+    kinds = [item for item in below(Result) if item.__module__.startswith("rankstone.")]
+    assert len({kind.__name__ for kind in kinds}) == len(set(kinds))
 
 
 # -- names that stay distinct -----------------------------------------------------------------------
 def long_names(count: int) -> list[str]:
     """Return names as systems of one laboratory have them."""
     return [
-        f"submissions-2026.dense-retriever.checkpoint-{at:03}.reranked-top100.run"
-        for at in range(count)
+        f"submissions-2026.dense-retriever.checkpoint-{index:03}.reranked-top100.run"
+        for index in range(count)
     ]
 
 
@@ -275,19 +277,19 @@ def test_names_stay_apart(count: int, width: int) -> None:
     short = shortened(long_names(count), width)
 
     assert len(set(short.values())) == count
-    assert all(one.endswith("run") for one in short.values())
+    assert all(value.endswith("run") for value in short.values())
 
 
 @pytest.mark.parametrize("count", [30, 143])
 def test_a_comparison_of_many_systems_keeps_every_name(count: int) -> None:
-    """Eighty columns hold each of many long names, told from the others, and no line is wider."""
+    """Eighty columns hold each of many long names, distinguished from the others, and no line is wider."""
     names = long_names(count)
     scores = {
-        name: {f"q{q}": {"AP": (at * 7 + q * 3) % 11 / 11} for q in range(12)}
-        for at, name in enumerate(names)
+        name: {f"q{q}": {"AP": (index * 7 + q * 3) % 11 / 11} for q in range(12)}
+        for index, name in enumerate(names)
     }
-    found = rankstone.compare_scores(scores, baseline=names[0])
-    brief, every = found.text(80), text(found.sheet(verbose=True), 80)
+    comparison = rankstone.compare_scores(scores, baseline=names[0])
+    brief, every = comparison.text(80), text(comparison.sheet(verbose=True), 80)
     board = brief.split("Leaderboard")[1].split("\n\n")[0].partition("─\n")[2]
     means = every.split("Means")[1].split("Differences")[0]
 
@@ -320,7 +322,9 @@ def test_headings_wrap_only_where_a_table_is_wider_than_the_page(title: str) -> 
         assert max(map(len, lines)) <= width
         return lines[
             : next(
-                at for at, line in enumerate(lines) if "bm25" in line or "──" in line
+                index
+                for index, line in enumerate(lines)
+                if "bm25" in line or "──" in line
             )
         ]
 
@@ -339,7 +343,7 @@ def test_every_block_of_a_wide_table_has_its_names(
     title: str, before: dict[str, list[int]]
 ) -> None:
     """Also where ranks stand before them; a table of numbers alone is split as well."""
-    numbers = {f"measure {at}": [at + 0.25, at + 0.5] for at in range(12)}
+    numbers = {f"measure {index}": [index + 0.25, index + 0.5] for index in range(12)}
     rows = {**before, "run": ["bm25-tuned", "dense"], **numbers}
     lines = text(
         Sheet("", parts=(Table.of(pl.DataFrame(rows), title),)), 60
@@ -382,7 +386,7 @@ def test_a_note_is_one_line_in_every_format() -> None:
 
     assert not {"\r", "\x1b"} & set("".join(shown))
     assert not any(
-        line.startswith("\\input") for one in shown for line in one.splitlines()
+        line.startswith("\\input") for item in shown for line in item.splitlines()
     )
     assert latex(sheet).startswith(
         r"% conventions  collapse=a\n\input{secret}\r\x1b[31m" + "\n"

@@ -39,8 +39,8 @@ LOG: dict[str, list[Any]] = {
 }
 
 
-def read(found: Retention, **how: str) -> Page:
-    return Page(page_of(found, **how))
+def read(result: Retention, **how: str) -> Page:
+    return Page(page_of(result, **how))
 
 
 def test_the_page_says_how_many_come_back() -> None:
@@ -57,7 +57,7 @@ def test_the_page_says_how_many_come_back() -> None:
 
 
 def test_left_out_cohorts_are_counted() -> None:
-    """What was not observed long enough is said beside the answer."""
+    """What was not observed long enough is stated beside the answer."""
     log = {
         "user_id": list("abcc"),
         "time": ["2024-01-01", "2024-01-02", "2024-01-01", "2024-01-02"],
@@ -70,7 +70,7 @@ def test_left_out_cohorts_are_counted() -> None:
 
 
 def test_the_page_in_chinese() -> None:
-    """Everything that is said is said in the reader's language."""
+    """Everything that is stated is stated in the reader's language."""
     page = read(retention(LOG), lang="zh")
 
     assert ("html", {"lang": "zh"}) in page.tags
@@ -85,7 +85,7 @@ def test_markup_in_a_segment_stays_text() -> None:
     page = read(retention(LOG, by="group"))
 
     assert len(page.scripts) == 2  # the data, and what draws them
-    assert EVIL in [one["segment"] for one in page.data["cohorts"]]
+    assert EVIL in [cohort["segment"] for cohort in page.data["cohorts"]]
     assert not any(tag == "script" and about.get("src") for tag, about in page.tags)
     assert "differences between segments are clear" in page.text()
     assert page.data["differences"]
@@ -102,18 +102,18 @@ def test_a_page_of_next_to_nothing() -> None:
 
 def test_charts_show_what_is_known() -> None:
     """No cell without a rate; the curve ends where few users have come, and begins after the first day."""
-    found = retention(LOG)
-    cells, cut = heatmap_rows(found)
+    cohorts = retention(LOG)
+    cells, cut = heatmap_rows(cohorts)
     assert cells["rate"].null_count() == 0
     assert not cut
-    assert cells.height == found.cohorts["rate"].count()
-    points, lines = curve_rows(found)
+    assert cells.height == cohorts.cohorts["rate"].count()
+    points, lines = curve_rows(cohorts)
     assert lines == ["all"]
     assert points["day"].to_list() == list(range(1, 8))
-    bars = period_rows(found)
+    bars = period_rows(cohorts)
     assert (
         bars["users"].sum()
-        == found.periods.select(pl.col("new") + pl.col("returning")).sum().item()
+        == cohorts.periods.select(pl.col("new") + pl.col("returning")).sum().item()
     )
     with pytest.raises(UsageError, match="nothing to draw"):
         curve_rows(retention({"user_id": ["a"], "time": ["2024-01-01"]}))
@@ -122,44 +122,44 @@ def test_charts_show_what_is_known() -> None:
 def test_large_triangles_are_cut_and_say_so() -> None:
     """A heatmap holds sixty cohorts and ages, and its title tells of how many."""
     days = pl.date_range(pl.date(2024, 1, 1), pl.date(2024, 4, 1), eager=True)
-    found = retention({"user_id": list(range(len(days))), "time": days})
-    cells, cut = heatmap_rows(found)
+    cohorts = retention({"user_id": list(range(len(days))), "time": days})
+    cells, cut = heatmap_rows(cohorts)
 
     assert cut == {"cohorts": 60, "of_cohorts": 92, "ages": 60, "of_ages": 92}
     assert cells["cohort"].n_unique() == 60
-    assert "60 of 92 cohorts" in plots.retention_heatmap(found).to_dict()["title"]
+    assert "60 of 92 cohorts" in plots.retention_heatmap(cohorts).to_dict()["title"]
 
 
 @pytest.mark.parametrize("kind", ["exact", "rolling", "bracket"])
 def test_every_kind_is_drawn(kind: str, tmp_path: Path) -> None:
     """Each chart is written whole, by its suffix; others are refused."""
-    found = retention(
+    cohorts = retention(
         LOG, "1..3,4..7" if kind == "bracket" else "1,3", kind=kind, by="group"
     )
     for chart in ("curve", "heatmap", "periods"):
         plots.write(
-            getattr(plots, f"retention_{chart}")(found), tmp_path / f"{chart}.svg"
+            getattr(plots, f"retention_{chart}")(cohorts), tmp_path / f"{chart}.svg"
         )
         assert (tmp_path / f"{chart}.svg").read_text("utf-8").startswith("<svg")
     assert EVIL not in (tmp_path / "curve.svg").read_text("utf-8")
     with pytest.raises(BadOption, match="format='gif'"):
-        plots.write(plots.retention_curve(found), tmp_path / "c.gif")
+        plots.write(plots.retention_curve(cohorts), tmp_path / "c.gif")
     with pytest.raises(BadOption, match="there is no segment z"):
-        plots.retention_heatmap(found, "z")
+        plots.retention_heatmap(cohorts, "z")
 
 
 def test_it_writes_itself_whole(tmp_path: Path) -> None:
     """JSON, rows and the page are files; shown in a notebook it is a table."""
-    found = retention(LOG)
-    found.write(tmp_path / "r.json")
-    found.write(tmp_path / "r.parquet")
-    found.write(tmp_path / "r.csv")
-    found.write(tmp_path / "r.jsonl")
-    rankstone.report(found, tmp_path / "r.html")
+    cohorts = retention(LOG)
+    cohorts.write(tmp_path / "r.json")
+    cohorts.write(tmp_path / "r.parquet")
+    cohorts.write(tmp_path / "r.csv")
+    cohorts.write(tmp_path / "r.jsonl")
+    rankstone.report(cohorts, tmp_path / "r.html")
 
-    assert pl.read_parquet(tmp_path / "r.parquet").equals(found.cohorts)
-    assert pl.read_csv(tmp_path / "r.csv").height == found.cohorts.height
+    assert pl.read_parquet(tmp_path / "r.parquet").equals(cohorts.cohorts)
+    assert pl.read_csv(tmp_path / "r.csv").height == cohorts.cohorts.height
     assert '"cohort": "2024-01-01"' in (tmp_path / "r.json").read_text("utf-8")
-    assert found.to_pandas().shape == found.cohorts.shape
-    assert "<table" in found._repr_html_()
-    assert "events  10 rows" in repr(found)
+    assert cohorts.to_pandas().shape == cohorts.cohorts.shape
+    assert "<table" in cohorts._repr_html_()
+    assert "events  10 rows" in repr(cohorts)

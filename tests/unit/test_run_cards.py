@@ -34,8 +34,8 @@ def files(tmp_path: Path) -> Path:
     shutil.copy(demo.QRELS, tmp_path / "qrels.txt")
     shutil.copy(demo.RUNS["bm25"], tmp_path / "bm25.run")
     rows = [
-        f"q{at // 100} Q0 d{at % 100} {at % 100 + 1} {100 - at % 100}.5 long"
-        for at in range(6000)
+        f"q{index // 100} Q0 d{index % 100} {index % 100 + 1} {100 - index % 100}.5 long"
+        for index in range(6000)
     ]
     (tmp_path / "long.run").write_text("\n".join(rows) + "\n")
     runs = [tmp_path / "bm25.run", tmp_path / "long.run"]
@@ -47,11 +47,11 @@ def files(tmp_path: Path) -> Path:
 
 def test_a_card_holds(folder: Path) -> None:
     """Its files lie in its folder, its figures are those of evaluate, digit for digit."""
-    found = verify(folder / "card.json")
-    assert found.holds
-    assert found.count > 100
+    verification = verify(folder / "card.json")
+    assert verification.holds
+    assert verification.count > 100
     card = json.loads((folder / "card.json").read_text())
-    assert [one["path"] for one in card["files"]] == [
+    assert [file["path"] for file in card["files"]] == [
         "qrels.txt",
         "bm25.run",
         "long.run",
@@ -60,7 +60,7 @@ def test_a_card_holds(folder: Path) -> None:
     assert card["figures"]["bm25"]["nDCG@10"]["mean"] == repr(
         float(card["figures"]["bm25"]["nDCG@10"]["mean"])
     )
-    assert "The card holds" in found.text()
+    assert "The card holds" in verification.text()
 
 
 def test_every_changed_byte_of_a_file_is_found(folder: Path) -> None:
@@ -69,21 +69,21 @@ def test_every_changed_byte_of_a_file_is_found(folder: Path) -> None:
     for _ in range(CASES):
         name = str(rng.choice(["qrels.txt", "bm25.run", "long.run"]))
         whole = (folder / name).read_bytes()
-        at, bit = int(rng.integers(len(whole))), int(rng.integers(8))
+        position, bit = int(rng.integers(len(whole))), int(rng.integers(8))
         changed = bytearray(whole)
-        changed[at] ^= 1 << bit
+        changed[position] ^= 1 << bit
         (folder / "original").write_bytes(whole)
         (folder / name).write_bytes(changed)
-        found = verify(folder / "card.json", original=[folder / "original"])
+        verification = verify(folder / "card.json", original=[folder / "original"])
         (folder / name).write_bytes(whole)
-        assert not found.holds
-        state = found.files.filter(path=name).row(0, named=True)
+        assert not verification.holds
+        state = verification.files.filter(path=name).row(0, named=True)
         assert (state["state"], state["block"], state["offset"]) == (
             "changed",
-            at >> 16,
-            at,
+            position >> 16,
+            position,
         )
-        assert found.files.filter(state="same").height == 2
+        assert verification.files.filter(state="same").height == 2
 
 
 def test_every_changed_digit_of_a_figure_is_found(folder: Path) -> None:
@@ -97,19 +97,19 @@ def test_every_changed_digit_of_a_figure_is_found(folder: Path) -> None:
         of = card["figures"][run][measure]
         name = str(rng.choice(["mean", "low", "high", *of["queries"]]))
         place = of if name in of else of["queries"]
-        digits = [at for at, one in enumerate(place[name]) if one.isdigit()]
-        at = int(rng.choice(digits))
-        other = str((int(place[name][at]) + int(rng.integers(1, 10))) % 10)
-        place[name] = place[name][:at] + other + place[name][at + 1 :]
-        found = verify(card, [folder / one["path"] for one in card["files"]])
-        assert not found.holds
-        assert found.card_changed
-        row = found.figures.row(0, named=True)
+        digits = [index for index, item in enumerate(place[name]) if item.isdigit()]
+        position = int(rng.choice(digits))
+        other = str((int(place[name][position]) + int(rng.integers(1, 10))) % 10)
+        place[name] = place[name][:position] + other + place[name][position + 1 :]
+        verification = verify(card, [folder / file["path"] for file in card["files"]])
+        assert not verification.holds
+        assert verification.card_changed
+        row = verification.figures.row(0, named=True)
         assert (row["run"], row["measure"], row["figure"], row["digit"]) == (
             run,
             measure,
             name,
-            at + 1,
+            position + 1,
         )
 
 
@@ -122,12 +122,12 @@ def test_a_shortened_file_and_a_missing_one(folder: Path) -> None:
         == "changed"
     )
     (folder / "long.run").unlink()
-    found = verify(folder / "card.json")
-    assert not found.holds
-    assert "was not found" in " ".join(found.findings())
+    verification = verify(folder / "card.json")
+    assert not verification.holds
+    assert "was not found" in " ".join(verification.findings())
 
 
-def test_files_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> None:
+def test_files_of_one_name_are_distinguished_by_their_folders(tmp_path: Path) -> None:
     """Two systems that each wrote run.txt; where folders do not say which is which, nothing is guessed."""
     for name, run in demo.RUNS.items():
         (tmp_path / name).mkdir()
@@ -147,9 +147,9 @@ def test_changed_hashes_are_the_card_s_own(folder: Path) -> None:
     """A file as it was whose entry is another one."""
     card = json.loads((folder / "card.json").read_text())
     card["files"][1]["blocks"][0] = "0" * 64
-    found = verify(card, [folder / one["path"] for one in card["files"]])
-    assert found.files.filter(path="bm25.run")["state"][0] == "card"
-    assert found.card_changed
+    verification = verify(card, [folder / file["path"] for file in card["files"]])
+    assert verification.files.filter(path="bm25.run")["state"][0] == "card"
+    assert verification.card_changed
 
 
 def test_metadata_of_runs_and_options(tmp_path: Path) -> None:
@@ -203,15 +203,15 @@ def test_every_changed_byte_of_the_card_is_found(folder: Path) -> None:
     """Whatever stands there: it is no JSON or no card any more, or its own hash is another one."""
     rng, whole = np.random.default_rng(26), (folder / "card.json").read_bytes()
     for _ in range(CASES):
-        at, bit = int(rng.integers(len(whole))), int(rng.integers(7))
+        position, bit = int(rng.integers(len(whole))), int(rng.integers(7))
         changed = bytearray(whole)
-        changed[at] ^= 1 << bit
+        changed[position] ^= 1 << bit
         (folder / "card.json").write_bytes(changed)
         try:
-            found = verify(folder / "card.json")
+            verification = verify(folder / "card.json")
         except InputError:
             continue
-        assert not found.holds, whole[max(at - 20, 0) : at + 20]
+        assert not verification.holds, whole[max(position - 20, 0) : position + 20]
 
 
 #: cards as version 0.1.0 wrote them, before conventions and intervals were compared

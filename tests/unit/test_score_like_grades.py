@@ -49,12 +49,12 @@ def test_counts_of_nothing_are_zero() -> None:
 def warned(qrels: Any) -> list[str]:
     """Return the warnings about judgments, the same with a limit of memory."""
     run = {"q1": {"d1": 1.0}, "q0": {"d1": 1.0}}
-    found = rankstone.evaluate(qrels, run, "RR").audit.judgments
+    judgments = rankstone.evaluate(qrels, run, "RR").audit.judgments
     within = rankstone.evaluate(qrels, run, "RR", memory="4GB").audit.judgments
-    assert found is not None
+    assert judgments is not None
     assert within is not None
-    assert found.warnings == within.warnings
-    return list(found.warnings)
+    assert judgments.warnings == within.warnings
+    return list(judgments.warnings)
 
 
 SCORES = {
@@ -112,20 +112,20 @@ def test_the_demo_in_the_wrong_order(name: str) -> None:
     for line in demo.RUNS[name].read_text(encoding="utf-8").splitlines():
         query, _, doc, _, score, _ = line.split()
         run.setdefault(query, {})[doc] = float(score)
-    told = [
+    records = [
         rankstone.evaluate(*pair, "nDCG@10").audit.to_dict()
         for pair in ((run, qrels), (qrels, run))
     ]
-    assert [len(audit["judgments"]["warnings"]) for audit in told] == [1, 0]
+    assert [len(audit["judgments"]["warnings"]) for audit in records] == [1, 0]
 
 
 def test_comparisons_warn_as_well() -> None:
     """The audit of a comparison is that of its evaluation."""
     qrels = {"q1": {"d1": 3, "d2": 0}, "q2": {"d3": 1}}
     run = {"q1": {"d1": 0.9, "d2": 0.8}, "q2": {"d9": 0.7, "d3": 0.6}}
-    found = rankstone.compare(run, {"a": qrels, "b": qrels}, "nDCG@10")
-    assert found.audit is not None
-    assert SENTENCE in found.audit.lines()[0]
+    comparison = rankstone.compare(run, {"a": qrels, "b": qrels}, "nDCG@10")
+    assert comparison.audit is not None
+    assert SENTENCE in comparison.audit.lines()[0]
 
 
 def test_check_looks_at_grades_as_well() -> None:

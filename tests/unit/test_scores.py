@@ -43,7 +43,7 @@ def test_per_query_rebuilds_every_value(scores: rankstone.Scores) -> None:
     ]
 
 
-def test_means_leave_out_what_is_asked(scores: rankstone.Scores) -> None:
+def test_means_leave_out_what_is_requested(scores: rankstone.Scores) -> None:
     """The mean over answered queries, and over queries with something to find, are derivable."""
 
     def rr(run: str, *without: str) -> float:
@@ -67,26 +67,26 @@ def test_pooled_is_a_ratio_of_sums() -> None:
     """Micro recall pools hits and relevant documents over queries; macro averages the ratios."""
     qrels = {"u1": {f"i{j}": 1 for j in range(10)}, "u2": {"i1": 1, "i2": 1}}
     run = {"u1": [f"i{j}" for j in range(6)], "u2": ["i1"]}
-    found = rankstone.evaluate(
+    value = rankstone.evaluate(
         qrels, {"r": run}, ["R(agg=pooled)@10", "R@10", "Success@10"]
     ).to_dict()["r"]
 
-    assert found["R(agg=pooled)@10"] == (6 + 1) / (10 + 2)
-    assert found["R@10"] == (6 / 10 + 1 / 2) / 2
-    assert found["Success@10"] == 1.0
+    assert value["R(agg=pooled)@10"] == (6 + 1) / (10 + 2)
+    assert value["R@10"] == (6 / 10 + 1 / 2) / 2
+    assert value["Success@10"] == 1.0
 
 
 def test_other_aggregations() -> None:
     """Sum, median and the geometric mean with its floor."""
     qrels = {f"q{i}": {"d": 1} for i in range(3)}
     run = {"q0": ["d"], "q1": ["x", "d"], "q2": ["x"]}
-    found = rankstone.evaluate(
+    value = rankstone.evaluate(
         qrels, {"r": run}, ["RR(agg=sum)", "RR(agg=median)", "GMAP"]
     ).to_dict()["r"]
 
-    assert found["RR(agg=sum)"] == 1 + 1 / 2 + 0
-    assert found["RR(agg=median)"] == 1 / 2
-    assert found["AP(agg=gmean)"] == pytest.approx(
+    assert value["RR(agg=sum)"] == 1 + 1 / 2 + 0
+    assert value["RR(agg=median)"] == 1 / 2
+    assert value["AP(agg=gmean)"] == pytest.approx(
         math.exp((math.log(1) + math.log(1 / 2) + math.log(1e-5)) / 3)
     )
 
@@ -142,20 +142,20 @@ def test_every_result_is_a_pandas_frame_on_request(
     result: Callable[[], Any], frame: str
 ) -> None:
     """The rows, columns and values are those of the Polars frame."""
-    found = result()
-    rows: pl.DataFrame = getattr(found, frame)
-    as_pandas = found.to_pandas()
+    values = result()
+    rows: pl.DataFrame = getattr(values, frame)
+    as_pandas = values.to_pandas()
 
     assert list(as_pandas.columns) == rows.columns
     assert len(as_pandas) == rows.height > 0
     for column in rows.iter_columns():
-        told = as_pandas[column.name]
+        panda = as_pandas[column.name]
         same = (
-            told.isna()
+            panda.isna()
             if column.null_count() == rows.height
-            else told == column.to_list()
+            else panda == column.to_list()
         )
-        assert (same | told.isna()).all(), column.name
+        assert (same | panda.isna()).all(), column.name
 
 
 def test_people_see_means_and_audit(scores: rankstone.Scores) -> None:

@@ -40,8 +40,8 @@ _WHOLLY: Final = 12
 #: a part that was not filled in, and values that are no words
 _PARTS: Final = {
     part
-    for known in sentences().values()
-    for text in known.values()
+    for value in sentences().values()
+    for text in value.values()
     for part in parts(text)
 }
 _NO_WORDS: Final = re.compile(
@@ -57,26 +57,26 @@ _ELSEWHERE: Final = {
 #: chart → keyword arguments of functions that draw results of a class
 _CHARTS: Final[dict[str, list[Callable[..., object]]]] = {
     "Comparison": [
-        lambda found, _: plots.forest(found),
-        lambda found, _: plots.differences(found),
-        lambda found, _: plots.histogram(found),
-        lambda found, _: plots.scatter(found),
+        lambda result, _: plots.forest(result),
+        lambda result, _: plots.differences(result),
+        lambda result, _: plots.histogram(result),
+        lambda result, _: plots.scatter(result),
     ],
     "Curves": [
-        lambda found, lang: [
-            plots.means(found, str(curve), lang=lang) for curve in found.curves
+        lambda result, lang: [
+            plots.means(result, str(curve), lang=lang) for curve in result.curves
         ],
-        lambda found, lang: plots.cloud(found, lang=lang),
+        lambda result, lang: plots.cloud(result, lang=lang),
     ],
     "Retention": [
-        lambda found, lang: plots.retention_curve(found, lang=lang),
-        lambda found, lang: plots.retention_heatmap(found, lang=lang),
-        lambda found, lang: plots.retention_periods(found, lang=lang),
+        lambda result, lang: plots.retention_curve(result, lang=lang),
+        lambda result, lang: plots.retention_heatmap(result, lang=lang),
+        lambda result, lang: plots.retention_periods(result, lang=lang),
     ],
-    "Board": [lambda found, _: plots.ranks(found)],
-    "PairedBoard": [lambda found, _: plots.ranks(found)],
-    "Slices": [lambda found, _: plots.slices(found)],
-    "Collection": [lambda found, _: plots.topics(found)],
+    "Board": [lambda result, _: plots.ranks(result)],
+    "PairedBoard": [lambda result, _: plots.ranks(result)],
+    "Slices": [lambda result, _: plots.slices(result)],
+    "Collection": [lambda result, _: plots.topics(result)],
 }
 
 
@@ -115,8 +115,8 @@ def shown() -> Shown:
 
     Formatter.vformat = noted  # type: ignore[method-assign, assignment]
     try:
-        for (section, lang), known in plain.items():
-            for name, text in known.items():
+        for (section, lang), value in plain.items():
+            for name, text in value.items():
                 sentence = Sentence(text)
                 sentence.key = section, name, lang
                 phrases(section, lang)[name] = sentence
@@ -124,21 +124,21 @@ def shown() -> Shown:
             made = make(LANGUAGES[-1])
             results = made if isinstance(made, list) else [made]
             for lang in LANGUAGES:
-                said = [_in_language(result, lang) for result in results]
-                for form, text in _texts(name, said, lang, seen):
+                values = [_in_language(result, lang) for result in results]
+                for form, text in _texts(name, values, lang, seen):
                     seen.formats[form] += 1
-                    if found := _NO_WORDS.search(text):
-                        around = text[max(found.start() - 60, 0) : found.end() + 60]
+                    if match := _NO_WORDS.search(text):
+                        around = text[max(match.start() - 60, 0) : match.end() + 60]
                         seen.wrong.append(f"{name}, {lang}, {form}: {around!r}")
     finally:
         Formatter.vformat = fill_in  # type: ignore[method-assign]
-        for (section, lang), known in plain.items():
-            phrases(section, lang).update(known)
+        for (section, lang), value in plain.items():
+            phrases(section, lang).update(value)
     return seen
 
 
 def _in_language(result: Any, lang: str) -> Any:
-    """Return a result in another language, which a verb was asked for and the result keeps."""
+    """Return a result in another language, which a verb got and the result keeps."""
     names = _fields(result)
     if "lang" in names:
         return replace(result, lang=lang)
@@ -151,7 +151,7 @@ def _in_language(result: Any, lang: str) -> Any:
 
 
 def _fields(value: Any) -> list[str]:
-    return [one.name for one in fields(value)] if is_dataclass(value) else []
+    return [item.name for item in fields(value)] if is_dataclass(value) else []
 
 
 def _texts(
@@ -159,9 +159,9 @@ def _texts(
 ) -> Iterator[tuple[str, str]]:
     """Yield the name of each format, and what a reader reads in it."""
     seen.classes |= {type(result).__name__ for result in results}
-    for at, result in enumerate(results):
+    for index, result in enumerate(results):
         yield "text", result.text(140, verbose=True)
-        if at >= _WHOLLY:
+        if index >= _WHOLLY:
             continue
         yield "narrow text", result.text(60)
         yield "Markdown", result.to_markdown()
@@ -196,13 +196,13 @@ def _charts(result: Any) -> Iterator[Callable[..., object]]:
     yield from _CHARTS.get(type(result).__name__, ())
     compared = type(result).__name__ == "Comparison"
     if compared and result.segments is not None:
-        yield lambda found, _: plots.segments(found)
+        yield lambda outcome, _: plots.segments(outcome)
     if type(result).__name__ == "Board" and result.rule.estimate == "mean_rank":
-        yield lambda found, _: plots.critical_difference(found)
+        yield lambda outcome, _: plots.critical_difference(outcome)
     if compared and len(result.inputs) > 1:
-        yield lambda found, _: plots.pr_curve(found)
-        yield lambda found, _: plots.pr_curve(found, system=found.systems[0])
-        yield lambda found, _: plots.at_k(found)
+        yield lambda outcome, _: plots.pr_curve(outcome)
+        yield lambda outcome, _: plots.pr_curve(outcome, system=outcome.systems[0])
+        yield lambda outcome, _: plots.at_k(outcome)
 
 
 def test_every_result_shows_itself_in_every_state() -> None:
@@ -235,7 +235,9 @@ def test_every_sentence_is_shown_by_a_result(lang: str) -> None:
     """Those that none shows are listed in ``unreached_sentences.toml`` with the reason, and no others."""
     reached = {(section, name) for section, name, of in shown().sentences if of == lang}
     every = {
-        (section, name) for section, known in sentences(lang).items() for name in known
+        (section, name)
+        for section, sentence in sentences(lang).items()
+        for name in sentence
     }
     argued = {
         (section, name)

@@ -14,7 +14,7 @@ from rankstone import compare, evaluate, intervals
 def world() -> tuple[dict[str, Any], dict[str, Any], pl.DataFrame]:
     """Return judgments, two runs, and twelve sessions of four queries each."""
     rng = np.random.default_rng(4)
-    names = [f"q{at}" for at in range(48)]
+    names = [f"q{index}" for index in range(48)]
     qrels = {name: {"a": 1} for name in names}
     runs = {
         run: {name: rng.permutation(["a", "b", "c", "d"]).tolist() for name in names}
@@ -24,7 +24,7 @@ def world() -> tuple[dict[str, Any], dict[str, Any], pl.DataFrame]:
         qrels,
         runs,
         pl.DataFrame(
-            {"query_id": names, "session": [f"s{at // 4}" for at in range(48)]}
+            {"query_id": names, "session": [f"s{index // 4}" for index in range(48)]}
         ),
     )
 
@@ -46,8 +46,8 @@ def test_intervals_of_a_mean_and_saved_scores_do_the_same() -> None:
     assert intervals(scores, queries=queries).equals(
         intervals(scores, queries=queries, cluster="session")
     )
-    found = rankstone.compare_scores(scores, queries=queries)
-    assert found.table["units"].item() == 12
+    comparison = rankstone.compare_scores(scores, queries=queries)
+    assert comparison.table["units"].item() == 12
 
 
 def test_measures_of_sessions_have_a_value_for_each_already() -> None:

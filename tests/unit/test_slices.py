@@ -22,7 +22,7 @@ from rankstone.errors import (
 )
 
 DICE = random.Random(2)
-IDS = [f"q{at}" for at in range(400)]
+IDS = [f"q{index}" for index in range(400)]
 QUERIES = pl.DataFrame(
     {
         "query_id": IDS,
@@ -43,15 +43,15 @@ NEW_SCORES = {query: {"score": value} for query, value in NEW.items()}
 SCORES = pl.DataFrame({"query_id": IDS, "old": OLD.values(), "new": NEW.values()})
 
 
-def found(**options: Any) -> rankstone.boards.Slices:
+def slices_found(**options: Any) -> rankstone.boards.Slices:
     return slices_of_scores(SCORES, queries=QUERIES, **options)
 
 
 def test_the_planted_slice_is_found_and_explains_others() -> None:
     """One slice; its numbers by hand; its parts and its complement are explained by it."""
-    slices = found()
+    slices = slices_found()
     row = slices.found.row(0, named=True)
-    new, old = (np.array(list(one.values())) for one in (NEW, OLD))
+    new, old = (np.array(list(case.values())) for case in (NEW, OLD))
     lost = np.array(list(LOST.values()))
     difference = new - old
 
@@ -90,7 +90,7 @@ def test_two_slices_are_both_found() -> None:
 
 def test_against_zero() -> None:
     """Slices where systems differ at all; the rest has a difference of its own."""
-    slices = found(against="zero")
+    slices = slices_found(against="zero")
     row = slices.table.filter(slice="language=de").row(0, named=True)
     assert row["gap"] == row["difference"]
     assert row["found"]
@@ -131,15 +131,15 @@ def test_a_comparison_brings_its_table_of_queries() -> None:
     compared = rankstone.compare(
         demo.QRELS, demo.RUNS, "nDCG@10 AP", queries=demo.QUERIES
     )
-    one = slices_of_scores(compared, min_size=8)
+    result = slices_of_scores(compared, min_size=8)
     other = rankstone.slices(demo.QRELS, demo.RUNS, queries=demo.QUERIES, min_size=8)
-    assert one.table.equals(other.table)
-    assert one.measure == "nDCG@10"
+    assert result.table.equals(other.table)
+    assert result.measure == "nDCG@10"
 
 
 def test_clusters_widen_intervals() -> None:
     """Queries of a user share their luck."""
-    users = [f"u{at // 8}" for at in range(400)]
+    users = [f"u{index // 8}" for index in range(400)]
     luck = np.repeat(np.random.default_rng(1).normal(0, 0.3, 50), 8)
     scores = SCORES.with_columns(new=pl.col("old") + pl.Series(luck))
     kinds = QUERIES.select(
@@ -152,8 +152,8 @@ def test_clusters_widen_intervals() -> None:
         for cluster in (None, "user")
     )
     widths = [
-        float((one.table["high"] - one.table["low"]).to_numpy().mean())
-        for one in (apart, together)
+        float((case.table["high"] - case.table["low"]).to_numpy().mean())
+        for case in (apart, together)
     ]
     assert widths[1] > 2 * widths[0]
     sessions = slices_of_scores(scores, queries=kinds.rename({"user": "session"}))
@@ -176,7 +176,7 @@ def test_attributes_of_every_kind() -> None:
             "stars": [dice.randrange(1, 6) for _ in range(n)],
             "kinds": [dice.choice(["a|b", "b", "c"]) for _ in range(n)],
             "list": [dice.choice([["x"], ["x", "y"], []]) for _ in range(n)],
-            "id": [f"u{at}" for at in range(n)],
+            "id": [f"u{index}" for index in range(n)],
             "brand": [dice.choice(["one", "two", ""]) for _ in range(n)],
         }
     )
@@ -198,15 +198,15 @@ def test_attributes_of_every_kind() -> None:
     )
     assert made.left_out == ("id (240 values)",)
     assert made.members[:, made.names.index("kinds=b")].sum() == sum(
-        "b" in one for one in table["kinds"]
+        "b" in kind for kind in table["kinds"]
     )
     same = dict(zip(made.names, made.same, strict=True))
     assert "question word=什么" in same["recommend"]
     assert "question word missing" in same["words missing"]
     assert (made.size >= 20).all()
-    assert len({made.members[:, at].tobytes() for at in range(len(made.names))}) == len(
-        made.names
-    )
+    assert len(
+        {made.members[:, index].tobytes() for index in range(len(made.names))}
+    ) == len(made.names)
 
 
 def test_pairs_are_of_two_attributes() -> None:
@@ -214,22 +214,22 @@ def test_pairs_are_of_two_attributes() -> None:
     made = query_slices(QUERIES.drop("query_id"), least=20)
     pairs = [name for name in made.names if " & " in name]
     for name in pairs:
-        one, other = name.split(" & ")
+        first, other = name.split(" & ")
         both = (
-            made.members[:, made.names.index(one)]
+            made.members[:, made.names.index(first)]
             & made.members[:, made.names.index(other)]
         )
         assert (made.members[:, made.names.index(name)] == both).all()
-        assert one.split("=")[0] != other.split("=")[0]
+        assert first.split("=")[0] != other.split("=")[0]
 
 
 def test_what_could_not_have_been_seen() -> None:
     """The line about power names a gap, and the size that would show it."""
-    slices = found(margin=0.01)
+    slices = slices_found(margin=0.01)
     text = " ".join(slices.text().split())
     assert "cannot show a gap of 0.01: the noise is too large" in text
     assert slices.visible(40) > slices.visible(80) > 0.01
-    wide = found(margin=0.2)
+    wide = slices_found(margin=0.2)
     assert "show a gap of 0.2 with 80 % power" in " ".join(wide.text().split())
     noisy = SCORES.with_columns(
         new=pl.Series(np.random.default_rng(3).normal(0, 1, 400))
@@ -246,7 +246,7 @@ def test_a_log_of_an_experiment() -> None:
     clicked = rng.random(3000) < 0.4 - 0.25 * (new[users] & (device == "phone"))
     log = pl.DataFrame(
         {
-            "impression_id": [f"i{at}" for at in range(3000)],
+            "impression_id": [f"i{index}" for index in range(3000)],
             "user_id": users,
             "variant": np.where(new[users], "new", "old"),
             "clicked": clicked.astype(int),
@@ -307,9 +307,9 @@ def test_what_cannot_be_searched() -> None:
     with pytest.raises(NotComparable, match="of one system, or of two"):
         slices_of_scores(SCORES.with_columns(other=pl.col("old")), queries=QUERIES)
     with pytest.raises(UsageError, match="no attribute makes a slice of 300 or more"):
-        found(min_size=300)
+        slices_found(min_size=300)
     with pytest.raises(MissingColumn, match="there is no column lang"):
-        found(attributes=["lang"])
+        slices_found(attributes=["lang"])
     with pytest.raises(NotComparable, match="has none of the queries"):
         slices_of_scores(
             SCORES,
@@ -318,9 +318,9 @@ def test_what_cannot_be_searched() -> None:
     with pytest.raises(UsageError, match="slices are of one measure"):
         rankstone.slices(demo.QRELS, demo.RUNS, "AP RR", queries=demo.QUERIES)
     with pytest.raises(BadOption, match="no regular expression"):
-        found(tags={"x": "("})
+        slices_found(tags={"x": "("})
     with pytest.raises(BadOption, match="is not an option"):
-        found(estimate="macro")
+        slices_found(estimate="macro")
     for wrong in (
         {"bins": 1},
         {"min_size": 2},
@@ -329,7 +329,7 @@ def test_what_cannot_be_searched() -> None:
         {"against": "all"},
     ):
         with pytest.raises((BadOption, UsageError)):
-            found(**wrong)
+            slices_found(**wrong)
 
 
 def test_queries_without_a_value() -> None:
@@ -345,7 +345,7 @@ def test_queries_without_a_value() -> None:
 def test_words_in_both_languages() -> None:
     """Every sentence is there in Chinese, too."""
     for options in ({}, {"against": "zero"}, {"margin": 0.01}):
-        text = found(lang="zh", **options).text()
+        text = slices_found(lang="zh", **options).text()
         assert "切片" in text
         assert "worse" not in text
 
@@ -359,9 +359,9 @@ def test_one_difference_everywhere_shows_no_smallest_gap(
     """Without noise nothing is known of the gaps of other queries: no nan, no gap of 0 that would show."""
     scores = SCORES.with_columns(new=pl.col("old") + gain)
     slices = slices_of_scores(scores, queries=QUERIES, against=against, margin=0.01)
-    said = " ".join(slices.findings())
-    assert "All differences are the same" in said
-    assert "power" not in said
+    text = " ".join(slices.findings())
+    assert "All differences are the same" in text
+    assert "power" not in text
     assert "nan" not in slices.text()
     assert slices.visible_gaps().height == 0
     assert slices.report()["visible"] == []
@@ -370,9 +370,9 @@ def test_one_difference_everywhere_shows_no_smallest_gap(
 
 
 def test_a_gap_near_the_limit_is_named_too_large() -> None:
-    """Of two sizes of noise the larger one leaves a gap that only just shows: it is shrunken, and said to be."""
+    """Of two sizes of noise the larger one leaves a gap that only just shows: it is shrunken, as the text says."""
     rng = np.random.default_rng(1)
-    for noise, said in ((0.05, False), (0.5, True)):
+    for noise, is_noted in ((0.05, False), (0.5, True)):
         lost = np.array(list(LOST.values()))
         new = np.array(list(OLD.values())) + rng.normal(0, noise, 400) - 0.25 * lost
         slices = slices_of_scores(
@@ -380,10 +380,10 @@ def test_a_gap_near_the_limit_is_named_too_large() -> None:
         )
         (row,) = slices.found.head(1).iter_rows(named=True)
         text = " ".join(slices.findings())
-        assert ("probably too large (winner’s curse)" in text) is said
+        assert ("probably too large (winner’s curse)" in text) is is_noted
         assert row["gap"] <= row["shrunken"] < 0
         assert (
             f"{row['gap']:+.4f} shrinks to about {row['shrunken']:+.4f}" in text
-        ) is said
+        ) is is_noted
     hidden = slices.table.filter(pl.col("p_adjusted") > 0.05)
     assert hidden["shrunken"].null_count() == hidden.height > 0

@@ -99,9 +99,9 @@ COUNTRIES = [
 ]
 
 
-@pytest.mark.parametrize(("export", "suffix", "told"), COUNTRIES)
+@pytest.mark.parametrize(("export", "suffix", "lines"), COUNTRIES)
 def test_exports_of_three_countries(
-    tmp_path: Path, export: Callable[[Any], bytes], suffix: str, told: tuple[str, ...]
+    tmp_path: Path, export: Callable[[Any], bytes], suffix: str, lines: tuple[str, ...]
 ) -> None:
     """Judgments and runs are read right, and what was guessed is in the audit."""
     qrels, run = tmp_path / f"qrels.{suffix}", tmp_path / f"run.{suffix}"
@@ -112,17 +112,17 @@ def test_exports_of_three_countries(
 
     assert scores.to_dict() == {"run": EXPECTED}
     assert scores.audit.judgments is not None
-    assert scores.audit.judgments.read_as == told
-    assert scores.audit.runs["run"].read_as == told
+    assert scores.audit.judgments.read_as == lines
+    assert scores.audit.runs["run"].read_as == lines
     assert all(
-        (f"read as: {', '.join(told)}" in line) == bool(told)
+        (f"read as: {', '.join(lines)}" in line) == bool(lines)
         for line in scores.audit.lines()
     )
     in_json = scores.audit.to_dict()
     assert [
         in_json["judgments"].get("read_as"),
         in_json["runs"]["run"].get("read_as"),
-    ] == [list(told) or None] * 2
+    ] == [list(lines) or None] * 2
 
 
 def test_packed_exports(tmp_path: Path) -> None:
@@ -132,8 +132,8 @@ def test_packed_exports(tmp_path: Path) -> None:
     assert read_run(run).collect("score")["score"].to_list() == [0.75, 0.5, 12.25]
 
 
-def test_what_is_said_decides(tmp_path: Path) -> None:
-    """Separator and decimal of one's own; said ones are no guess, and are not told."""
+def test_what_is_declared_decides(tmp_path: Path) -> None:
+    """Separator and decimal of one's own; declared ones are no guess, and are not reported."""
     run = tmp_path / "run.csv"
     run.write_text("query_id|doc_id|score\nq1|d1|0,5\n")
     table = read_run(run, with_csv(None, "|", ","))
@@ -155,7 +155,7 @@ def test_what_is_said_decides(tmp_path: Path) -> None:
         read_run(run).collect()
 
 
-def test_one_of_the_two_is_said(tmp_path: Path) -> None:
+def test_one_of_the_two_is_declared(tmp_path: Path) -> None:
     """With --decimal . a comma between semicolons is no fraction, and the header is still looked at."""
     run = tmp_path / "run.csv"
     run.write_text("query_id;doc_id;score\nq1;d1;0.5\n")
@@ -212,7 +212,7 @@ def test_thousands_between_tabs(tmp_path: Path) -> None:
 
 
 def test_the_line_above_the_header_decides(tmp_path: Path) -> None:
-    """A separator that nobody would guess, and one that another sign in the rows contradicts."""
+    """A separator that cannot be guessed, and one that another sign in the rows contradicts."""
     run = tmp_path / "run.csv"
     for text in (
         "sep=#\nquery_id#doc_id#score\nq1#d1#0.5\n",
@@ -263,9 +263,9 @@ def test_plain_csv_of_excel(tmp_path: Path) -> None:
     with pytest.raises(
         BadLine,
         match=r"run\.csv:3: the text is not UTF-8\n.*Größe.*\(if it is Windows-1252\)",
-    ) as told:
+    ) as raised:
         read_run(run)
-    assert "iconv -f windows-1252 -t utf-8" in str(told.value)
+    assert "iconv -f windows-1252 -t utf-8" in str(raised.value)
     many = b"query_id;doc_id;score\r\n" + b"q1;d1;0,5\r\n" * 9000
     run.write_bytes(
         many + "q1;Größe;0,25\r\n".encode("cp1252")
@@ -278,7 +278,7 @@ def test_plain_csv_of_excel(tmp_path: Path) -> None:
     run.write_bytes("query_id,doc_id,score,Größe\r\nq1,d1,0.5,7\r\n".encode("cp1252"))
     assert read_run(run).collect("score")["score"].to_list() == [
         0.5
-    ]  # a name that nobody reads
+    ]  # a name that is not read
     run.write_bytes(b"\xff\xfe" + "query_id".encode("utf-16-le") + b"\x00")
     with pytest.raises(
         UnknownFormat, match="begins as UTF-16, but it is not valid UTF-16"
@@ -311,10 +311,10 @@ def test_rows_of_separators_only_are_skipped(tmp_path: Path) -> None:
     )
     run.write_text("query_id,doc_id,score\n,,\nq1,d1,1\nq1,d2,2\n,,\n")
     about.write_text("query_id;country\nq1;de\n;\n")
-    found = rankstone.evaluate(qrels, run, "RR", queries=about)
+    scores = rankstone.evaluate(qrels, run, "RR", queries=about)
 
-    assert found.to_dict() == {"run": {"RR": 1 / 2}}
-    judgments, queries, listed = found.audit.lines()
+    assert scores.to_dict() == {"run": {"RR": 1 / 2}}
+    judgments, queries, listed = scores.audit.lines()
     assert judgments.endswith("read as: separator ';', 3 blank rows skipped")
     assert queries == "queries  1 row · read as: separator ';', 1 blank row skipped"
     assert "read as: 2 blank rows skipped" in listed
@@ -356,10 +356,10 @@ def test_side_tables_report_what_was_detected(tmp_path: Path) -> None:
         users=[("query_id", "country"), ("q1", "de"), ("q2", "fr")],
     )
     run, note = files["run"], "read as: separator ';'"
-    found = rankstone.evaluate(
+    scores = rankstone.evaluate(
         files["sub"], run, "alpha_nDCG", intents=files["intents"]
     )
-    assert f"intents  2 rows · {note}, decimal comma" in found.audit.lines()
+    assert f"intents  2 rows · {note}, decimal comma" in scores.audit.lines()
     alike = rankstone.evaluate(head_of_run(run, 1), run, "R@1")
     assert (
         alike.audit.lines()[0]
@@ -381,18 +381,19 @@ def test_saved_scores_report_what_was_detected(tmp_path: Path) -> None:
     ]
     files = written_german(tmp_path, a=rows, b=[rows[0], *rows[:0:-1]])
     (tmp_path / "c.csv").write_text(cells(rows, ",", "."))
-    found = rankstone.compare_scores(
+    comparison = rankstone.compare_scores(
         [*map(str, files.values()), str(tmp_path / "c.csv")]
     )
     expected = [
         f"{path}  read as: separator ';', decimal comma" for path in files.values()
     ]
-    whole = found.text(200, verbose=True)
+    whole = comparison.text(200, verbose=True)
     assert [line for line in whole.splitlines() if "read as" in line] == expected
-    assert "audit  read as: separator ';', decimal comma · no warnings" in found.text(
-        200
+    assert (
+        "audit  read as: separator ';', decimal comma · no warnings"
+        in comparison.text(200)
     )
-    assert found.to_dict()["audit"]["scores"] == {
+    assert comparison.to_dict()["audit"]["scores"] == {
         str(path): ["separator ';'", "decimal comma"] for path in files.values()
     }
     plain = rankstone.compare_scores(
@@ -407,12 +408,12 @@ def test_tables_beside(tmp_path: Path) -> None:
     about.write_bytes(
         german([("query_id", "weight", "kind"), ("q1", 0.5, "a,b"), ("q2", 2, "1,2,3")])
     )
-    found = read_attributes(about, "query_id")
-    assert found.collect("weight", "kind").rows() == [
+    attributes = read_attributes(about, "query_id")
+    assert attributes.collect("weight", "kind").rows() == [
         ("q1", "0.5", "a,b"),
         ("q2", "2", "1,2,3"),
     ]
-    assert found.read_as == ("separator ';'", "decimal comma")
+    assert attributes.read_as == ("separator ';'", "decimal comma")
     scores = rankstone.evaluate(
         {"q1": {"d": 1}, "q2": {"e": 1}},
         {"q1": ["x", "d"], "q2": ["e"]},
@@ -439,14 +440,14 @@ def test_tables_beside(tmp_path: Path) -> None:
 def test_scores_that_somebody_saved(tmp_path: Path) -> None:
     """A table of scores that went through a German spreadsheet."""
     rows = [
-        (f"q{at}", "AP", system, at / 40 + gap)
-        for at in range(20)
+        (f"q{index}", "AP", system, index / 40 + gap)
+        for index in range(20)
         for system, gap in (("a", 0.0), ("b", 0.25))
     ]
     text = cells([("query_id", "measure", "run", "value"), *rows], ";", ",")
     (tmp_path / "scores.csv").write_text(text, newline="")
-    found = rankstone.compare_scores(tmp_path / "scores.csv", "AP")
-    assert found.table["difference"].to_list() == [0.25]
+    comparison = rankstone.compare_scores(tmp_path / "scores.csv", "AP")
+    assert comparison.table["difference"].to_list() == [0.25]
 
 
 def test_options_at_a_shell(tmp_path: Path) -> None:
@@ -454,20 +455,21 @@ def test_options_at_a_shell(tmp_path: Path) -> None:
     qrels, run = tmp_path / "qrels.csv", tmp_path / "run.csv"
     qrels.write_text("query_id|doc_id|relevance\nq1|d1|1\n")
     run.write_text("query_id|doc_id|score\nq1|d2|0,75\nq1|d1|0,5\n")
-    said = ["--csv-separator", "|", "--decimal", ","]
-    asked = ("eval", qrels, run, "-m", "RR", "--format", "json")
-    assert json.loads(at_a_shell(*asked, *said).stdout)["runs"]["run"]["RR"] == 0.5
+    texts = ["--csv-separator", "|", "--decimal", ","]
+    words = ("eval", qrels, run, "-m", "RR", "--format", "json")
+    assert json.loads(at_a_shell(*words, *texts).stdout)["runs"]["run"]["RR"] == 0.5
 
     plain, lines = tmp_path / "qrels.txt", tmp_path / "run.txt"
     plain.write_text("q1 0 d1 1\n")
     lines.write_text("q1 Q0 d1 1 0.5 t\n")
-    told = at_a_shell("eval", plain, lines, "-m", "RR", *said, code=2).stderr
+    stderr = at_a_shell("eval", plain, lines, "-m", "RR", *texts, code=2).stderr
     assert (
-        "no CSV file was read that --csv-separator and --decimal could apply to" in told
+        "no CSV file was read that --csv-separator and --decimal could apply to"
+        in stderr
     )
     assert (
         "--csv-separator 'ab' is not a separator"
-        in at_a_shell(*asked, "--csv-separator", "ab", code=2).stderr
+        in at_a_shell(*words, "--csv-separator", "ab", code=2).stderr
     )
 
 
@@ -490,30 +492,34 @@ def test_options_in_python(tmp_path: Path) -> None:
     """Every function that reads tables takes them."""
     run = tmp_path / "run.csv"
     run.write_text("query_id|doc_id|score|relevance\nq1|d2|0,75|0\nq1|d1|0,5|1\n")
-    said: Any = {"csv_separator": "|", "decimal": ","}
-    assert rankstone.evaluate(run, run, "RR", **said).to_dict() == {"run": {"RR": 0.5}}
-    assert rankstone.Prepared(run, "RR", **said).evaluate(run).to_dict() == {
+    texts: Any = {"csv_separator": "|", "decimal": ","}
+    assert rankstone.evaluate(run, run, "RR", **texts).to_dict() == {"run": {"RR": 0.5}}
+    assert rankstone.Prepared(run, "RR", **texts).evaluate(run).to_dict() == {
         "run": {"RR": 0.5}
     }
-    assert rankstone.evaluate(table=run, measures="RR", **said).to_dict() == {
+    assert rankstone.evaluate(table=run, measures="RR", **texts).to_dict() == {
         "run": {"RR": 0.5}
     }
-    assert rankstone.evaluate(run, run, "RR", memory="1GB", **said).to_dict() == {
+    assert rankstone.evaluate(run, run, "RR", memory="1GB", **texts).to_dict() == {
         "run": {"RR": 0.5}
     }
-    assert rankstone.curve(run, run, "RR", k=[1, 2], **said).mean()[
+    assert rankstone.curve(run, run, "RR", k=[1, 2], **texts).mean()[
         "mean"
     ].to_list() == [0.0, 0.5]
-    assert rankstone.bounds(run, run, "RR", **said).mean()["value"].to_list() == [0.5]
-    assert rankstone.baseline(run, run, "RR", **said).values["value"].to_list() == [0.5]
-    assert rankstone.beyond(run, "Coverage@1", catalogue_size=4, **said).to_dict() == {
+    assert rankstone.bounds(run, run, "RR", **texts).mean()["value"].to_list() == [0.5]
+    assert rankstone.baseline(run, run, "RR", **texts).values["value"].to_list() == [
+        0.5
+    ]
+    assert rankstone.beyond(run, "Coverage@1", catalogue_size=4, **texts).to_dict() == {
         "run": {"Coverage@1": 0.25}
     }
-    assert rankstone.diff(run, run, "Jaccard@1", **said).to_dict() == {"Jaccard@1": 1.0}
-    assert rankstone.qrels_from_run(run, 1, **said)["doc_id"].to_list() == ["d2"]
+    assert rankstone.diff(run, run, "Jaccard@1", **texts).to_dict() == {
+        "Jaccard@1": 1.0
+    }
+    assert rankstone.qrels_from_run(run, 1, **texts)["doc_id"].to_list() == ["d2"]
     assert not [
         f
-        for file in rankstone.check(run, run, **said).files
+        for file in rankstone.check(run, run, **texts).files
         for f in file.findings
         if f.level == "error"
     ]
@@ -526,9 +532,9 @@ def beir(folder: Path, *splits: str) -> Path:
     (folder / "qrels").mkdir(parents=True)
     for name in ("corpus.jsonl", "queries.jsonl"):
         (folder / name).write_text('{"_id": "1", "text": "x"}\n')
-    for at, split in enumerate(splits):
+    for index, split in enumerate(splits):
         (folder / "qrels" / f"{split}.tsv").write_text(
-            BEIR.replace("\t1\n", f"\t{at + 1}\n")
+            BEIR.replace("\t1\n", f"\t{index + 1}\n")
         )
     return folder
 
@@ -574,9 +580,9 @@ def test_folders_of_beir(tmp_path: Path) -> None:
     with pytest.raises(
         InputError,
         match=r"(?s)several splits.*qrels/dev\.tsv, qrels/train\.tsv.*name the file",
-    ) as told:
+    ) as raised:
         read_judgments(several)
-    assert told.value.fix == f"name the file: {several}/qrels/dev.tsv"
+    assert raised.value.fix == f"name the file: {several}/qrels/dev.tsv"
 
 
 def test_guesses_about_logs(tmp_path: Path) -> None:
@@ -586,29 +592,29 @@ def test_guesses_about_logs(tmp_path: Path) -> None:
     head = (*names.split(), "target_propensity")
     rows = [
         (
-            f"u{at}",
+            f"u{index}",
             "2026-01-05",
-            f"q{at % 2}",
-            f"d{at % 3}",
-            at,
+            f"q{index % 2}",
+            f"d{index % 3}",
+            index,
             1,
-            at % 2,
-            "ab"[at // 4],
-            at % 2,
+            index % 2,
+            "ab"[index // 4],
+            index % 2,
             0.5,
             0.25,
         )
-        for at in range(8)
+        for index in range(8)
     ]
     log.write_bytes(german([head, *rows]))
-    told = "read as: separator ';', decimal comma"
-    for found in (
+    text = "read as: separator ';', decimal comma"
+    for retention in (
         behaviour.retention(log, "1"),
         behaviour.clicks(log),
         behaviour.counterfactual(log),
         behaviour.ab(log, by="variant"),
     ):
-        assert told in "\n".join(found.audit.lines()), found
+        assert text in "\n".join(retention.audit.lines()), retention
     assert behaviour.clicks(log).audit.to_dict()["read_as"] == [
         "separator ';'",
         "decimal comma",
@@ -622,14 +628,14 @@ def test_guesses_about_logs(tmp_path: Path) -> None:
 def test_options_for_logs(tmp_path: Path) -> None:
     """Logs and tables of features are read by the same options."""
     log = tmp_path / "log.csv"
-    said: Any = {"csv_separator": "|", "decimal": ","}
+    texts: Any = {"csv_separator": "|", "decimal": ","}
     log.write_text(
         "user_id|time|note\nu1|2026-01-05|a\nu1|2026-01-12|b\nu2|2026-01-12|c\n"
     )
-    found = behaviour.retention(log, "1,7", **said)
-    assert found.cohorts.filter(at="7")["retained"].sum() == 1
+    retention = behaviour.retention(log, "1,7", **texts)
+    assert retention.cohorts.filter(at="7")["retained"].sum() == 1
     documents = tmp_path / "documents.csv"
     documents.write_text("query_id|doc_id|relevance|length\nq1|d1|1|0,5\nq1|d2|0|2\n")
-    data = ltr.read(documents, **said)
+    data = ltr.read(documents, **texts)
     assert list(data.features) == ["length"]
     assert np.asarray(data.X)[:, 0].tolist() == [0.5, 2.0]

@@ -197,15 +197,15 @@ def test_commands_refuse_such_files(tmp_path: Path, words: str) -> None:
 
     done = command(*words.format(qrels, run).split(), code=None)
 
-    said = done.stdout + done.stderr
+    message = done.stdout + done.stderr
     assert done.returncode
-    assert f"r.run:{MANY + 1}" in said
-    assert "rank, score and tag do not fit" in said
-    assert "--run-column" not in said
+    assert f"r.run:{MANY + 1}" in message
+    assert "rank, score and tag do not fit" in message
+    assert "--run-column" not in message
 
 
 def test_a_tag_that_is_cut_is_no_second_run(tmp_path: Path) -> None:
-    """What is left of the last line is said; no fix makes a run of it."""
+    """What is left of the last line is stated; no fix makes a run of it."""
     path = stored(tmp_path, "q Q0 a 1 9 bm25\nq Q0 b 2 8 bm")
 
     with pytest.raises(BadLine, match="the last line is cut") as caught:

@@ -24,8 +24,8 @@ def value(
     qrels: Any, text: str = "alpha_nDCG@5", run: Any = None, **options: Any
 ) -> float | None:
     """Return one number."""
-    found = rankstone.evaluate(qrels, run or RUN, text, **options).to_dict()["run"]
-    return next(iter(found.values()))
+    values = rankstone.evaluate(qrels, run or RUN, text, **options).to_dict()["run"]
+    return next(iter(values.values()))
 
 
 # -- reading -------------------------------------------------------------------------------------------
@@ -94,7 +94,7 @@ def test_a_subtopic_judged_twice() -> None:
 
 
 def test_grades_below_zero() -> None:
-    """A document nobody judged for any subtopic counts as unjudged, and so does one without grades."""
+    """A document without a judgment for any subtopic counts as unjudged, and so does one without grades."""
     spam = {"q": {**NESTED["q"], "s": {"1": -2, "2": -2}}, "r": NESTED["r"]}
     run = {"q": ["s", "b", "a"], "r": ["a"]}
     scores = rankstone.evaluate(spam, run, "alpha_nDCG@5 Judged@1")
@@ -289,7 +289,7 @@ def test_ties_without_a_closed_form_are_refused() -> None:
 
 # -- propensities --------------------------------------------------------------------------------------
 def test_propensity_scored_measures() -> None:
-    """A relevant label weighs 1/p; queries are pooled unless told otherwise."""
+    """A relevant label weighs 1/p; queries are pooled by default."""
     frame = pl.DataFrame(
         {
             "query_id": ["q", "q", "q", "r"],
@@ -323,9 +323,9 @@ def test_the_propensity_of_labels() -> None:
     assert ((chance > 0) & (chance < 1)).all()
     wiki = rankstone.measures.label_propensity(np.array([3]), 1000, a=0.5, b=0.4)
     assert wiki[0] == pytest.approx(1 / (1 + (np.log(1000) - 1) * 1.4**0.5 * 3.4**-0.5))
-    for given in ([-1], [np.nan], [1, -2, 5], [3, np.inf], [np.nan, 7]):
+    for inputs in ([-1], [np.nan], [1, -2, 5], [3, np.inf], [np.nan, 7]):
         with pytest.raises(UsageError, match="negative or not a finite number"):
-            rankstone.measures.label_propensity(given, 100)
+            rankstone.measures.label_propensity(inputs, 100)
     with pytest.raises(UsageError, match="too few"):
         rankstone.measures.label_propensity([1], 2)
     with pytest.raises(UsageError, match="above 0"):

@@ -11,6 +11,11 @@ TESTS = Path(__file__).parents[1]
 ASSERTING = {"raises", "warns", "fail"}
 #: folders that `make test` does not even collect
 APART = ("parity", "hooks")
+#: words that say nothing about what a name holds
+NO_NOUNS = {"found", "given"}
+DIALECT = re.compile(
+    r"(?<![A-Za-z])(told|asked|said|nobody)(?![A-Za-z])", re.IGNORECASE
+)
 
 
 @cache
@@ -39,7 +44,7 @@ def asserts(function: ast.AST) -> bool:
 
 
 def test_every_test_asserts() -> None:
-    """By itself, or through a helper of the tests that does; "it runs" is said by an assertion, too."""
+    """By itself, or through a helper of the tests that does; "it runs" is stated by an assertion, too."""
     functions = [
         (path, node) for path, node in nodes() if isinstance(node, ast.FunctionDef)
     ]
@@ -56,6 +61,51 @@ def test_every_test_asserts() -> None:
     ]
     assert len(tests) > 1000
     assert not [f"{path.name}: {node.name}" for path, node in idle]
+
+
+def names_bound(node: ast.AST) -> list[str]:
+    """Return the names that a node binds: of variables, attributes, parameters, functions and classes."""
+    match node:
+        case (
+            ast.Name(id=name, ctx=ast.Store())
+            | ast.Attribute(attr=name, ctx=ast.Store())
+            | ast.arg(arg=name)
+            | ast.FunctionDef(name=name)
+            | ast.ClassDef(name=name)
+            | ast.ExceptHandler(name=str(name))
+        ):
+            return [name]
+    return []
+
+
+def test_names_are_nouns_of_the_field() -> None:
+    """A name says what it holds: no ``told``, ``asked``, ``said``, ``nobody``, ``found``, ``given``."""
+    vague = [
+        f"{path.name}:{getattr(node, 'lineno', 0)}: {name}"
+        for path, node in nodes()
+        for name in names_bound(node)
+        if name in NO_NOUNS or DIALECT.search(name)
+    ]
+
+    assert not vague
+
+
+def test_docstrings_are_plain() -> None:
+    """The words that names avoid are not in docstrings, either, unless they are quoted as code."""
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    texts = [
+        (path, node, ast.get_docstring(node) or "")
+        for path, node in nodes()
+        if isinstance(node, documented)
+    ]
+    dialect = [
+        f"{path.name}:{getattr(node, 'lineno', 1)}: {text.splitlines()[0]}"
+        for path, node, text in texts
+        if DIALECT.search(re.sub(r"``.*?``", "", text))
+    ]
+
+    assert len(texts) > 5000
+    assert not dialect
 
 
 def test_no_private_part_of_the_command_line_is_used() -> None:

@@ -96,7 +96,7 @@ def test_it_agrees_with_evaluate() -> None:
         }
 
 
-def test_thresholds_that_print_alike_are_told_apart() -> None:
+def test_thresholds_that_print_alike_are_distinguished() -> None:
     """Grades that differ in the seventh digit are different thresholds."""
     qrels = {"q": {"a": 1_000_001, "b": 1_000_002, "c": 1_000_003}}
     values = thresholds(qrels, {"q": ["a", "b", "c"]}, "AP").values
@@ -139,8 +139,8 @@ def test_values_have_intervals() -> None:
         "low", "high"
     ).row(0)
     assert (study.values["low"] < study.values["value"]).all()
-    one = thresholds(SEVEN, SHOWN, "AP").values
-    assert (one["high"] - one["low"] > 0.9).all()
+    values = thresholds(SEVEN, SHOWN, "AP").values
+    assert (values["high"] - values["low"] > 0.9).all()
     assert study.report()["intervals"] == {
         "interval": "auto",
         "confidence": 0.9,
@@ -167,15 +167,15 @@ def test_where_runs_change_places() -> None:
 
 
 def test_a_measure_with_a_threshold_has_none_to_vary() -> None:
-    """What was asked for is not silently replaced, and NaN is no threshold."""
+    """What was requested is not silently replaced, and NaN is no threshold."""
     with pytest.raises(BadParameter, match=r"AP\(rel=2\) already has a threshold"):
         thresholds(SEVEN, SHOWN, "AP(rel=2)")
     with pytest.raises(BadParameter, match="rel=nan is not a threshold"):
         thresholds(SEVEN, SHOWN, "AP", levels=[float("nan")])
 
 
-def test_one_run_swaps_places_with_nobody() -> None:
-    """The order of runs is said of two and more."""
+def test_one_run_swaps_places_with_none() -> None:
+    """The order of runs needs two and more."""
     judged = {"q": {"a": 2, "b": 1}, "p": {"a": 1}}
     runs = {"r": {"q": ["a", "b"], "p": ["a"]}, "s": {"q": ["b", "a"], "p": ["a"]}}
     assert "swap places" in rankstone.thresholds(judged, runs, "RR").text()

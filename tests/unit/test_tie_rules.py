@@ -68,7 +68,7 @@ def test_every_rule_is_of_one_kind(word: str) -> None:
 
 
 def test_no_room_compares_words_of_rules() -> None:
-    """What a rule means is asked of the table: ``ties`` is compared with no word, and no list names rules."""
+    """What a rule means is read from the table: ``ties`` is compared with no word, and no list names rules."""
     words = {word for word in TIES if "_" in word}
     wrong = []
     for path in PACKAGE.rglob("*.py"):

@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 
 
 def sdk(
-    at: int,
+    position: int,
     kind: str,
     trace: str,
     attributes: dict[str, Any],
     parent: str | None = None,
 ) -> dict[str, Any]:
     """Return a span as the SDK of OpenTelemetry prints it; it takes ``at`` milliseconds."""
-    begin = f"2026-11-23T01:00:{at:02}.000000Z"
+    begin = f"2026-11-23T01:00:{position:02}.000000Z"
     return {
         "name": kind.lower(),
-        "context": {"trace_id": trace, "span_id": f"{trace}-{at}"},
+        "context": {"trace_id": trace, "span_id": f"{trace}-{position}"},
         "parent_id": parent,
         "start_time": begin,
-        "end_time": begin.replace(".000", f".{at:03}"),
+        "end_time": begin.replace(".000", f".{position:03}"),
         "attributes": {"openinference.span.kind": kind, **attributes},
     }
 
@@ -40,16 +40,16 @@ def documents(
     *ids: str, under: str = "retrieval.documents", scores: bool = True
 ) -> dict[str, Any]:
     """Return attributes of documents, the first one best; with ten or more their names sort badly."""
-    found: dict[str, Any] = {}
-    for at, one in enumerate(ids):
-        found[f"{under}.{at}.document.id"] = one
-        found[f"{under}.{at}.document.content"] = f"text of {one}"
-        found[f"{under}.{at}.document.metadata"] = json.dumps(
-            {"source": one.partition("#")[0]}
+    values: dict[str, Any] = {}
+    for index, item in enumerate(ids):
+        values[f"{under}.{index}.document.id"] = item
+        values[f"{under}.{index}.document.content"] = f"text of {item}"
+        values[f"{under}.{index}.document.metadata"] = json.dumps(
+            {"source": item.partition("#")[0]}
         )
         if scores:
-            found[f"{under}.{at}.document.score"] = float(len(ids) - at)
-    return found
+            values[f"{under}.{index}.document.score"] = float(len(ids) - index)
+    return values
 
 
 ABOUT = {"session.id": "s1", "metadata": json.dumps({"query_id": "q1"})}
@@ -64,13 +64,13 @@ def rows(
 
 def test_a_retriever() -> None:
     """Twelve documents in their order, not that of their names; the question, the session and the time."""
-    ids = [f"d{at}" for at in range(12)]
+    ids = [f"d{index}" for index in range(12)]
     span = sdk(
         7, "RETRIEVER", "t1", {**ABOUT, "input.value": "why?", **documents(*ids)}
     )
     frame, note = trace_frame([sdk(1, "LLM", "t1", {}), span], "trace")
     assert frame["doc_id"].to_list() == [ids]
-    assert frame["score"].to_list() == [[float(12 - at) for at in range(12)]]
+    assert frame["score"].to_list() == [[float(12 - index) for index in range(12)]]
     assert frame.select("query_id", "question", "session").rows() == [
         ("q1", "why?", "s1")
     ]
@@ -150,16 +150,16 @@ def test_ids_that_are_only_in_the_output() -> None:
 
 def test_genai_attributes() -> None:
     """A list in JSON, of which only objects are documents; without a query the trace is its own."""
-    given = [{"id": "a", "score": 2.0, "content": "1"}, "2", {"id": "b", "score": 1}]
+    inputs = [{"id": "a", "score": 2.0, "content": "1"}, "2", {"id": "b", "score": 1}]
     attributes = {
         "gen_ai.operation.name": "retrieval",
         "gen_ai.conversation.id": "s2",
-        "gen_ai.retrieval.documents": json.dumps(given),
+        "gen_ai.retrieval.documents": json.dumps(inputs),
     }
     span = sdk(2, "", "t9", attributes)
     question = sdk(2, "", "t8", {**attributes, "gen_ai.retrieval.query.text": "where?"})
-    found = rows([question, span], "query_id", "session", "doc_id")
-    assert found == [("where?", "s2", ["a", "b"]), ("t9", "s2", ["a", "b"])]
+    result = rows([question, span], "query_id", "session", "doc_id")
+    assert result == [("where?", "s2", ["a", "b"]), ("t9", "s2", ["a", "b"])]
 
 
 def test_otlp_is_the_same() -> None:
@@ -182,9 +182,9 @@ def test_otlp_is_the_same() -> None:
     }
     otlp = {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}
     names = ("query_id", "question", "session", "ms", "doc_id", "score")
-    (one,), (two,) = rows([otlp], *names), rows([plain], *names)
-    assert one[3] == pytest.approx(two[3])
-    assert (one[:3], one[4:]) == (two[:3], two[4:])
+    (single,), (two,) = rows([otlp], *names), rows([plain], *names)
+    assert single[3] == pytest.approx(two[3])
+    assert (single[:3], single[4:]) == (two[:3], two[4:])
 
 
 @pytest.mark.parametrize("nested", [False, True])
@@ -210,7 +210,7 @@ def test_langfuse(nested: bool) -> None:  # noqa: FBT001 - as parametrize hands 
         "metadata": {"query_id": "q1"},
         "observations": [observation],
     }
-    found = rows(
+    result = rows(
         [trace if nested else observation],
         "query_id",
         "question",
@@ -218,7 +218,7 @@ def test_langfuse(nested: bool) -> None:  # noqa: FBT001 - as parametrize hands 
         "score",
         "text",
     )
-    assert found == [("q1", "why?", ["a", "b"], [0.5, 0.25], ["1", "2"])]
+    assert result == [("q1", "why?", ["a", "b"], [0.5, 0.25], ["1", "2"])]
 
 
 def test_files_are_read_as_they_are(tmp_path: Path) -> None:
@@ -228,15 +228,15 @@ def test_files_are_read_as_they_are(tmp_path: Path) -> None:
         sdk(3, "RETRIEVER", "t2", {"metadata": json.dumps({"query_id": "q2"})}),
     ]
     (tmp_path / "spans.jsonl").write_text(
-        "".join(json.dumps(one) + "\n" for one in spans), encoding="utf-8"
+        "".join(json.dumps(span) + "\n" for span in spans), encoding="utf-8"
     )
     (tmp_path / "spans.json").write_text(json.dumps(spans), encoding="utf-8")
     qrels = {"q1": {"a": 1}, "q2": {"a": 1}}
     for name in ("spans.jsonl", "spans.json"):
-        found = rankstone.evaluate(
+        scores = rankstone.evaluate(
             qrels, tmp_path / name, "RR Cost(column=ms, per=query)"
         )
-        assert list(found.to_dict().values()) == [
+        assert list(scores.to_dict().values()) == [
             {"RR": 0.25, "Cost(column=ms, per=query)": pytest.approx(2)}
         ]
     audit = rankstone.evaluate(qrels, tmp_path / "spans.jsonl", "RR").audit
@@ -275,12 +275,12 @@ REAL = {
 def test_real_traces(name: str) -> None:
     """Published instrumentations of three frameworks, each read as it is."""
     folder = data("rag-traces")
-    found = rankstone.evaluate(folder / "qrels.txt", folder / name, "RR NumRet")
-    lists = found.per_query.filter(measure="NumRet")["value"]
+    scores = rankstone.evaluate(folder / "qrels.txt", folder / name, "RR NumRet")
+    lists = scores.per_query.filter(measure="NumRet")["value"]
     assert lists.len() == 11
     assert set(lists) == {REAL[name]}
     if name.startswith("haystack"):
-        value = found.mean().filter(measure="RR")["value"][0]
+        value = scores.mean().filter(measure="RR")["value"][0]
         by_hand = _reranked(
             pl.read_csv(folder / "qrels.txt", separator=" ", has_header=False),
             folder / name,
@@ -319,10 +319,10 @@ def _reranked(qrels: pl.DataFrame, path: Path) -> float:
     ],
 )
 def test_a_damaged_span_is_named(tmp_path: Path, damage: dict[str, Any]) -> None:
-    spans = [sdk(at, "RETRIEVER", "t", documents("a")) for at in (1, 2)]
+    spans = [sdk(position, "RETRIEVER", "t", documents("a")) for position in (1, 2)]
     path = tmp_path / "spans.jsonl"
     path.write_text(
-        "".join(json.dumps(one) + "\n" for one in (spans[0], {**spans[1], **damage}))
+        "".join(json.dumps(case) + "\n" for case in (spans[0], {**spans[1], **damage}))
     )
     with pytest.raises(InputError, match="this span is damaged") as caught:
         rankstone.evaluate({"t": {"a": 1}}, str(path), "RR")
@@ -331,7 +331,8 @@ def test_a_damaged_span_is_named(tmp_path: Path, damage: dict[str, Any]) -> None
 
 def test_parents_in_a_circle_end() -> None:
     chain = [
-        sdk(at, "CHAIN", "t", {}, f"t-{parent}") for at, parent in ((1, 2), (2, 1))
+        sdk(count, "CHAIN", "t", {}, f"t-{parent}")
+        for count, parent in ((1, 2), (2, 1))
     ]
     span = sdk(3, "RETRIEVER", "t", documents("a"), "t-1")
     assert rows([*chain, span], "doc_id") == [(["a"],)]

@@ -45,13 +45,13 @@ def test_conventions(library: str) -> None:
         "relevance": labels,
     }
 
-    told = Scoring(GRADED[library], convention=library)(scores, labels, sizes=sizes)
+    message = Scoring(GRADED[library], convention=library)(scores, labels, sizes=sizes)
 
     expected = rankstone.evaluate(
         table=pl.DataFrame(table), measures=GRADED[library], convention=library
     ).to_dict()["run"]
-    assert told == pytest.approx(expected, abs=1e-12)
-    assert list(told) == GRADED[library].split()
+    assert message == pytest.approx(expected, abs=1e-12)
+    assert list(message) == GRADED[library].split()
 
 
 def test_our_rules() -> None:
@@ -100,7 +100,7 @@ def test_weights() -> None:
 
 
 @each(
-    ("measures", "how", "given", "told"),
+    ("measures", "how", "options", "message"),
     [
         (
             "ndcg@3",
@@ -147,15 +147,15 @@ def test_weights() -> None:
     ],
 )
 def test_mistakes(
-    measures: str, how: dict[str, Any], given: dict[str, Any], told: str
+    measures: str, how: dict[str, Any], options: dict[str, Any], message: str
 ) -> None:
-    """What cannot be asked is told when a hook is made, what does not fit when it is seen."""
+    """A question without an answer is refused when a hook is made, what does not fit when it is seen."""
     data: dict[str, Any] = {
         "scores": [0.5, 0.4],
         "labels": [0, 1],
         "sizes": [2],
-    } | given
-    with pytest.raises((InputError, UsageError), match=told):
+    } | options
+    with pytest.raises((InputError, UsageError), match=message):
         Scoring(measures, **how)(data.pop("scores"), data.pop("labels"), **data)
 
 

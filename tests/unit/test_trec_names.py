@@ -69,19 +69,19 @@ def test_spellings(text: str, ours: str) -> None:
 )
 def test_no_parameter_is_swallowed(name: str, suffix: str) -> None:
     """What follows a name has an effect, or is refused; a fix that is offered works, cutoff and all."""
-    given = suffix[1:].split(",")
+    parts = suffix[1:].split(",")
     try:
         measures = parse_measures(name + suffix)
     except UsageError as error:
         if fix := re.fullmatch(r"write (\S+)", str(error.fix)):
             written = parse_measure(fix[1])
-            assert written.k in (None, int(given[0]) if suffix[1:] == "10" else None)
+            assert written.k in (None, int(parts[0]) if suffix[1:] == "10" else None)
             assert (
                 written.k is not None or suffix[1:] != "10" or not written.takes_cutoff
             )
         return
     if TREC[name].values in ("cutoffs", "shares"):
-        assert len(measures) == len(given)
+        assert len(measures) == len(parts)
     texts = [str(measure) for measure in measures]
     if (
         name == "rbp_resid" and "p" not in suffix
@@ -94,8 +94,8 @@ def test_no_parameter_is_swallowed(name: str, suffix: str) -> None:
     roots = {
         math.sqrt(number) for number in map(float, re.findall(r"[\d.]+", suffix[1:]))
     }
-    asked = {float(number) for number in re.findall(r"[\d.]+", suffix[1:])}
-    assert asked <= numbers or roots <= numbers
+    requested = {float(number) for number in re.findall(r"[\d.]+", suffix[1:])}
+    assert requested <= numbers or roots <= numbers
 
 
 @pytest.mark.parametrize(
@@ -117,10 +117,10 @@ def test_cutoffs_that_trec_eval_ignores(text: str) -> None:
 @pytest.mark.parametrize("nickname", list(NICKNAMES))
 def test_nicknames(nickname: str) -> None:
     """A nickname stands for all of its measures that are numbers."""
-    found = parse_measures(nickname)
+    measures = parse_measures(nickname)
 
-    assert found[0] == parse_measure("NumQ")
-    assert len(found) >= len(
+    assert measures[0] == parse_measure("NumQ")
+    assert len(measures) >= len(
         [name for name in NICKNAMES[nickname] if name not in ("runid", "relstring")]
     )
 

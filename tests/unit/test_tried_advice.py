@@ -24,8 +24,8 @@ def test_one_line_for_all_tables(tmp_path: Path) -> None:
     (tmp_path / "q.csv").write_text("user,item,rating\nu,d1,1\nu,d2,0\n")
     (tmp_path / "r.csv").write_text("uid,iid,rating\nu,d2,9\nu,d1,3\n")
     line = ["eval", "q.csv", "r.csv", "-m", "RR"]
-    said = command(*line, code=3, cwd=tmp_path).stderr
-    option = said.partition("add --columns ")[2].split()[0]
+    stderr = command(*line, code=3, cwd=tmp_path).stderr
+    option = stderr.partition("add --columns ")[2].split()[0]
 
     assert set(option.split(",")) == {
         *("user=query_id", "item=doc_id", "rating=relevance"),
@@ -45,11 +45,11 @@ def test_no_harm_to_another_table(tmp_path: Path) -> None:
     (tmp_path / "q.csv").write_text("query_id,id,relevance\nu,d1,1\n")
     (tmp_path / "r.csv").write_text("query_id,doc_id,score,id\nu,d1,9,7\n")
     line = ["eval", "q.csv", "r.csv", "-m", "RR"]
-    said = command(*line, code=3, cwd=tmp_path).stderr
+    stderr = command(*line, code=3, cwd=tmp_path).stderr
 
-    assert "add --columns qrels.id=doc_id\n" in said
-    found = command(*line, "--columns", "qrels.id=doc_id", cwd=tmp_path)
-    assert " 1.0000" in found.stdout
+    assert "add --columns qrels.id=doc_id\n" in stderr
+    words = command(*line, "--columns", "qrels.id=doc_id", cwd=tmp_path)
+    assert " 1.0000" in words.stdout
 
 
 def test_the_next_message_is_another(tmp_path: Path) -> None:
@@ -104,16 +104,16 @@ def test_options_that_were_given_are_replaced(tmp_path: Path) -> None:
     """A second value of an option is no help: the fix says which to replace."""
     (tmp_path / "q.csv").write_text("query_id;doc_id;relevance\nu;d1;1\n")
     line = ["check", "q.csv", "--csv-separator", "|"]
-    said = command(*line, "--format", "json", code=3, cwd=tmp_path).stdout
+    stdout = command(*line, "--format", "json", code=3, cwd=tmp_path).stdout
 
     assert (
-        "instead: --csv-separator ';'" in said
-        or 'instead: --csv-separator \\";\\"' in said
+        "instead: --csv-separator ';'" in stdout
+        or 'instead: --csv-separator \\";\\"' in stdout
     )
     (tmp_path / "ms.csv").write_text("user_id,time\na,1700000000000\na,1700086400500\n")
     line = ["online", "retention", "ms.csv", "--time-unit", "s"]
-    said = command(*line, code=3, cwd=tmp_path).stderr
-    assert "instead --time-unit ms" in said
+    stderr = command(*line, code=3, cwd=tmp_path).stderr
+    assert "instead --time-unit ms" in stderr
     command(*line[:3], "--time-unit", "ms", cwd=tmp_path)
 
 

@@ -48,5 +48,7 @@ def test_mypy_accepts_a_user_script_and_refuses_slips(tmp_path: Path) -> None:
     }
     lines = wrong.read_text("utf-8").splitlines()
     assert refused == {
-        at for at, line in enumerate(lines, 1) if line.startswith("rankstone.")
+        position
+        for position, line in enumerate(lines, 1)
+        if line.startswith("rankstone.")
     }

@@ -100,21 +100,21 @@ def test_parameters_given_in_python() -> None:
 def test_a_table_of_gains_needs_no_scale() -> None:
     """Its largest gain is what unjudged documents may have."""
     text = "RBP_residual(gain={1: 0.25, 2: 0.5}, p=0.5)"
-    found = rankstone.evaluate({"q": {"a": 2}}, {"q": ["a", "u"]}, text).to_dict()[
+    value = rankstone.evaluate({"q": {"a": 2}}, {"q": ["a", "u"]}, text).to_dict()[
         "run"
     ]
 
-    assert found[text] == 0.5 * (0.5 * 0.5 + 0.5**2)
+    assert value[text] == 0.5 * (0.5 * 0.5 + 0.5**2)
 
 
 def test_an_imputed_grade_is_still_open() -> None:
     """What an imputed grade lacks to the top counts in the residual, beside the tail."""
     text = "RBP_residual(gain=linear, max_grade=4, p=0.5)"
-    found = rankstone.evaluate(
+    value = rankstone.evaluate(
         {"q": {"a": 2}}, {"q": ["a", "u"]}, text, unjudged=1
     ).to_dict()["run"]
 
-    assert found[text] == 0.5 * (0.5 * 3 / 4) + 0.5**2
+    assert value[text] == 0.5 * (0.5 * 3 / 4) + 0.5**2
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_an_imputed_grade_is_still_open() -> None:
 )
 def test_users_who_look_for_one_document(text: str, value: float) -> None:
     """The cards' examples: grades 0, 1, 2 in this order and nothing else judged."""
-    found = rankstone.evaluate(
+    scores = rankstone.evaluate(
         {"q": {"a": 0, "b": 1, "c": 2}}, {"q": ["a", "b", "c"]}, text
     )
-    assert found.to_dict()["run"][text] == value
+    assert scores.to_dict()["run"][text] == value

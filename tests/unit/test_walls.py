@@ -103,11 +103,11 @@ def test_no_circles_between_files() -> None:
     """Files do not import one another in a circle while they are being imported."""
     ours = house.modules()
     edges = {
-        (one.importer, one.imported)
-        for one in house.imports()[0]
-        if one.at_import
-        and one.imported in ours
-        and not one.importer.startswith(f"{one.imported}.")
+        (item.importer, item.imported)
+        for item in house.imports()[0]
+        if item.at_import
+        and item.imported in ours
+        and not item.importer.startswith(f"{item.imported}.")
     }
 
     assert house.circles({edge for edge in edges if edge[0] != edge[1]}) == []
@@ -117,8 +117,8 @@ def test_third_party_imports() -> None:
     """A room imports only the packages it is there for."""
     wrong = [
         (package, importer)
-        for room, found in house.imports()[1].items()
-        for package, importer in sorted(found)
+        for room, value in house.imports()[1].items()
+        for package, importer in sorted(value)
         if package not in PACKAGES.get(room, set())
         or (
             room == "integrations" and not _is_for(importer.rpartition(".")[2], package)
@@ -143,26 +143,26 @@ def test_the_command_line_uses_the_public_face() -> None:
         r"rankstone(\.(errors|_basics|tables(\.\w+)?|cli(\.\w+)*|[a-z]+))?"
     )
     wrong = [
-        one
-        for one in house.imports()[0]
-        if house.room(one.importer) == "cli" and not allowed.fullmatch(one.imported)
+        item
+        for item in house.imports()[0]
+        if house.room(item.importer) == "cli" and not allowed.fullmatch(item.imported)
     ]
 
-    assert [f"{one.importer}:{one.line} -> {one.imported}" for one in wrong] == []
+    assert [f"{item.importer}:{item.line} -> {item.imported}" for item in wrong] == []
 
 
 def test_reports_show_results() -> None:
     """``reports`` imports neither hits nor the core of measures: it shows what it is given."""
     wrong = [
-        one
-        for one in house.imports()[0]
-        if house.room(one.importer) == "reports"
+        item
+        for item in house.imports()[0]
+        if house.room(item.importer) == "reports"
         and re.match(
-            r"rankstone\.(hits|measures\.core|evaluation\.prepared)\b", one.imported
+            r"rankstone\.(hits|measures\.core|evaluation\.prepared)\b", item.imported
         )
     ]
 
-    assert [f"{one.importer}:{one.line} -> {one.imported}" for one in wrong] == []
+    assert [f"{item.importer}:{item.line} -> {item.imported}" for item in wrong] == []
 
 
 def test_the_size_of_the_house() -> None:
@@ -253,7 +253,7 @@ def test_file_names_are_unique() -> None:
 
 def test_class_names_are_unique() -> None:
     """A class is found by its name alone; see ``OWN_NAMES`` for those that share one on purpose."""
-    found = Counter(
+    counts = Counter(
         node.name
         for path in house.modules().values()
         if not OWN_NAMES & {path.stem, path.parent.name}
@@ -261,7 +261,7 @@ def test_class_names_are_unique() -> None:
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     )
 
-    assert {name for name, times in found.items() if times > 1} == {"Table"}
+    assert {name for name, times in counts.items() if times > 1} == {"Table"}
 
 
 def test_the_floor_plan_on_the_page() -> None:
@@ -320,9 +320,9 @@ def test_files_on_the_page_of_the_architecture_exist() -> None:
     ]
     named = set(re.findall(r"`([\w/]+\.py)`|`([a-z_]+/[\w/]*)`", page))
     assert [
-        one
-        for one in map("".join, named)
-        if not any(p.endswith(f"/{one}".rstrip("/")) for p in paths)
+        item
+        for item in map("".join, named)
+        if not any(p.endswith(f"/{item}".rstrip("/")) for p in paths)
     ] == []
 
 
@@ -346,10 +346,10 @@ def test_functions_are_not_hidden_by_modules() -> None:
     for name, path in house.modules().items():
         if path.stem == "__init__":
             package = importlib.import_module(name)
-            beneath = {one.stem for one in path.parent.iterdir()} - {"__init__"}
+            beneath = {item.stem for item in path.parent.iterdir()} - {"__init__"}
             hidden += [
-                f"{name}.{one}"
-                for one in beneath & set(getattr(package, "__all__", ()))
+                f"{name}.{item}"
+                for item in beneath & set(getattr(package, "__all__", ()))
             ]
 
     assert hidden == []

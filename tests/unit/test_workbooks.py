@@ -51,7 +51,8 @@ def workbook(**sheets: list[tuple[Any, ...]]) -> bytes:
         'ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/>'
     )
     tabs = "".join(
-        f'<sheet name="{name}" sheetId="{at}" r:id="r{at}"/>' for at, name in names
+        f'<sheet name="{name}" sheetId="{index}" r:id="r{index}"/>'
+        for index, name in names
     )
     parts = {
         "[Content_Types].xml": f'<Types xmlns="{_PACKAGE}/content-types">{kinds}</Types>',
@@ -60,12 +61,15 @@ def workbook(**sheets: list[tuple[Any, ...]]) -> bytes:
             f'<workbook xmlns="{_MAIN}" xmlns:r="{_DOCUMENT}"><sheets>{tabs}</sheets></workbook>'
         ),
         "xl/_rels/workbook.xml.rels": _related(
-            {str(at): ("worksheet", f"worksheets/sheet{at}.xml") for at, _ in names}
+            {
+                str(index): ("worksheet", f"worksheets/sheet{index}.xml")
+                for index, _ in names
+            }
         ),
     }
-    for at, rows in enumerate(sheets.values(), 1):
+    for position, rows in enumerate(sheets.values(), 1):
         cells = "".join(f"<row>{''.join(map(_cell, row))}</row>" for row in rows)
-        parts[f"xl/worksheets/sheet{at}.xml"] = (
+        parts[f"xl/worksheets/sheet{position}.xml"] = (
             f'<worksheet xmlns="{_MAIN}"><sheetData>{cells}</sheetData></worksheet>'
         )
     content = BytesIO()
@@ -77,8 +81,8 @@ def workbook(**sheets: list[tuple[Any, ...]]) -> bytes:
 
 def _related(to: dict[str, tuple[str, str]]) -> str:
     each = "".join(
-        f'<Relationship Id="r{at}" Type="{_DOCUMENT}/{kind}" Target="{target}"/>'
-        for at, (kind, target) in to.items()
+        f'<Relationship Id="r{position}" Type="{_DOCUMENT}/{kind}" Target="{target}"/>'
+        for position, (kind, target) in to.items()
     )
     return f'<Relationships xmlns="{_PACKAGE}/relationships">{each}</Relationships>'
 
@@ -102,10 +106,10 @@ def test_without_fastexcel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         path = write(tmp_path / name, Run=RUN)
         with pytest.raises(
             MissingExtra, match="is an Excel workbook, but fastexcel"
-        ) as told:
+        ) as raised:
             read_run(path)
         assert (
-            told.value.fix
+            raised.value.fix
             == 'pip install "rankstone[excel]", or save the sheet as “CSV UTF-8” in Excel'
         )
         with pytest.raises(MissingExtra, match="is an Excel workbook"):
@@ -124,7 +128,7 @@ def test_other_archives_are_no_workbooks(tmp_path: Path) -> None:
 
 
 def test_workbooks_are_read(tmp_path: Path) -> None:
-    """Numbers are numbers, whole ones ids; the sheet is told where there are several."""
+    """Numbers are numbers, whole ones ids; the sheet is reported where there are several."""
     pytest.importorskip("fastexcel")
     qrels = write(tmp_path / "qrels.xlsx", Judged=JUDGED)
     run = write(tmp_path / "run.xlsx", Run=RUN, Notes=[("what",), ("nothing",)])
@@ -206,20 +210,20 @@ def sheet(cells: str, shared: str | None = None) -> bytes:
 def table(prefix: str = "", quote: str = '"', space: str = "") -> str:
     """Return the rows of a run whose cells have references, as some program might write them."""
     rows = ""
-    for at, row in enumerate(RUN, 1):
+    for position, row in enumerate(RUN, 1):
         cells = ""
         for column, value in zip("ABC", row, strict=True):
-            reference = f"r{space}={space}{quote}{column}{at}{quote}"
+            reference = f"r{space}={space}{quote}{column}{position}{quote}"
             kind, inside = "", f"<{prefix}v>{value}</{prefix}v>"
             if isinstance(value, str):
                 kind = f" t{space}={space}{quote}inlineStr{quote}"
                 inside = f"<{prefix}is><{prefix}t>{value}</{prefix}t></{prefix}is>"
             cells += f"<{prefix}c {reference}{kind}>{inside}</{prefix}c>"
-        rows += f"<{prefix}row r{space}={space}{quote}{at}{quote}>{cells}</{prefix}row>"
+        rows += f"<{prefix}row r{space}={space}{quote}{position}{quote}>{cells}</{prefix}row>"
     return rows
 
 
-#: what makes a small file large in memory → rows of the sheet, shared texts, what is said of it
+#: what makes a small file large in memory → rows of the sheet, shared texts, what is stated of it
 BOMBS: dict[str, tuple[str, str | None, str]] = {
     "a cell in the last corner": (
         f'{table()}<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>', None,
@@ -273,14 +277,14 @@ def test_small_files_that_are_large_in_memory(
     """They are refused before a reader holds them, also as what comes through a pipe."""
     pytest.importorskip("fastexcel")
     monkeypatch.setattr(workbook_limits, "_PLENTY", 1 << 24)
-    rows, shared, said = BOMBS[name]
+    rows, shared, message = BOMBS[name]
     path = tmp_path / "bomb.xlsx"
     path.write_bytes(sheet(rows, shared))
     assert path.stat().st_size < 1_500_000
-    with pytest.raises(InputError, match=f"bomb\\.xlsx: .*{said}") as error:
+    with pytest.raises(InputError, match=f"bomb\\.xlsx: .*{message}") as error:
         read_run(path)
     assert "delete what is beside and below the table" in str(error.value)
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         check_workbook(path.read_bytes(), "standard input")
 
 
@@ -308,14 +312,19 @@ def test_workbooks_of_other_programs_are_read(tmp_path: Path) -> None:
         "quotes": table(quote="'"),
         "blanks": table(space=" "),
         "styled": table().replace("</row>", f"{styled}</row>", 1)
-        + "".join(f'<row r="{at}"><c r="A{at}" s="1"/></row>' for at in range(5, 9000)),
+        + "".join(
+            f'<row r="{index}"><c r="A{index}" s="1"/></row>'
+            for index in range(5, 9000)
+        ),
     }
     for name, rows in texts.items():
         path = tmp_path / f"{name}.xlsx"
         path.write_bytes(sheet(rows))
         scores = rankstone.evaluate({7: ["d1"]}, {"a": path}, "RR")
         assert scores.to_dict() == expected.to_dict(), name
-    words = {word: at for at, word in enumerate(("query_id", "doc_id", "score", "d1"))}
+    words = {
+        word: index for index, word in enumerate(("query_id", "doc_id", "score", "d1"))
+    }
     cells = [("query_id", "doc_id", "score"), (7, "d1", 1)]
     rows = ""
     for row in cells:
@@ -440,10 +449,10 @@ def test_archives_without_what_workbooks_have(tmp_path: Path) -> None:
             archive.writestr("xl/more", "")
         content = bytearray(path.read_bytes())
         for header, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
-            at = content.find(header)
-            while lacking == "encrypted" and at >= 0:
-                content[at + place] |= 1
-                at = content.find(header, at + 4)
+            position = content.find(header)
+            while lacking == "encrypted" and position >= 0:
+                content[position + place] |= 1
+                position = content.find(header, position + 4)
         if lacking == "of another version":
             content[content.find(b"PK\x01\x02") + 6] = 232
         if lacking == "damaged":

@@ -89,7 +89,7 @@ def test_what_the_killed_left_is_cleared_and_what_the_living_write_is_not(
     "sink", ["sink_parquet", "sink_csv", "sink_ndjson", "sink_ipc"]
 )
 def test_writers_keep_the_file_that_is_locked(tmp_path: Path, sink: str) -> None:
-    """What writes a table fills the file it was given: one in its place would be held by nobody."""
+    """What writes a table fills the file it was given: one in its place would be held by no process."""
     with atomic(tmp_path / "rows") as unfinished:
         before = unfinished.stat().st_ino
         getattr(pl.LazyFrame({"a": range(1_000_000)}), sink)(unfinished)

@@ -47,17 +47,17 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
         torch.zeros(len(lists), longest),
         torch.full((len(lists), longest), -1.0),
     )
-    for at, (query, listed) in enumerate(lists):
-        scores[at, : len(listed)] = torch.tensor([score for _, score in listed])
-        labels[at, : len(listed)] = torch.tensor(
+    for index, (query, listed) in enumerate(lists):
+        scores[index, : len(listed)] = torch.tensor([score for _, score in listed])
+        labels[index, : len(listed)] = torch.tensor(
             [case["qrels"].get(query, {}).get(d, 0.0) for d, _ in listed]
         )
-    found: dict[str, Any] = {}
+    numbers: dict[str, Any] = {}
     for measure in measures:
         name, _, k = measure.partition("_")
         values = getattr(metrics, name)(scores, labels, ats=[int(k)] if k else None)
-        found[measure] = float(values.mean())
-    return found
+        numbers[measure] = float(values.mean())
+    return numbers
 
 
 def differs(case: dict[str, Any], measure: str) -> str | None:

@@ -33,16 +33,16 @@ def cases(seed: int, count: int, traits: Any) -> list[dict[str, Any]]:
     from tests.live import worlds
 
     drawn = worlds.cases(seed, count, traits)
-    for at, case in enumerate(drawn):
+    for index, case in enumerate(drawn):
         for query, judged in case["qrels"].items():
             if judged and max(judged.values()) < 0:
                 judged[next(iter(judged))] = 0.0
-            if at % 2:
+            if index % 2:
                 case["qrels"][query] = {
                     f"{query}-{doc}": grade for doc, grade in judged.items()
                 }
         for query, listed in case["run"].items():
-            if at % 2:
+            if index % 2:
                 case["run"][query] = [
                     [f"{query}-{doc}", score] for doc, score in listed
                 ]
@@ -54,7 +54,7 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     import copy
 
     evaluation = _loaded()
-    k, found = case["k"], {}
+    k, values = case["k"], {}
     qrels = {
         q: {doc: _whole(grade) for doc, grade in judged.items()}
         for q, judged in case["qrels"].items()
@@ -69,18 +69,20 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
         custom = calls.get(measure.partition("@")[0])
         try:
             if custom:
-                told = evaluation.evaluate_custom(
+                result = evaluation.evaluate_custom(
                     qrels, copy.deepcopy(run), [k], custom
                 )
             else:
                 four = evaluation.evaluate(
                     qrels, copy.deepcopy(run), [k], ignore_identical_ids=not settings
                 )
-                told = {name: value for table in four for name, value in table.items()}
-            found[measure] = float(told[name])
+                result = {
+                    name: value for table in four for name, value in table.items()
+                }
+            values[measure] = float(result[name])
         except (KeyError, TypeError, ZeroDivisionError) as error:
-            found[measure] = {"error": type(error).__name__}
-    return found
+            values[measure] = {"error": type(error).__name__}
+    return values
 
 
 def _whole(grade: float) -> float:

@@ -67,10 +67,10 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
 
     rows = [(q, d, s) for q, listed in case["run"].items() for d, s in listed]
     labels = [case["qrels"].get(q, {}).get(d, 0.0) for q, d, _ in rows]
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for measure in measures:
         try:
-            found[measure] = eval_metric(
+            values[measure] = eval_metric(
                 labels,
                 [s for _, _, s in rows],
                 measure,
@@ -78,5 +78,5 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
                 thread_count=1,
             )[0]
         except CatBoostError as error:
-            found[measure] = {"error": str(error)}
-    return found
+            values[measure] = {"error": str(error)}
+    return values

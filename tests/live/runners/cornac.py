@@ -41,27 +41,27 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
         ]
         items = np.array([number[doc] for doc, _ in listed], dtype=int)
         scores = np.array([score for _, score in listed])
-        given = {
+        options = {
             "gt_pos": np.array(liked),
             "pd_rank": items,
             "item_indices": items,
             "pd_scores": scores,
         }
-        lists.append(given)
-        users += [given] if liked else []
-    found: dict[str, Any] = {}
+        lists.append(options)
+        users += [options] if liked else []
+    values: dict[str, Any] = {}
     for measure in measures:
         name, k = re.fullmatch(r"(\w+)(?:@(-?\d+))?(?:\[\w+\])?", measure).groups()  # type: ignore[union-attr]
         met = lists if measure.endswith("[compute]") else users
         kind = getattr(ranking, {"F1": "FMeasure"}.get(name, name))
         metric = kind(k=int(k)) if k else kind()
         try:
-            found[measure] = float(
+            values[measure] = float(
                 sum(metric.compute(**user) for user in met) / len(met)
             )
         except (ValueError, ZeroDivisionError) as error:
-            found[measure] = {"error": repr(error)}
-    return found
+            values[measure] = {"error": repr(error)}
+    return values
 
 
 def _numbered(case: dict[str, Any]) -> dict[str, int]:
@@ -71,4 +71,4 @@ def _numbered(case: dict[str, Any]) -> dict[str, int]:
         *(doc for docs in judged for doc in docs),
         *(doc for docs in listed for doc, _ in docs),
     ]
-    return {doc: at for at, doc in enumerate(dict.fromkeys(items))}
+    return {doc: index for index, doc in enumerate(dict.fromkeys(items))}

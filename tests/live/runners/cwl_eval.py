@@ -64,30 +64,32 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
         for doc, _ in listed:
             maker.add(doc, "_")
         rankings.append(maker.get_ranking())
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     by_metric: dict[str, list[str]] = {}
     for measure in measures:
         name, _, column = measure.rstrip("]").partition("[")
         by_metric.setdefault(name, []).append(column)
     for name, columns in by_metric.items():
         kind, _, inside = name.rstrip(")").partition("(")
-        given = [float(x) if "." in x else int(x) for x in inside.split(", ") if x]
-        metric = getattr(cwl_ruler, kind)(*given)
+        inputs = [float(x) if "." in x else int(x) for x in inside.split(", ") if x]
+        metric = getattr(cwl_ruler, kind)(*inputs)
         metric.residuals = True
         totals = dict.fromkeys(columns, 0.0)
-        asked = {column: f"{name}[{column}]" if column else name for column in columns}
+        options = {
+            column: f"{name}[{column}]" if column else name for column in columns
+        }
         try:
             for ranking in rankings:
                 metric.measure(ranking)
                 for column in columns:
                     totals[column] += float(getattr(metric, _COLUMNS[column]))
         except ValueError as error:  # vectors of different lengths, for one
-            found |= {measure: {"error": str(error)} for measure in asked.values()}
+            values |= {measure: {"error": str(error)} for measure in options.values()}
             continue
-        found |= {
-            asked[column]: total / len(rankings) for column, total in totals.items()
+        values |= {
+            options[column]: total / len(rankings) for column, total in totals.items()
         }
-    return found
+    return values
 
 
 def differs(case: dict[str, Any], measure: str) -> str | None:

@@ -33,8 +33,8 @@ def _contextual_precision(verdicts: list[bool]) -> float:
         theirs.ContextualPrecisionMetric
     )  # its constructor wants a language model
     metric.strict_mode, metric.threshold = False, 0.5
-    said = theirs.Verdict.YES, theirs.Verdict.NO
-    metric.verdicts = [_Verdict(said[0] if good else said[1]) for good in verdicts]
+    lines = theirs.Verdict.YES, theirs.Verdict.NO
+    metric.verdicts = [_Verdict(lines[0] if good else lines[1]) for good in verdicts]
     return float(metric._calculate_score())  # noqa: SLF001
 
 

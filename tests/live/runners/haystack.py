@@ -33,9 +33,9 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
         [Document(content=doc) for doc, _ in case["run"].get(query, ())]
         for query in case["qrels"]
     ]
-    found = {}
+    values = {}
     for measure in measures:
         name, mode = re.fullmatch(r"(\w+)(?:\(mode=(\w+)\))?", measure).groups()  # type: ignore[union-attr]
         evaluator = getattr(evaluators, name)(**({"mode": mode} if mode else {}))
-        found[measure] = float(evaluator.run(relevant, retrieved)["score"])
-    return found
+        values[measure] = float(evaluator.run(relevant, retrieved)["score"])
+    return values

@@ -1,4 +1,4 @@
-"""Implicit's own numbers: ranking_metrics_at_k over a model that recommends what it is told."""
+"""Implicit's own numbers: ranking_metrics_at_k over a model that recommends given lists."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ITEMS = 1500
 OPTIONS = {"candidates": ITEMS}
 
 
-class Told:
+class ListedItems:
     """A model that recommends given lists, short ones filled up with -1 as the library's own are."""
 
     def __init__(self, lists: list[list[int]]) -> None:
@@ -36,8 +36,8 @@ class Told:
 
         ids = np.full((len(users), N), -1, np.int32)
         for row, user in enumerate(users):
-            told = self.lists[user][:N]
-            ids[row, : len(told)] = told
+            shown = self.lists[user][:N]
+            ids[row, : len(shown)] = shown
         return ids, np.zeros(ids.shape, np.float32)
 
 
@@ -52,18 +52,18 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
         *(doc for docs in judged for doc in docs),
         *(doc for docs in listed for doc, _ in docs),
     ]
-    number = {doc: at for at, doc in enumerate(dict.fromkeys(items))}
+    number = {doc: index for index, doc in enumerate(dict.fromkeys(items))}
     users = list({**case["qrels"], **case["run"]})
     likes = np.zeros((len(users), ITEMS), np.float32)
     for row, user in enumerate(users):
         for doc, grade in case["qrels"].get(user, {}).items():
             likes[row, number[doc]] = grade
-    told = Told(
+    result = ListedItems(
         [[number[doc] for doc, _ in case["run"].get(user, [])] for user in users]
     )
     try:
         everything = ranking_metrics_at_k(
-            told,
+            result,
             csr_matrix(likes.shape),
             csr_matrix(likes),
             K=case["k"],

@@ -63,26 +63,26 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
         for query, judged in case["qrels"].items()
     }
     run = {topics[query]: dict(listed) for query, listed in case["run"].items()}
-    found: dict[str, Any] = {}
+    numbers: dict[str, Any] = {}
     for group in _apart(measures):
-        asked = {measure: ir_measures.parse_measure(measure) for measure in group}
+        options = {measure: ir_measures.parse_measure(measure) for measure in group}
         try:
             # a measure of trec_eval brings in the queries without judgments, which some others leave out alone
             beside = [] if group[0].startswith("Accuracy") else ["P@1"]
-            everything = [*asked.values(), *map(ir_measures.parse_measure, beside)]
+            everything = [*options.values(), *map(ir_measures.parse_measure, beside)]
             values = ir_measures.calc_aggregate(everything, qrels, run)
         except Exception as error:  # noqa: BLE001 - whatever it raises is its answer
             if len(group) == 1:
-                found[group[0]] = {"error": type(error).__name__}
+                numbers[group[0]] = {"error": type(error).__name__}
             else:  # what one stumbles over costs no other
-                found |= {
+                numbers |= {
                     name: value
-                    for one in group
-                    for name, value in score(case, [one]).items()
+                    for item in group
+                    for name, value in score(case, [item]).items()
                 }
             continue
-        found |= {measure: float(values[one]) for measure, one in asked.items()}
-    return found
+        numbers |= {measure: float(values[value]) for measure, value in options.items()}
+    return numbers
 
 
 def _apart(measures: list[str]) -> list[list[str]]:
@@ -127,11 +127,11 @@ def differs(case: dict[str, Any], measure: str) -> str | None:
 def _needed(judged: dict[str, float], measure: str) -> int:
     """Return how many relevant documents make the recall that is looked at; all there are for Compat."""
     least = int(measure.partition("rel=")[2][:1] or 1)
-    known = sum(grade >= least for grade in judged.values())
+    total = sum(grade >= least for grade in judged.values())
     return (
-        int(float(measure.partition("@")[2]) * known + 0.9)
+        int(float(measure.partition("@")[2]) * total + 0.9)
         if measure.startswith("IPrec")
-        else known
+        else total
     )
 
 

@@ -46,8 +46,8 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
         for q, listed in case["run"].items()
         for doc, score in listed
     ]
-    asked = {measure: ir_measures.parse_measure(measure) for measure in measures}
+    options = {measure: ir_measures.parse_measure(measure) for measure in measures}
     return {
-        m: float(ir_measures.calc_aggregate([one], qrels, run)[one])
-        for m, one in asked.items()
+        m: float(ir_measures.calc_aggregate([value], qrels, run)[value])
+        for m, value in options.items()
     }

@@ -84,7 +84,7 @@ MEASURES += [measure + _SINGLE for measure in MEASURES]
 
 
 class Torch(types.ModuleType):
-    """Stands for PyTorch: whatever is asked of it is a type; what decorates decorates with nothing."""
+    """Stands for PyTorch: every attribute of it is a type; what decorates decorates with nothing."""
 
     __path__: tuple[str, ...] = ()
     jit = types.SimpleNamespace(ignore=lambda function: function)
@@ -181,9 +181,9 @@ def _metric(measure: str) -> Any:
     name, cutoff, settings = re.fullmatch(
         r"(\w+)@?(\d*)(?:\((.*)\))?", measure
     ).groups()  # type: ignore[union-attr]
-    said = dict(re.findall(r"(\w+)=('\w+'|[\d.]+|True|\w+\(.*?\))", settings or ""))
+    values = dict(re.findall(r"(\w+)=('\w+'|[\d.]+|True|\w+\(.*?\))", settings or ""))
     made: dict[str, Any] = {"n": int(cutoff) if cutoff else None}
-    for word, text in said.items():
+    for word, text in values.items():
         if word == "weight":
             from lenskit.metrics.ranking._weighting import LogRankWeight
 

@@ -51,6 +51,8 @@ def _one(measure: str, labels: Any, scores: Any, sizes: Any) -> Any:
     )
     try:
         booster = lightgbm.Booster(params, train).add_valid(valid, "valid")
-        return next(value for _, told, value, _ in booster.eval_valid() if told == name)
+        return next(
+            value for _, message, value, _ in booster.eval_valid() if message == name
+        )
     except lightgbm.basic.LightGBMError as error:
         return {"error": str(error)}

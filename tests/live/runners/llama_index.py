@@ -27,7 +27,7 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     """Return {measure: the mean of the library's numbers}, over queries with judgments and a list."""
     from llama_index.core.evaluation.retrieval.metrics import METRIC_REGISTRY
 
-    found = {}
+    numbers = {}
     for measure in measures:
         name, option = re.fullmatch(r"(\w+)(?:\((\w+)=True\))?", measure).groups()  # type: ignore[union-attr]
         metric = METRIC_REGISTRY[name](**({option: True} if option else {}))
@@ -39,5 +39,5 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
             for query, its in case["qrels"].items()
             if query in case["run"]
         ]
-        found[measure] = sum(values) / len(values)
-    return found
+        numbers[measure] = sum(values) / len(values)
+    return numbers

@@ -18,12 +18,12 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     judged = [case["qrels"].get(query, {}) for query in case["run"]]
     actual = [[doc for doc, grade in its.items() if grade > 0] for its in judged]
     predicted = [[doc for doc, _ in listed] for listed in case["run"].values()]
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for measure in measures:
         cutoff = measure.partition("@")[2]
-        given = {"k": int(cutoff)} if cutoff else {}
-        found[measure] = float(mapk(actual, predicted, **given))
-    return found
+        options = {"k": int(cutoff)} if cutoff else {}
+        values[measure] = float(mapk(actual, predicted, **options))
+    return values
 
 
 def _loaded() -> Any:

@@ -83,12 +83,12 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     relevant = pd.Series(
         [[d for d, grade in docs.items() if grade > 0] for docs in judged]
     )
-    found = {}
+    values = {}
     for measure in measures:
         name, k = re.fullmatch(r"(\w+)\((\d+)\)", measure).groups()  # type: ignore[union-attr]
         answer = getattr(theirs, name)(int(k)).eval_fn(shown, relevant)
-        found[measure] = float(answer.aggregate_results["mean"])
-    return found
+        values[measure] = float(answer.aggregate_results["mean"])
+    return values
 
 
 def differs(case: dict[str, Any], measure: str) -> str | None:

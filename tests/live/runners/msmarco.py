@@ -26,7 +26,7 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
         query: {doc: float(score) for doc, score in listed}
         for query, listed in case["run"].items()
     }
-    asked = ir_measures.RR @ case["k"]
-    rows = ir_measures.msmarco.evaluator([asked], reference).iter_calc(run)
+    requested = ir_measures.RR @ case["k"]
+    rows = ir_measures.msmarco.evaluator([requested], reference).iter_calc(run)
     total = sum(row.value for row in rows)
     return dict.fromkeys(measures, total / len(reference) if reference else None)

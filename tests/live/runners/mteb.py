@@ -52,7 +52,7 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
         q: {doc: float(score) for doc, score in listed}
         for q, listed in case["run"].items()
     }
-    found: dict[str, Any] = {}
+    numbers: dict[str, Any] = {}
     for spelling in measures:
         measure, run = spelling.removesuffix(_OWN), everything
         if spelling != measure:  # as its evaluator does where a task says so
@@ -70,24 +70,24 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
                     for value in function(qrels, run, [k])[measure]
                     if value is not None
                 ]
-                found[spelling] = sum(values) / len(values) if values else None
+                numbers[spelling] = sum(values) / len(values) if values else None
                 continue
-            given = metrics.calculate_retrieval_scores(run, qrels, sorted({1, k}))
-            told = metrics.make_score_dict(
-                ndcg=given.ndcg,
-                _map=given.map,
-                recall=given.recall,
-                precision=given.precision,
-                mrr=given.mrr,
+            inputs = metrics.calculate_retrieval_scores(run, qrels, sorted({1, k}))
+            result = metrics.make_score_dict(
+                ndcg=inputs.ndcg,
+                _map=inputs.map,
+                recall=inputs.recall,
+                precision=inputs.precision,
+                mrr=inputs.mrr,
                 naucs={},
                 naucs_mrr={},
-                hit_rate=given.hit_rate,
+                hit_rate=inputs.hit_rate,
                 task_scores={},
             )
-            found[spelling] = float(told[measure])
+            numbers[spelling] = float(result[measure])
         except (KeyError, TypeError) as error:
-            found[spelling] = {"error": type(error).__name__}
-    return found
+            numbers[spelling] = {"error": type(error).__name__}
+    return numbers
 
 
 def _whole(grade: float) -> float:

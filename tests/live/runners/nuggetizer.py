@@ -18,18 +18,18 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
 
     records = []
     for query, its in case["qrels"].items():
-        said = dict(case["run"].get(query, ()))
+        values = dict(case["run"].get(query, ()))
         nuggets = [
             {
                 "importance": "vital" if grade >= 2 else "okay",
-                "assignment": _assignment(said.get(doc, 0.0)),
+                "assignment": _assignment(values.get(doc, 0.0)),
             }
             for doc, grade in its.items()
             if grade > 0
         ]
         records.append({"qid": query, "nuggets": nuggets})
-    found = calculate_global_metrics(records)
-    return {measure: float(found[measure]) for measure in measures}
+    result = calculate_global_metrics(records)
+    return {measure: float(result[measure]) for measure in measures}
 
 
 def _assignment(score: float) -> str:

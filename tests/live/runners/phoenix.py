@@ -38,12 +38,12 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
         for query, listed in case["run"].items()
         if case["qrels"].get(query)
     ]
-    found: dict[str, Any] = {}
+    numbers: dict[str, Any] = {}
     for measure in measures:
         name, k = re.fullmatch(r"(\w+)(?:\((\d+)\))?", measure).groups()  # type: ignore[union-attr]
-        values = [getattr(one, name)(*([int(k)] if k else ())) for one in evaluated]
-        found[measure] = float(sum(values) / len(values)) if values else None
-    return found
+        values = [getattr(item, name)(*([int(k)] if k else ())) for item in evaluated]
+        numbers[measure] = float(sum(values) / len(values)) if values else None
+    return numbers
 
 
 def _module() -> Any:

@@ -39,7 +39,8 @@ def cases(seed: int, count: int, traits: Any) -> list[dict[str, Any]]:
                 others = rng.choice(traits.grades, len(served)).tolist()
                 grades = [grade] * len(served) if worthless else [grade, *others[1:]]
                 judged[doc] = {
-                    f"s{at}": float(g) for at, g in zip(served, grades, strict=True)
+                    f"s{position}": float(g)
+                    for position, g in zip(served, grades, strict=True)
                 }
     return drawn
 
@@ -59,14 +60,16 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
         for q, listed in case["run"].items()
         for doc, score in listed
     ]
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for measure in measures:
         name, _, settings = measure.rstrip("]").partition("[")
-        given = dict(setting.split("=") for setting in settings.split(", ") if setting)
+        numbers = dict(
+            setting.split("=") for setting in settings.split(", ") if setting
+        )
         options = {
             key: int(value) if value.isdigit() else float(value)
-            for key, value in given.items()
+            for key, value in numbers.items()
         }
         rows = pyndeval.RelevanceEvaluator(qrels, [name], **options).evaluate(run)
-        found[measure] = sum(row[name] for row in rows.values()) / len(rows)
-    return found
+        values[measure] = sum(row[name] for row in rows.values()) / len(rows)
+    return values

@@ -32,7 +32,7 @@ def cases(seed: int, count: int, traits: Any) -> list[dict[str, Any]]:
 
 def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     """Return {measure: the library's number}, an exception's name where it raises."""
-    found: dict[str, Any] = {}
+    numbers: dict[str, Any] = {}
     for measure in measures:
         try:
             values = [
@@ -41,10 +41,10 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
                 )
                 for query, listed in case["run"].items()
             ]
-            found[measure] = float(sum(values) / len(values))
+            numbers[measure] = float(sum(values) / len(values))
         except (ValueError, ZeroDivisionError) as error:
-            found[measure] = {"error": type(error).__name__}
-    return found
+            numbers[measure] = {"error": type(error).__name__}
+    return numbers
 
 
 def differs(case: dict[str, Any], measure: str) -> str | None:  # noqa: ARG001 - as for every library
@@ -71,19 +71,21 @@ def _metric(measure: str, judged: dict[str, float]) -> Any:
     name, cutoff, settings = re.fullmatch(
         r"(\w+)(?:@(\d+))?(?:\[(.*)\])?", measure
     ).groups()  # type: ignore[union-attr]
-    said = dict(
+    values = dict(
         setting.split("=") for setting in (settings or "").split(", ") if setting
     )
     counts = Labeler(
         {doc: int(grade) for doc, grade in judged.items()}
     ).compute_per_level_doc_num(4)
-    given: list[Any] = [] if name in ("RR", "Precision", "Hit") else [counts, [1, 2, 3]]
+    inputs: list[Any] = (
+        [] if name in ("RR", "Precision", "Hit") else [counts, [1, 2, 3]]
+    )
     if name.endswith("Measure"):
-        given.append(float(said.get("beta", 1)))
+        inputs.append(float(values.get("beta", 1)))
     if name == "RBP":
-        given.append(float(said["p"]))
+        inputs.append(float(values["p"]))
     if name == "nDCG":
-        given.append(float(said["logb"]))
+        inputs.append(float(values["logb"]))
     if cutoff:
-        given.append(int(cutoff))
-    return getattr(metrics, name)(*given)
+        inputs.append(int(cutoff))
+    return getattr(metrics, name)(*inputs)

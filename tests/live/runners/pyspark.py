@@ -1,7 +1,7 @@
 """Spark's own numbers, over one local session (it needs Java).
 
 RankingMetrics of MLlib and RankingEvaluator of pyspark.ml share their formulas; the first, which is slow, is
-asked where k is 1 or 2, whenever grades are handed over, and where nothing is relevant: it then raises an
+queried where k is 1 or 2, whenever grades are handed over, and where nothing is relevant: it then raises an
 error, and the second says 0.
 """
 
@@ -64,14 +64,14 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     ]
     by_evaluator = case["k"] > 2 and any(relevant for _, relevant in pairs)
     plain = [m for m in measures if "[" not in m]
-    found = _of_evaluator(pairs, plain) if by_evaluator else _of_metrics(pairs, plain)
-    found |= _of_metrics(graded, [m for m in measures if m.endswith("[relevance]")])
-    return found | _of_scala(
+    result = _of_evaluator(pairs, plain) if by_evaluator else _of_metrics(pairs, plain)
+    result |= _of_metrics(graded, [m for m in measures if m.endswith("[relevance]")])
+    return result | _of_scala(
         graded, [m for m in measures if m.endswith("[scala, graded]")]
     )
 
 
-def _asked(measure: str) -> tuple[str, int | None]:
+def _name_and_cutoff(measure: str) -> tuple[str, int | None]:
     name, k = re.fullmatch(r"(\w+)(?:\((\d+)\))?(?:\[[\w, ]+\])?", measure).groups()  # type: ignore[union-attr]
     return name, int(k) if k else None
 
@@ -83,11 +83,11 @@ def _of_metrics(rows: list[Any], measures: list[str]) -> dict[str, Any]:
         metrics = RankingMetrics(_session().sparkContext.parallelize(rows, 1))
     except Exception as error:  # noqa: BLE001 - whatever it raises is its answer
         return {measure: {"error": type(error).__name__} for measure in measures}
-    found = {}
+    values = {}
     for measure in measures:
-        name, k = _asked(measure)
-        found[measure] = getattr(metrics, name)(k) if k else getattr(metrics, name)
-    return found
+        name, k = _name_and_cutoff(measure)
+        values[measure] = getattr(metrics, name)(k) if k else getattr(metrics, name)
+    return values
 
 
 def _of_scala(rows: list[Any], measures: list[str]) -> dict[str, Any]:
@@ -101,8 +101,8 @@ def _of_scala(rows: list[Any], measures: list[str]) -> dict[str, Any]:
             (jvm.java.lang.Double, jvm.java.lang.Double, jvm.double), each, strict=True
         ):
             array = gateway.new_array(kind, len(values))
-            for at, value in enumerate(values):
-                array[at] = value
+            for index, value in enumerate(values):
+                array[index] = value
             arrays.append(array)
         tuples.add(jvm.scala.Tuple3(*arrays))
     tag = jvm.scala.reflect.ClassTag.apply(
@@ -111,7 +111,9 @@ def _of_scala(rows: list[Any], measures: list[str]) -> dict[str, Any]:
     metrics = jvm.org.apache.spark.mllib.evaluation.RankingMetrics(
         java.parallelize(tuples, 1).rdd(), tag
     )
-    return {measure: metrics.ndcgAt(_asked(measure)[1]) for measure in measures}
+    return {
+        measure: metrics.ndcgAt(_name_and_cutoff(measure)[1]) for measure in measures
+    }
 
 
 def _of_evaluator(pairs: list[Any], measures: list[str]) -> dict[str, Any]:
@@ -120,12 +122,12 @@ def _of_evaluator(pairs: list[Any], measures: list[str]) -> dict[str, Any]:
     table = _session().createDataFrame(
         pairs, "prediction array<double>, label array<double>"
     )
-    found = {}
+    values = {}
     for measure in measures:
-        name, k = _asked(measure)
+        name, k = _name_and_cutoff(measure)
         evaluator = RankingEvaluator(metricName=f"{name}K" if k else name, k=k or 10)
-        found[measure] = evaluator.evaluate(table)
-    return found
+        values[measure] = evaluator.evaluate(table)
+    return values
 
 
 def differs(case: dict[str, Any], measure: str) -> str | None:

@@ -72,26 +72,30 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
         query: {doc: float(score) for doc, score in listed}
         for query, listed in case["run"].items()
     }
-    found: dict[str, Any] = {}
+    numbers: dict[str, Any] = {}
     by_settings: dict[str, list[str]] = {}
     for measure in measures:
         name, _, settings = measure.rstrip("]").partition("[")
         by_settings.setdefault(settings, []).append(name)
     for settings, names in by_settings.items():
         option, _, value = settings.partition("=")
-        given = {option: int(value) if value.isdigit() else True} if option else {}
+        options = {option: int(value) if value.isdigit() else True} if option else {}
         closing = f"[{settings}]" if settings else ""
         try:
-            asked = {re.sub(r"_(?=\d)", ".", name) for name in names}
+            requested = {re.sub(r"_(?=\d)", ".", name) for name in names}
             rows = (
-                pytrec_eval.RelevanceEvaluator(qrels, asked, **given)
+                pytrec_eval.RelevanceEvaluator(qrels, requested, **options)
                 .evaluate(run)
                 .values()
             )
         except Exception as error:  # noqa: BLE001 - whatever it raises is its answer
-            found |= {name + closing: {"error": type(error).__name__} for name in names}
+            numbers |= {
+                name + closing: {"error": type(error).__name__} for name in names
+            }
             continue
         for name in names:
             values = [row[name] for row in rows]
-            found[name + closing] = pytrec_eval.compute_aggregated_measure(name, values)
-    return found
+            numbers[name + closing] = pytrec_eval.compute_aggregated_measure(
+                name, values
+            )
+    return numbers

@@ -22,7 +22,7 @@ MEASURES = [
 def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     """Return {measure: the mean of the library's numbers}, over queries with judgments and a list."""
     return {
-        measure: _mean([_one(measure, *one) for one in _questions(case)])
+        measure: _mean([_one(measure, *question) for question in _questions(case)])
         for measure in measures
     }
 

@@ -40,8 +40,8 @@ def cases(seed: int, count: int, traits: Any) -> list[dict[str, Any]]:  # noqa: 
         for query, subtopic, text, grade in judge_by_similarity(records)[0].iter_rows():
             qrels[query].setdefault(text, {})[subtopic] = grade
         run = {
-            query: [[text, -at] for at, text in enumerate(found)]
-            for query, (_, found) in texts.items()
+            query: [[text, -index] for index, text in enumerate(value)]
+            for query, (_, value) in texts.items()
         }
         drawn.append({"qrels": qrels, "run": run, "texts": texts, "k": 10})
     return drawn
@@ -59,7 +59,7 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
             "ragas.metrics._context_recall"
         ).NonLLMContextRecall(),
     }
-    found = {}
+    numbers = {}
     for measure in measures:
         values = [
             asyncio.run(
@@ -73,8 +73,8 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
             for expected, retrieved in case["texts"].values()
         ]
         known = [float(value) for value in values if value == value]  # noqa: PLR0124 - NaN
-        found[measure] = sum(known) / len(known) if known else None
-    return found
+        numbers[measure] = sum(known) / len(known) if known else None
+    return numbers
 
 
 def differs(case: dict[str, Any], measure: str) -> str | None:

@@ -56,16 +56,16 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
         query: {doc: float(score) for doc, score in rows}
         for query, rows in case["run"].items()
     }
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     qrels, comparable = Qrels(judged), Run(listed).make_comparable(Qrels(judged))
     for measure in measures:
         name = measure.removesuffix(_COMPARABLE)
         try:
             run = comparable if name != measure else Run(listed)
-            found[measure] = float(evaluate(qrels, run, name))
+            values[measure] = float(evaluate(qrels, run, name))
         except Exception as error:  # noqa: BLE001 - whatever it raises is its answer
-            found[measure] = {"error": type(error).__name__}
-    return found
+            values[measure] = {"error": type(error).__name__}
+    return values
 
 
 def differs(case: dict[str, Any], measure: str) -> str | None:
@@ -78,10 +78,10 @@ def differs(case: dict[str, Any], measure: str) -> str | None:
     level, ended = 2 if "-l2" in measure else 1, False
     for query, judged in sorted(case["qrels"].items()):
         relevant = {doc for doc, grade in judged.items() if grade >= level}
-        found = relevant & {doc for doc, _ in case["run"].get(query, ())}
-        if found and ended:
+        result = relevant & {doc for doc, _ in case["run"].get(query, ())}
+        if result and ended:
             return "bpref leaves queries at 0 that come after one without a relevant document"
-        if found and len(relevant) == len(judged):
+        if result and len(relevant) == len(judged):
             return "bpref divides by 0 where everything that is judged is relevant, and some of it found"
         ended = ended or not relevant
     return None

@@ -31,12 +31,12 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     length = next(length for length in _LENGTHS if length >= longest)
     scores, labels = np.zeros((2, len(lists), length), np.float32)
     mask = np.zeros((len(lists), length), bool)
-    for at, (query, listed) in enumerate(lists):
-        scores[at, : len(listed)] = [score for _, score in listed]
-        labels[at, : len(listed)] = [
+    for index, (query, listed) in enumerate(lists):
+        scores[index, : len(listed)] = [score for _, score in listed]
+        labels[index, : len(listed)] = [
             case["qrels"].get(query, {}).get(doc, 0.0) for doc, _ in listed
         ]
-        mask[at, : len(listed)] = True
+        mask[index, : len(listed)] = True
     return {
         measure: float(_metric(measure)(scores, labels, mask)) for measure in measures
     }
@@ -49,6 +49,6 @@ def _metric(measure: str) -> Any:
     name, _, settings = measure.partition("(")
     topn = int(settings.partition("=")[2].rstrip(")")) if settings else None
     if (name, topn) not in _COMPILED:
-        found, more = getattr(rax, name), {} if topn is None else {"topn": topn}
-        _COMPILED[name, topn] = jax.jit(lambda s, y, w: found(s, y, where=w, **more))
+        result, more = getattr(rax, name), {} if topn is None else {"topn": topn}
+        _COMPILED[name, topn] = jax.jit(lambda s, y, w: result(s, y, where=w, **more))
     return _COMPILED[name, topn]

@@ -21,7 +21,7 @@ REQUIRES = [
     "cloudpickle",
     "narwhals",
 ]
-#: our means are rounded to four decimals; its own are asked for unrounded, lest rounding noise differ
+#: our means are rounded to four decimals; its own are requested unrounded, lest rounding noise differ
 WITHIN = 0.5001e-4
 TRAITS = {
     "grades": [0, 0.5, 1, 2, 3],
@@ -75,9 +75,9 @@ def _theirs() -> Any:
     utils = types.ModuleType("recbole.utils")
     utils.EvaluatorType = types.SimpleNamespace(RANKING=1, VALUE=2)  # type: ignore[attr-defined]
     sys.modules |= {"torch": torch, "recbole.utils": utils}
-    found = util.find_spec("recbole")
-    assert found is not None
-    folder = Path(str(found.origin)).parent / "evaluator"
+    result = util.find_spec("recbole")
+    assert result is not None
+    folder = Path(str(result.origin)).parent / "evaluator"
     package = types.ModuleType("recbole.evaluator")
     package.__path__ = [str(folder)]
     sys.modules["recbole.evaluator"] = package
@@ -97,15 +97,15 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
         "recall": "Recall",
         "precision": "Precision",
     }
-    data, found = _data(case), {}
+    data, values = _data(case), {}
     for measure in measures:
         name = measure.partition("@")[0]
         metric = getattr(theirs, classes.get(name, name.upper()))(config)
         try:
-            found[measure] = float(metric.calculate_metric(data)[measure])
+            values[measure] = float(metric.calculate_metric(data)[measure])
         except (ValueError, IndexError) as error:
-            found[measure] = {"error": repr(error)}
-    return found
+            values[measure] = {"error": repr(error)}
+    return values
 
 
 def _data(case: dict[str, Any]) -> dict[str, Kept]:

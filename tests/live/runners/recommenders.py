@@ -58,17 +58,17 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     true = pd.DataFrame(rows, columns=["userID", "itemID", "rating"])
     shown = [(q, d, s) for q, listed in case["run"].items() for d, s in listed]
     pred = pd.DataFrame(shown, columns=["userID", "itemID", "prediction"])
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for measure in measures:
         name, settings = re.fullmatch(r"(\w+)\((.*)\)", measure).groups()  # type: ignore[union-attr]
-        said = {
+        texts = {
             key: _value(word) for key, word in re.findall(r"(\w+)='?(\w+)'?", settings)
         }
         try:
-            found[measure] = float(getattr(theirs, name)(true, pred, **said))
+            values[measure] = float(getattr(theirs, name)(true, pred, **texts))
         except Exception as error:  # noqa: BLE001 - whatever it raises is its answer
-            found[measure] = {"error": f"{type(error).__name__}: {error}"}
-    return found
+            values[measure] = {"error": f"{type(error).__name__}: {error}"}
+    return values
 
 
 def _value(word: str) -> Any:
@@ -76,7 +76,7 @@ def _value(word: str) -> Any:
 
 
 def differs(case: dict[str, Any], measure: str) -> str | None:
-    """Tell where nobody has a hit, which is 0 to one measure before it averages."""
+    """Tell where no list has a hit, which is 0 to one measure before it averages."""
     true = {
         q: {d for d, grade in docs.items() if grade > 0}
         for q, docs in case["qrels"].items()

@@ -55,7 +55,7 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     made = {measure: _metric(theirs, measure) for measure in measures}
     try:
         return dict(calc_metrics(made, reco=reco, interactions=test))
-    except Exception:  # noqa: BLE001 - asked together, one spoils the others
+    except Exception:  # noqa: BLE001 - computed together, one spoils the others
         return {
             measure: _alone(calc_metrics, metric, reco, test)
             for measure, metric in made.items()

@@ -33,16 +33,16 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
         _frame(lists, "rating"),
         _frame({q: [(d, 1.0) for d in ds] for q, ds in truth.items()}, "one"),
     )
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for measure in measures:
         name, k, frame = re.fullmatch(r"(\w+)@(\d+)(.*)", measure).groups()  # type: ignore[union-attr]
         try:
-            found[measure] = getattr(theirs, name)(int(k))(
+            values[measure] = getattr(theirs, name)(int(k))(
                 *(frames if frame else (lists, truth))
             )[f"{name}@{k}"]
         except Exception as error:  # noqa: BLE001 - whatever it raises is its answer
-            found[measure] = {"error": f"{type(error).__name__}: {error}"}
-    return found
+            values[measure] = {"error": f"{type(error).__name__}: {error}"}
+    return values
 
 
 def _frame(lists: dict[str, list[tuple[str, float]]], third: str) -> Any:

@@ -36,15 +36,15 @@ class Model:
 
 def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     """Return {measure: the library's number}."""
-    found = {}
+    values = {}
     for measure in measures:
         name, _, cutoff = measure.removeprefix("cosine_").partition("@")
         k = int(cutoff or case["k"])
         if measure.startswith("cosine_"):
-            found[measure] = float(_retrieval(case, k).pop(f"{name}@k")[k])
+            values[measure] = float(_retrieval(case, k).pop(f"{name}@k")[k])
         else:
-            found[measure] = _reranking(case, k)[name]
-    return found
+            values[measure] = _reranking(case, k)[name]
+    return values
 
 
 def _retrieval(case: dict[str, Any], k: int) -> dict[str, Any]:
@@ -62,13 +62,13 @@ def _retrieval(case: dict[str, Any], k: int) -> dict[str, Any]:
     ks: dict[str, Any] = {f"{place}_at_k": [k] for place in places}
     evaluator = InformationRetrievalEvaluator(queries, {}, relevant, **ks)
     lists = [case["run"].get(query, []) for query in evaluator.queries_ids]
-    found: dict[str, Any] = evaluator.compute_metrics(
+    result: dict[str, Any] = evaluator.compute_metrics(
         [
             [{"corpus_id": doc, "score": score} for doc, score in listed]
             for listed in lists
         ]
     )
-    return found
+    return result
 
 
 def _reranking(case: dict[str, Any], k: int) -> dict[str, float]:

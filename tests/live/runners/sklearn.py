@@ -16,7 +16,7 @@ _CUT = ("ndcg_score", "dcg_score")
 #: it sees the labels of rows, and no other judgments
 ROWS = True
 MEASURES = [
-    f"{name}({said})" for name in _CUT for said in ("k=<k>", "k=<k>, ignore_ties=True")
+    f"{name}({text})" for name in _CUT for text in ("k=<k>", "k=<k>, ignore_ties=True")
 ]
 MEASURES += [
     "ndcg_score",
@@ -35,7 +35,7 @@ BINARY = [
 ]
 
 # NumPy's sort of doubles leaves ties of up to 16 rows in their order on processors without these, and on others
-# of up to 3; where NumPy is there already, nobody asks the library, and children would inherit this
+# of up to 3; where NumPy is there already, the library is not queried, and children would inherit this
 if "numpy" not in sys.modules:
     os.environ.setdefault("NPY_DISABLE_CPU_FEATURES", "X86_V4 X86_V3")
 
@@ -81,7 +81,7 @@ def _mean(measure: str, rows: list[tuple[list[float], list[float]]]) -> Any:
         ]
         measure = measure.removesuffix("[pooled]")
     name, settings = re.fullmatch(r"(\w+)(?:\((.*)\))?", measure).groups()  # type: ignore[union-attr]
-    said = {
+    texts = {
         key: word == "True" or int(word)
         for key, word in re.findall(r"(\w+)=(\w+)", settings or "")
     }
@@ -89,7 +89,7 @@ def _mean(measure: str, rows: list[tuple[list[float], list[float]]]) -> Any:
     call = getattr(theirs, name)
     try:
         each = [
-            call(*(rows if flat else ([rows[0]], [rows[1]])), **said) for rows in rows
+            call(*(rows if flat else ([rows[0]], [rows[1]])), **texts) for rows in rows
         ]
     except ValueError as error:
         return {"error": str(error)}

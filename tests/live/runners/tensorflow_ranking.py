@@ -74,11 +74,11 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     length = next(length for length in _LENGTHS if length >= longest)
     labels = np.full((len(lists), length), -1.0, np.float32)
     scores = np.zeros((len(lists), length), np.float32)
-    for at, (query, listed) in enumerate(lists):
-        labels[at, : len(listed)] = [
+    for index, (query, listed) in enumerate(lists):
+        labels[index, : len(listed)] = [
             case["qrels"].get(query, {}).get(d, 0.0) for d, _ in listed
         ]
-        scores[at, : len(listed)] = [score for _, score in listed]
+        scores[index, : len(listed)] = [score for _, score in listed]
     return {measure: _mean(measure, labels, scores) for measure in measures}
 
 

@@ -20,13 +20,13 @@ _ACTIONS = (
 
 
 def _spelled(name: str, *more: str) -> list[str]:
-    said = [", ".join(word for word in (*more, action) if word) for action in _ACTIONS]
-    said = (
-        [settings.replace("'pos'", "'neg'") for settings in said]
+    texts = [", ".join(word for word in (*more, action) if word) for action in _ACTIONS]
+    texts = (
+        [settings.replace("'pos'", "'neg'") for settings in texts]
         if name == "RetrievalFallOut"
-        else said
+        else texts
     )
-    return [f"{name}({settings})" if settings else name for settings in said]
+    return [f"{name}({settings})" if settings else name for settings in texts]
 
 
 _CUT = (
@@ -76,8 +76,8 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
 
     warnings.simplefilter("ignore")
     rows = [
-        (at, s, case["qrels"].get(q, {}).get(d, 0.0))
-        for at, (q, listed) in enumerate(case["run"].items())
+        (index, s, case["qrels"].get(q, {}).get(d, 0.0))
+        for index, (q, listed) in enumerate(case["run"].items())
         for d, s in listed
     ]
     whole = all(grade == int(grade) for _, _, grade in rows)
@@ -85,20 +85,20 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
         torch.tensor(column) for column in zip(*rows, strict=True)
     )
     labels = labels.long() if whole else labels
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for measure in measures:
         name, settings = re.fullmatch(r"(\w+)(?:\((.*)\))?", measure).groups()  # type: ignore[union-attr]
-        said = {
+        texts = {
             key: _value(word)
             for key, word in re.findall(r"(\w+)='?(\w+)", settings or "")
         }
         try:
-            found[measure] = float(
-                getattr(theirs, name)(**said)(scores, labels, indexes)
+            values[measure] = float(
+                getattr(theirs, name)(**texts)(scores, labels, indexes)
             )
         except ValueError as error:
-            found[measure] = {"error": str(error)}
-    return found
+            values[measure] = {"error": str(error)}
+    return values
 
 
 def _value(word: str) -> Any:
@@ -130,7 +130,7 @@ def _mixed(listed: list[tuple[float, float]]) -> bool:
     labels = defaultdict(set)
     for grade, s in listed:
         labels[s].add(grade)
-    return any(len(found) > 1 for found in labels.values())
+    return any(len(value) > 1 for value in labels.values())
 
 
 def _blurred(listed: list[tuple[float, float]]) -> bool:

@@ -50,7 +50,7 @@ def cases(seed: int, count: int, traits: Any) -> list[dict[str, Any]]:
 def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     """Return {measure: the library's number}."""
     program = _program()
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     by_settings: dict[str, list[str]] = {}
     for measure in measures:
         name, _, settings = measure.rstrip("]").partition("[")
@@ -61,12 +61,12 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
             _write(case, program, qrels, run)
             flag, _, value = settings.partition(" ")
             option = {"-l": "level", "-J": "judged_only", "-c": "complete"}.get(flag)
-            given = {option: int(value or 1)} if option else {}
-            asked = [re.sub(r"_(?=\d)", ".", name) for name in names]
-            _, summary = program.trec_eval_9(qrels, run, asked, **given)
+            options = {option: int(value or 1)} if option else {}
+            requested = [re.sub(r"_(?=\d)", ".", name) for name in names]
+            _, summary = program.trec_eval_9(qrels, run, requested, **options)
             closing = f"[{settings}]" if settings else ""
-            found |= {name + closing: summary[name] for name in names}
-    return found
+            values |= {name + closing: summary[name] for name in names}
+    return values
 
 
 def _program() -> Any:

@@ -48,13 +48,13 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     run.read_run(StringIO("\n".join(lines)))
     qrels.qrels_data = pd.DataFrame(judged, columns=["query", "q0", "docid", "rel"])
     evaluation = TrecEval(run, qrels)
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for measure in measures:
         name, k, settings = re.fullmatch(r"(\w+)@(\d+)(.*)", measure).groups()  # type: ignore[union-attr]
         try:
-            found[measure] = float(
+            values[measure] = float(
                 getattr(evaluation, _CALLS[name])(depth=int(k), trec_eval=not settings)
             )
         except KeyError as error:
-            found[measure] = {"error": repr(error)}
-    return found
+            values[measure] = {"error": repr(error)}
+    return values

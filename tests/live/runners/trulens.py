@@ -25,7 +25,7 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     """Return {measure: the mean of the library's numbers}, over queries with judgments and a list."""
     from trulens.feedback.groundtruth import GroundTruthAgreement
 
-    found: dict[str, Any] = {}
+    numbers: dict[str, Any] = {}
     for measure in measures:
         name, k = re.fullmatch(r"(\w+)(?:\((\d+)\))?", measure).groups()  # type: ignore[union-attr]
         values = []
@@ -35,17 +35,17 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
                     [(doc, grade) for doc, grade in its.items() if grade > 0]
                 )
                 chunks = [doc for doc, _ in case["run"][query]]
-                given = {"k": int(k)} if k else {}
+                options = {"k": int(k)} if k else {}
                 values.append(
                     float(
                         getattr(GroundTruthAgreement, name)(
-                            expected, query, chunks, **given
+                            expected, query, chunks, **options
                         )
                     )
                 )
         known = [value for value in values if not math.isnan(value)]
-        found[measure] = sum(known) / len(known) if known else None
-    return found
+        numbers[measure] = sum(known) / len(known) if known else None
+    return numbers
 
 
 class _Expected:

@@ -65,7 +65,7 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
         case["qrels"].get(q, {}).get(d, 0.0) for q, listed in lists for d, _ in listed
     ]
     margins = [score for _, listed in lists for _, score in listed]
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for measure in measures:
         metric, _, settings = measure.partition("[")
         data = xgboost.DMatrix(
@@ -83,7 +83,7 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
         params |= {"ndcg_exp_gain": False} if settings else {}
         try:
             booster = xgboost.train(params, data, num_boost_round=0)
-            found[measure] = float(booster.eval_set([(data, "e")], 0).split(":")[-1])
+            values[measure] = float(booster.eval_set([(data, "e")], 0).split(":")[-1])
         except xgboost.core.XGBoostError as error:
-            found[measure] = {"error": str(error)}
-    return found
+            values[measure] = {"error": str(error)}
+    return values

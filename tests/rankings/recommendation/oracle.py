@@ -74,8 +74,8 @@ def mean(values: list[float]) -> float | None:
     return math.fsum(values) / len(values) if values else None
 
 
-def per_user(lists: Lists, one: Callable[[str, list[str]], float | None]) -> PerUser:
-    return {user: one(user, items) for user, items in lists.items()}
+def per_user(lists: Lists, result: Callable[[str, list[str]], float | None]) -> PerUser:
+    return {user: result(user, items) for user, items in lists.items()}
 
 
 def labels(world: World, column: str, item: str) -> list[str]:
@@ -85,8 +85,8 @@ def labels(world: World, column: str, item: str) -> list[str]:
 def vector(world: World, columns: tuple[str, ...], item: str) -> list[float] | None:
     about = world.items.get(item, {})
     if columns == ("features",):
-        found: list[float] | None = about.get("features")
-        return found
+        result: list[float] | None = about.get("features")
+        return result
     numbers = [about.get(column) for column in columns]
     return None if None in numbers else numbers  # type: ignore[return-value]
 
@@ -104,9 +104,9 @@ def among(measure: Any, world: World, lists: Lists) -> tuple[int, set[str] | Non
     return m, None if measure.outside == "count" else known
 
 
-def shown(lists: Lists, known: set[str] | None) -> Counter[str]:
+def shown(lists: Lists, lines: set[str] | None) -> Counter[str]:
     return Counter(
-        i for items in lists.values() for i in items if known is None or i in known
+        i for items in lists.values() for i in items if lines is None or i in lines
     )
 
 
@@ -199,7 +199,7 @@ def novelty(measure: Any, world: World, lists: Lists) -> PerUser:
         }
         return stand_in.get(measure.cold)
 
-    def one(_: str, items: list[str]) -> float | None:
+    def user_value(_: str, items: list[str]) -> float | None:
         values = [v for v in map(of, items) if v is not None]
         most = math.log2(everybody) if measure.scale == "share" else 1.0
         if not values or not most:
@@ -210,7 +210,7 @@ def novelty(measure: Any, world: World, lists: Lists) -> PerUser:
             / most
         )
 
-    return per_user(lists, one)
+    return per_user(lists, user_value)
 
 
 def discovery(measure: Any, world: World, lists: Lists) -> PerUser:
@@ -223,7 +223,7 @@ def discovery(measure: Any, world: World, lists: Lists) -> PerUser:
             return 1 - met_by(world, item) / users
         return -math.log2((met_by(world, item) or rarest) / pairs)
 
-    def one(user: str, items: list[str]) -> float:
+    def user_value(user: str, items: list[str]) -> float:
         good = (
             set(items)
             if measure.relevance_by == "all"
@@ -237,11 +237,11 @@ def discovery(measure: Any, world: World, lists: Lists) -> PerUser:
         ]
         return math.fsum(seen) / whole
 
-    return per_user(lists, one)
+    return per_user(lists, user_value)
 
 
 def unexpectedness(measure: Any, world: World, lists: Lists) -> PerUser:
-    def one(user: str, items: list[str]) -> float | None:
+    def user_value(user: str, items: list[str]) -> float | None:
         if measure.against == "popular":
             expected = set(met(world)[: measure.k or len(items)])
         elif measure.against == "history":
@@ -254,7 +254,7 @@ def unexpectedness(measure: Any, world: World, lists: Lists) -> PerUser:
             len(items) if measure.denom == "n" else measure.k
         )
 
-    return per_user(lists, one)
+    return per_user(lists, user_value)
 
 
 def serendipity(measure: Any, world: World, lists: Lists) -> PerUser:
@@ -278,7 +278,7 @@ def serendipity(measure: Any, world: World, lists: Lists) -> PerUser:
             cosine(world, measure.features, item, j) for j in past
         ) / len(past)
 
-    def one(user: str, items: list[str]) -> float | None:
+    def user_value(user: str, items: list[str]) -> float | None:
         good = relevant(measure, world, user)
         norm = len(items) if measure.denom == "n" or measure.k is None else measure.k
         if measure.expected == "popular":
@@ -298,7 +298,7 @@ def serendipity(measure: Any, world: World, lists: Lists) -> PerUser:
             / norm
         )
 
-    return per_user(lists, one)
+    return per_user(lists, user_value)
 
 
 # -- popularity ------------------------------------------------------------------------------------
@@ -318,12 +318,12 @@ def popularity(measure: Any, world: World, lists: Lists) -> PerUser:
             return (below + (same + 1) / 2) / len(order)
         return count
 
-    def one(_: str, items: list[str]) -> float | None:
+    def user_value(_: str, items: list[str]) -> float | None:
         return mean(
             [of(i) for i in items if measure.cold == "zero" or met_by(world, i)]
         )
 
-    return per_user(lists, one)
+    return per_user(lists, user_value)
 
 
 def tail(measure: Any, world: World, lists: Lists) -> PerUser:
@@ -339,20 +339,20 @@ def tail(measure: Any, world: World, lists: Lists) -> PerUser:
             if reached >= share * whole:
                 break
 
-    def one(_: str, items: list[str]) -> float:
+    def user_value(_: str, items: list[str]) -> float:
         count = sum(i not in head for i in items)
         return count / len(items) if measure.name == "APLT" else count
 
-    return per_user(lists, one)
+    return per_user(lists, user_value)
 
 
 def lift(_: Any, world: World, lists: Lists) -> PerUser:
-    def one(user: str, items: list[str]) -> float | None:
+    def user_value(user: str, items: list[str]) -> float | None:
         before = mean([met_by(world, i) for i in past_of(world, user)])
         now = mean([met_by(world, i) for i in items])
         return None if before is None or now is None else (now - before) / before
 
-    return per_user(lists, one)
+    return per_user(lists, user_value)
 
 
 # -- diversity -------------------------------------------------------------------------------------
@@ -390,20 +390,20 @@ def apart(world: World, features: str, distance: str, a: str, b: str) -> float:
 def diversity(measure: Any, world: World, lists: Lists) -> PerUser:
     kind = measure.distance if measure.name == "ILD" else measure.similarity
 
-    def one(_: str, items: list[str]) -> float | None:
-        some = [i for i in items if featured(world, measure.features, i)]
+    def user_value(_: str, items: list[str]) -> float | None:
+        kept = [i for i in items if featured(world, measure.features, i)]
         distances = [
-            apart(world, measure.features, kind, a, b) for a, b in combinations(some, 2)
+            apart(world, measure.features, kind, a, b) for a, b in combinations(kept, 2)
         ]
         if measure.name == "ILS":
             return 1 - math.fsum(distances) / len(distances) if distances else None
         if len(items) == 1 and measure.lone == "zero":
             return 0.0
         if measure.denom == "n":
-            return math.fsum(distances) / len(some) if some else None
+            return math.fsum(distances) / len(kept) if kept else None
         return mean(distances)
 
-    return per_user(lists, one)
+    return per_user(lists, user_value)
 
 
 # -- calibration and fairness ----------------------------------------------------------------------
@@ -429,7 +429,7 @@ def halfway(p: dict[str, float], q: dict[str, float]) -> dict[str, float]:
 
 
 def calibration(measure: Any, world: World, lists: Lists) -> PerUser:
-    def one(user: str, items: list[str]) -> float | None:
+    def user_value(user: str, items: list[str]) -> float | None:
         past = [
             (i, w if measure.weight else 1.0)
             for who, i, w in world.history
@@ -457,7 +457,7 @@ def calibration(measure: Any, world: World, lists: Lists) -> PerUser:
             p, {c: (1 - measure.alpha) * q.get(c, 0) + measure.alpha * p[c] for c in p}
         )
 
-    return per_user(lists, one)
+    return per_user(lists, user_value)
 
 
 def of_group(world: World, group: str, amounts: dict[str, float]) -> float:
@@ -476,12 +476,12 @@ def groups(world: World) -> list[str]:
 def exposures(
     measure: Any, world: World, lists: Lists, *, good: bool = False
 ) -> dict[str, float]:
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for user, items in lists.items():
         for rank, item in enumerate(items, 1):
             if not good or item in relevant(measure, world, user):
-                found[item] += attention(measure, rank)  # type: ignore[assignment]
-    return dict(found)
+                counts[item] += attention(measure, rank)  # type: ignore[assignment]
+    return dict(counts)
 
 
 def parity(measure: Any, world: World, lists: Lists) -> float | None:
@@ -510,7 +510,7 @@ def parity(measure: Any, world: World, lists: Lists) -> float | None:
 
 
 def awrf(measure: Any, world: World, lists: Lists) -> PerUser:
-    def one(user: str, items: list[str]) -> float | None:
+    def user_value(user: str, items: list[str]) -> float | None:
         got = mix(
             world, "group", [(i, attention(measure, r)) for r, i in enumerate(items, 1)]
         )
@@ -538,7 +538,7 @@ def awrf(measure: Any, world: World, lists: Lists) -> PerUser:
             / 2
         )
 
-    return per_user(lists, one)
+    return per_user(lists, user_value)
 
 
 def iaa(measure: Any, world: World, lists: Lists) -> float | None:
@@ -560,7 +560,7 @@ def iaa(measure: Any, world: World, lists: Lists) -> float | None:
 
 
 def chances(measure: Any, world: World, lists: Lists) -> float | None:
-    found = []
+    rows = []
     for group in groups(world):
         placed = possible = 0.0
         for user, items in lists.items():
@@ -575,11 +575,11 @@ def chances(measure: Any, world: World, lists: Lists) -> float | None:
             possible += of_group(world, group, dict.fromkeys(able - past, 1.0))
         if not possible:
             return None
-        found.append(placed / possible)
-    middle = math.fsum(found) / len(found) if found else 0.0
+        rows.append(placed / possible)
+    middle = math.fsum(rows) / len(rows) if rows else 0.0
     if not middle:
         return None
-    return math.sqrt(math.fsum((c - middle) ** 2 for c in found) / len(found)) / middle
+    return math.sqrt(math.fsum((c - middle) ** 2 for c in rows) / len(rows)) / middle
 
 
 def due_exposure(measure: Any, world: World, lists: Lists) -> dict[str, float]:

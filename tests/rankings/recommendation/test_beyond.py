@@ -1,4 +1,4 @@
-"""Measuring whole lists, fact by fact: what is read, what is refused, what is told."""
+"""Measuring whole lists, fact by fact: what is read, what is refused, what is reported."""
 
 from __future__ import annotations
 
@@ -111,9 +111,9 @@ def test_every_way_to_give_a_table(tmp_path: Path) -> None:
 def test_ids_are_compared_as_text() -> None:
     """Whole numbers in one table meet their decimal text in another."""
     run = pl.DataFrame({"query_id": [1, 1], "doc_id": [7, 8], "score": [2.0, 1.0]})
-    found = rankstone.beyond(run, "Novelty", history={"1": ["7"], "2": ["8", "7"]})
+    qualities = rankstone.beyond(run, "Novelty", history={"1": ["7"], "2": ["8", "7"]})
 
-    assert only(found) == {"Novelty": pytest.approx((0 + 1) / 2)}
+    assert only(qualities) == {"Novelty": pytest.approx((0 + 1) / 2)}
 
 
 def test_other_names_of_columns() -> None:
@@ -121,7 +121,7 @@ def test_other_names_of_columns() -> None:
     run = pl.DataFrame({"user": ["u", "u"], "item": ["a", "b"], "score": [2.0, 1.0]})
     past = pl.DataFrame({"user": ["u", "v"], "item": ["c", "a"]})
     items = pl.DataFrame({"item": ["a", "b", "c"], "genre": ["x", "y", "x"]})
-    found = rankstone.beyond(
+    qualities = rankstone.beyond(
         run,
         "Coverage Novelty ILD(features=genre)",
         items=items,
@@ -129,7 +129,7 @@ def test_other_names_of_columns() -> None:
         columns={"user": "query_id", "item": "doc_id"},
     )
 
-    assert only(found) == {
+    assert only(qualities) == {
         "Coverage": 2 / 3,
         "Novelty": 1.0,
         "ILD(features=genre)": 1.0,
@@ -137,7 +137,7 @@ def test_other_names_of_columns() -> None:
 
 
 def test_order_is_that_of_an_evaluation() -> None:
-    """Scores first, then ids by their bytes; ranks, input order and other rules as asked for."""
+    """Scores first, then ids by their bytes; ranks, input order and other rules as requested."""
     run = pl.DataFrame(
         {
             "query_id": ["u"] * 4,
@@ -146,7 +146,7 @@ def test_order_is_that_of_an_evaluation() -> None:
             "rank": [2, 1, 4, 3],
         }
     )
-    at: tuple[dict[str, Any], ...] = (
+    position: tuple[dict[str, Any], ...] = (
         {"ties": "docid_desc"},
         {"ties": "docid_asc"},
         {"ties": "input"},
@@ -155,12 +155,12 @@ def test_order_is_that_of_an_evaluation() -> None:
         {"order": "input"},
     )
     second = ["é", "a", "a", "z", "a", "é"]
-    for options, item in zip(at, second, strict=True):
-        found = rankstone.beyond(run, "Coverage@2", catalogue_size=9, **options)
+    for options, item in zip(position, second, strict=True):
+        qualities = rankstone.beyond(run, "Coverage@2", catalogue_size=9, **options)
         tops = rankstone.beyond(
             run, "Unexpectedness(against=baseline)@2", baseline={"u": [item]}, **options
         )
-        assert only(found) == {"Coverage@2": 2 / 9}
+        assert only(qualities) == {"Coverage@2": 2 / 9}
         assert only(tops)["Unexpectedness(against=baseline)@2"] == 1 / 2, options
     with pytest.raises(rankstone.InputError, match="3 items tie"):
         rankstone.beyond(run, "Coverage@2", catalogue_size=9, ties="error")
@@ -195,9 +195,9 @@ def test_duplicates() -> None:
         rankstone.beyond(run, "Entropy")
     past = {"v": ["a"], "w": ["b"], "x": ["c"]}
     for option, expected in (("first_drop", {"a", "b"}), ("last_drop", {"b", "a"})):
-        found = rankstone.beyond(run, "Coverage@3", history=past, duplicates=option)  # type: ignore[arg-type]
-        assert only(found) == {"Coverage@3": 1.0}
-        assert "1 duplicate row dropped" in str(found.audit)
+        qualities = rankstone.beyond(run, "Coverage@3", history=past, duplicates=option)  # type: ignore[arg-type]
+        assert only(qualities) == {"Coverage@3": 1.0}
+        assert "1 duplicate row dropped" in str(qualities.audit)
         del expected
     first = rankstone.beyond(
         run,
@@ -234,16 +234,18 @@ def test_users_keep_the_order_of_the_run() -> None:
 def test_several_runs_share_the_tables() -> None:
     """Each run has its own values; items of one do not leak into the other."""
     runs = {"one": RUN, "two": {"u1": ["zz"], "u2": ["zz"]}}
-    found = rankstone.beyond(runs, "Coverage(scale=count) Entropy", catalogue_size=9)
+    qualities = rankstone.beyond(
+        runs, "Coverage(scale=count) Entropy", catalogue_size=9
+    )
 
-    assert found.to_dict()["two"] == {"Coverage(scale=count)": 1.0, "Entropy": 0.0}
-    assert found.to_dict()["one"]["Coverage(scale=count)"] == 4.0
-    assert list(found.mean()["measure"]) == ["Coverage(scale=count)", "Entropy"] * 2
+    assert qualities.to_dict()["two"] == {"Coverage(scale=count)": 1.0, "Entropy": 0.0}
+    assert qualities.to_dict()["one"]["Coverage(scale=count)"] == 4.0
+    assert list(qualities.mean()["measure"]) == ["Coverage(scale=count)", "Entropy"] * 2
 
 
 # -- refused, politely -----------------------------------------------------------------------------
 @pytest.mark.parametrize(
-    ("measure", "tables", "said"),
+    ("measure", "tables", "message"),
     [
         (
             "Coverage@10",
@@ -271,12 +273,12 @@ def test_several_runs_share_the_tables() -> None:
     ],
 )
 def test_a_missing_table_is_refused_before_any_work(
-    measure: str, tables: dict[str, Any], said: str
+    measure: str, tables: dict[str, Any], message: str
 ) -> None:
-    """What a measure lacks is said with the option that brings it, and the run is not even opened."""
+    """What a measure lacks is stated with the option that brings it, and the run is not even opened."""
     with pytest.raises(rankstone.RankstoneError) as caught:
         rankstone.beyond("no such file.run", measure, **tables)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_measures_of_whole_lists_are_refused_elsewhere() -> None:
@@ -286,7 +288,7 @@ def test_measures_of_whole_lists_are_refused_elsewhere() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("Gini(discount=geometric)", "p go together"),
         ("Gini(p=0.5)", "p go together"),
@@ -296,15 +298,15 @@ def test_measures_of_whole_lists_are_refused_elsewhere() -> None:
         ("Calibration(distance=euclid)", "is not known"),
     ],
 )
-def test_parameters_are_checked(text: str, said: str) -> None:
+def test_parameters_are_checked(text: str, message: str) -> None:
     """A parameter that makes no sense is refused where the measure is made."""
     with pytest.raises(rankstone.UsageError) as caught:
         rankstone.parse_measure(text)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"catalogue_size": 0}, "catalogue_size=0"),
         (
@@ -322,11 +324,11 @@ def test_parameters_are_checked(text: str, said: str) -> None:
         ({"history": {"nobody": ["zz"]}, "catalogue_size": 9}, "no user and no item"),
     ],
 )
-def test_what_cannot_be(options: dict[str, Any], said: str) -> None:
-    """Tables that do not fit the run, and options without a meaning here, are told apart."""
+def test_what_cannot_be(options: dict[str, Any], message: str) -> None:
+    """Tables that do not fit the run, and options without a meaning here, are distinguished."""
     with pytest.raises(rankstone.RankstoneError) as caught:
         rankstone.beyond(RUN, "Coverage", **options)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_tables_that_are_not_as_they_should_be(tmp_path: Path) -> None:
@@ -360,7 +362,7 @@ def test_tables_that_are_not_as_they_should_be(tmp_path: Path) -> None:
         )
 
 
-# -- told ------------------------------------------------------------------------------------------
+# -- what is reported ------------------------------------------------------------------------------
 def test_notes_tell_what_is_unknown() -> None:
     """Unknown items, users without a past or a list, ties: each is counted."""
     run = pl.DataFrame(
@@ -370,14 +372,14 @@ def test_notes_tell_what_is_unknown() -> None:
             "score": [1.0, 1.0, 0.5, 1.0],
         }
     )
-    found = rankstone.beyond(
+    qualities = rankstone.beyond(
         run,
         "Coverage",
         items=ITEMS,
         history={"u1": ["a"]},
         users={"u1": 1, "u2": 2, "u3": 3},
     )
-    line = found.audit.lines()[-1]
+    line = qualities.audit.lines()[-1]
 
     assert "2 lists × 1–3 counted items, 3 distinct" in line
     assert "2 tied rows" in line
@@ -385,31 +387,31 @@ def test_notes_tell_what_is_unknown() -> None:
     assert "2 items (50.0% of rows) not in the history" in line
     assert "1 user without a history" in line
     assert "1 user without a list" in line
-    assert found.audit.lines()[0] == "catalogue  4 items (table of items)"
+    assert qualities.audit.lines()[0] == "catalogue  4 items (table of items)"
 
 
 def test_undefined_is_a_state() -> None:
     """A user without a value has none, is counted, and spoils no mean."""
-    found = rankstone.beyond(RUN, "ILD(features=v)", items=ITEMS)
-    scored = found.per_query.filter(query_id="u2")
+    qualities = rankstone.beyond(RUN, "ILD(features=v)", items=ITEMS)
+    scored = qualities.per_query.filter(query_id="u2")
 
     assert scored["value"].to_list() == [None]
     assert scored["status"].to_list() == ["undefined"]
-    assert found.mean()["n_undefined"][0] == 1
-    assert only(found)["ILD(features=v)"] == pytest.approx(
+    assert qualities.mean()["n_undefined"][0] == 1
+    assert only(qualities)["ILD(features=v)"] == pytest.approx(
         (1 + 2 * (1 - 1 / 2**0.5)) / 3
     )
 
 
 def test_users_without_a_relevant_item_count_zero() -> None:
     """As in an evaluation; the mean without them is at hand."""
-    found = rankstone.beyond(
+    qualities = rankstone.beyond(
         RUN, "EPC@2", history=PAST, qrels={"u1": {"a": 1}, "u2": {"a": 0}}
     )
 
-    assert found.per_query["status"].to_list() == ["ok", "no_relevant"]
-    assert found.mean(without=["no_relevant"])["value"][0] == pytest.approx(
-        2 * (only(found)["EPC@2"] or 0)
+    assert qualities.per_query["status"].to_list() == ["ok", "no_relevant"]
+    assert qualities.mean(without=["no_relevant"])["value"][0] == pytest.approx(
+        2 * (only(qualities)["EPC@2"] or 0)
     )
 
 
@@ -433,22 +435,24 @@ def test_the_usual_measures_are_those_the_tables_allow() -> None:
 
 def test_results_are_written_and_printed(tmp_path: Path) -> None:
     """Values per user go to files, everything to JSON, a table to people."""
-    found = rankstone.beyond(RUN, "Coverage Novelty", catalogue_size=9, history=PAST)
-    found.write(tmp_path / "users.csv")
-    found.write(tmp_path / "users.parquet")
-    found.write(tmp_path / "all.json")
+    qualities = rankstone.beyond(
+        RUN, "Coverage Novelty", catalogue_size=9, history=PAST
+    )
+    qualities.write(tmp_path / "users.csv")
+    qualities.write(tmp_path / "users.parquet")
+    qualities.write(tmp_path / "all.json")
 
     assert pl.read_csv(tmp_path / "users.csv")["measure"].to_list() == [
         "Novelty",
         "Novelty",
     ]
-    assert pl.read_parquet(tmp_path / "users.parquet").equals(found.per_query)
-    told = json.loads((tmp_path / "all.json").read_text())
-    assert told["runs"]["run"] == only(found)
-    assert told["audit"]["runs"]["run"]["unknown"]["history"] == [1, 1 / 5]
-    assert "Coverage" in repr(found)
-    assert "9 items (as given)" in repr(found)
-    assert found._repr_html_()
+    assert pl.read_parquet(tmp_path / "users.parquet").equals(qualities.per_query)
+    parsed = json.loads((tmp_path / "all.json").read_text())
+    assert parsed["runs"]["run"] == only(qualities)
+    assert parsed["audit"]["runs"]["run"]["unknown"]["history"] == [1, 1 / 5]
+    assert "Coverage" in repr(qualities)
+    assert "9 items (as given)" in repr(qualities)
+    assert qualities._repr_html_()
 
 
 @each("text", ALL)
@@ -476,22 +480,22 @@ def test_cards_are_complete(text: str) -> None:
 def test_memory_is_bounded_by_what_counts() -> None:
     """Items below the deepest cutoff are never given numbers."""
     run = {f"u{n}": [f"i{n}-{r}" for r in range(50)] for n in range(20)}
-    found = rankstone.beyond(run, "Entropy@1", catalogue_size=10_000)
+    qualities = rankstone.beyond(run, "Entropy@1", catalogue_size=10_000)
 
-    notes: Any = found.audit.runs["run"]
+    notes: Any = qualities.audit.runs["run"]
     assert notes.shown == 20
-    assert only(found) == {"Entropy@1": pytest.approx(np.log2(20))}
+    assert only(qualities) == {"Entropy@1": pytest.approx(np.log2(20))}
 
 
 def test_means_by_users_need_values_of_users() -> None:
     """A measure of whole runs has no mean over some users; beside one that has, it is left out."""
     about = {"u1": {"plan": "free"}, "u2": {"plan": "paid"}}
-    found = rankstone.beyond(RUN, "Personalization", users=about)
+    qualities = rankstone.beyond(RUN, "Personalization", users=about)
     with pytest.raises(
         rankstone.UsageError,
         match="no means by plan: Personalization describes whole runs",
     ):
-        found.mean(by="plan")
+        qualities.mean(by="plan")
     both = rankstone.beyond(
         RUN, "Personalization Popularity", users=about, history={"u1": ["a"]}
     )
@@ -505,15 +509,19 @@ def test_a_divider_divides() -> None:
 
 
 # -- the same whoever was first ------------------------------------------------------------------------
-def test_equal_items_are_told_by_id() -> None:
+def test_equal_items_are_distinguished_by_id() -> None:
     """Items that add the same to a value are listed by id, not by which was read first."""
     run = {"u1": ["z", "b", "y"], "u2": ["b", "a", "x"]}
     lists = rankstone.beyond(run, "Coverage@3 Gini@3 Entropy@3", catalogue_size=5)
 
-    def told(measure: str) -> list[str]:
+    def listed_items(measure: str) -> list[str]:
         return lists.explain(measure).tables[0].frame["item"].to_list()
 
-    assert told("Coverage@3") == told("Entropy@3") == ["b", "a", "x", "y", "z"]
+    assert (
+        listed_items("Coverage@3")
+        == listed_items("Entropy@3")
+        == ["b", "a", "x", "y", "z"]
+    )
     # 1, 1, 1, 1, 2 showings: places 1 to 5 from the bottom, by id among equals; weights 2j − m − 1
     places = (
         lists.explain("Gini@3").tables[0].frame.select("item", "place").sort("place")
@@ -539,9 +547,9 @@ def test_the_past_is_numbered_first(slow: str, monkeypatch: pytest.MonkeyPatch) 
     kept: list[Codes] = []
     read = getattr(Opener, slow)
 
-    def late(self: Opener, *given: Any, **more: Any) -> Any:
+    def late(self: Opener, *value: Any, **more: Any) -> Any:
         time.sleep(0.2)
-        return read(self, *given, **more)
+        return read(self, *value, **more)
 
     class Kept(Codes):
         def __init__(self) -> None:
@@ -581,7 +589,10 @@ def test_sums_over_a_past_are_the_same_bits_every_time(
         f"q{user}": [f"d{item}" for item in listed] for user, listed in enumerate(shown)
     }
     kinds = [
-        [f"c{at}" for at in draw.choice(20, draw.integers(1, 6), replace=False)]
+        [
+            f"c{position}"
+            for position in draw.choice(20, draw.integers(1, 6), replace=False)
+        ]
         for _ in range(items)
     ]
     table = {

@@ -80,9 +80,9 @@ def test_every_format(files: dict[str, str]) -> None:
         "--history",
         files["past.csv"],
     ]
-    told = json.loads(call(*arguments, "--format", "json").stdout)
+    parsed = json.loads(call(*arguments, "--format", "json").stdout)
 
-    assert set(told["runs"]["one"]) == {"Novelty@2", "Coverage@2"}
+    assert set(parsed["runs"]["one"]) == {"Novelty@2", "Coverage@2"}
     assert (
         call(*arguments, "--format", "csv").stdout.splitlines()[0]
         == "run,measure,value,n,n_undefined"
@@ -116,7 +116,7 @@ def test_values_per_user(files: dict[str, str], tmp_path: Path) -> None:
     assert "is also an input" in spared.stderr
 
 
-def test_what_is_missing_is_said(files: dict[str, str]) -> None:
+def test_what_is_missing_is_stated(files: dict[str, str]) -> None:
     """Exit code 2 and the option that would help, no traceback."""
     done = call(files["one.run"], "-m", "ILD@2", code=2)
     assert done.stderr == (

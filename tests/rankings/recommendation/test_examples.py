@@ -267,8 +267,8 @@ RECTOOLS: dict[str, tuple[dict[str, Any], dict[str, Any], list[float]]] = {
 def test_the_documentation_of_rectools(text: str) -> None:
     """Values user by user, as RecTools' documentation prints them."""
     run, tables, expected = RECTOOLS[text]
-    found = rankstone.beyond(run, text, **tables).per_query["value"].to_list()
-    assert found == pytest.approx(expected)
+    listed = rankstone.beyond(run, text, **tables).per_query["value"].to_list()
+    assert listed == pytest.approx(expected)
 
 
 def test_steck_on_calibration() -> None:
@@ -278,11 +278,11 @@ def test_steck_on_calibration() -> None:
         item: {"genre": "romance" if item[0] == "r" else "action"}
         for item in [*past["u"], "rr"]
     }
-    found = rankstone.beyond(
+    value = rankstone.beyond(
         {"u": ["rr"]}, "Calibration", items=items, history=past
     ).to_dict()["run"]
     kept = 0.99 * 1 + 0.01 * 0.7
 
-    assert found["Calibration"] == pytest.approx(
+    assert value["Calibration"] == pytest.approx(
         0.7 * log(0.7 / kept) + 0.3 * log(0.3 / (0.01 * 0.3))
     )

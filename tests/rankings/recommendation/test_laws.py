@@ -73,9 +73,11 @@ def near(a: float | None, b: float | None) -> bool:
 def test_values_stay_in_their_span(seed: int) -> None:
     """No value leaves the span its measure declares."""
     drawn = draw(seed)
-    found = drawn.beyond(allowed(drawn, ALL))
-    values = [(m, v) for m, v in found.per_query.select("measure", "value").iter_rows()]
-    for text, value in [*values, *only(found).items()]:
+    qualities = drawn.beyond(allowed(drawn, ALL))
+    values = [
+        (m, v) for m, v in qualities.per_query.select("measure", "value").iter_rows()
+    ]
+    for text, value in [*values, *only(qualities).items()]:
         low, high = rankstone.parse_measure(text).span
         assert value is None or low is None or value >= low - WITHIN, text
         assert value is None or high is None or value <= high + WITHIN, text
@@ -106,12 +108,12 @@ def test_a_user_alone_has_the_same_value(seed: int, data: st.DataObject) -> None
     alone = replace(drawn, run={user: drawn.run[user]})
     wanted = per_user(drawn.beyond(list(PER_USER)))
     try:
-        found = per_user(alone.beyond(list(PER_USER)))
+        values = per_user(alone.beyond(list(PER_USER)))
     except (
         rankstone.InputError
     ):  # the tables know nothing of this user, or of any of the items
         return
-    assert found == {key: value for key, value in wanted.items() if key[1] == user}
+    assert values == {key: value for key, value in wanted.items() if key[1] == user}
 
 
 @given(seed=seeds)
@@ -195,9 +197,9 @@ def test_many_categories_are_like_few(seed: int) -> None:
         patch.setattr("rankstone.rankings.recommendation.calibration._CELLS", 0)
         patch.setattr("rankstone.rankings.recommendation.list_distances._CELLS", 0)
         patch.setattr("rankstone.rankings.recommendation.list_distances._WORD", 2)
-        found = per_user(drawn.beyond(texts))
+        values = per_user(drawn.beyond(texts))
     for key, value in wanted.items():
-        both = (None if v is None else float.fromhex(v) for v in (value, found[key]))
+        both = (None if v is None else float.fromhex(v) for v in (value, values[key]))
         assert near(*both), key
 
 
@@ -233,7 +235,7 @@ def test_gini_between_everything_and_one_thing(users: int, items: int) -> None:
         "Gini Entropy(scale=share) Coverage",
         catalogue_size=items,
     )
-    one = rankstone.beyond(
+    qualities = rankstone.beyond(
         {f"u{n}": names[:1] for n in range(users)},
         "Gini Entropy Gini(denom=m)",
         catalogue_size=items,
@@ -244,7 +246,7 @@ def test_gini_between_everything_and_one_thing(users: int, items: int) -> None:
         "Entropy(scale=share)": pytest.approx(1.0),
         "Coverage": 1.0,
     }
-    assert only(one) == {
+    assert only(qualities) == {
         "Gini": 1.0,
         "Entropy": 0.0,
         "Gini(denom=m)": pytest.approx((items - 1) / items),
@@ -255,21 +257,21 @@ def test_gini_between_everything_and_one_thing(users: int, items: int) -> None:
 def test_diversity_and_likeness_are_two_sides(seed: int) -> None:
     """ILD + ILS = 1; with binary features the squared distance is the number of differing ones."""
     drawn = draw(seed)
-    found = only(
+    values = only(
         drawn.beyond(
             "ILD(features=category) ILS(features=category) ILD(features=features) ILS(features=features)"
         )
     )
     for features in ("category", "features"):
-        a, b = found[f"ILD(features={features})"], found[f"ILS(features={features})"]
+        a, b = values[f"ILD(features={features})"], values[f"ILS(features={features})"]
         assert near(a, None if b is None else 1 - b)
     binary = {i: {**about, "x": float(about["y"])} for i, about in drawn.items.items()}
-    found = only(
+    values = only(
         replace(drawn, items=binary).beyond(
             "ILD(features=x+y, distance=hamming) ILD(features=x+y, distance=sqeuclidean)"
         )
     )
-    assert near(*found.values())
+    assert near(*values.values())
 
 
 @given(seed=seeds)
@@ -287,10 +289,10 @@ def test_a_list_like_the_past_is_calibrated(seed: int) -> None:
     ]
     texts = [t for t in texts if "@" not in t]
     try:
-        found = per_user(mirrored.beyond(texts))
-    except rankstone.InputError:  # nobody of them is judged, or no item known
+        values = per_user(mirrored.beyond(texts))
+    except rankstone.InputError:  # no document is judged, or no item known
         return
-    for (text, _), value in found.items():
+    for (text, _), value in values.items():
         assert value is None or abs(float.fromhex(value)) < 1e-7, text
 
 
@@ -306,8 +308,8 @@ def test_fair_lists_are_fair(seed: int) -> None:
         if sum(g in oracle.labels(drawn, "group", i) for i in drawn.items)
     ]
     texts = [*(f"DP(protected={g})" for g in groups), "RSP", "Gini", "Coverage"]
-    found = only(rankstone.beyond(shown.frame(), texts, items=drawn.tables()["items"]))
-    for text, value in found.items():
+    values = only(rankstone.beyond(shown.frame(), texts, items=drawn.tables()["items"]))
+    for text, value in values.items():
         wanted = {"RSP": 0.0, "Gini": 0.0, "Coverage": 1.0}.get(text, 1.0)
         assert value is None or math.isclose(value, wanted, abs_tol=1e-9), text
 
@@ -321,7 +323,7 @@ def test_lists_of_one_length_agree_on_overlap(seed: int) -> None:
         f"u{n}": [str(i) for i in rng.permutation(ITEMS)[:k]]
         for n in range(rng.integers(2, 6))
     }
-    found = only(
+    values = only(
         rankstone.beyond(run, "Personalization Personalization(similarity=cosine)")
     )
     pairs = [
@@ -331,18 +333,18 @@ def test_lists_of_one_length_agree_on_overlap(seed: int) -> None:
         if u != v
     ]
 
-    assert near(found["Personalization"], 1 - sum(pairs) / len(pairs))
-    assert near(*found.values())
+    assert near(values["Personalization"], 1 - sum(pairs) / len(pairs))
+    assert near(*values.values())
 
 
 @given(seed=seeds)
 def test_the_tail_in_numbers(seed: int) -> None:
     """ACLT is the list's length times APLT; cold items are in the tail."""
     drawn = draw(seed)
-    found = per_user(drawn.beyond("APLT ACLT"))
+    values = per_user(drawn.beyond("APLT ACLT"))
     for user, items in drawn.lists(None).items():
         share, count = (
-            float.fromhex(found[name, user] or "") for name in ("APLT", "ACLT")
+            float.fromhex(values[name, user] or "") for name in ("APLT", "ACLT")
         )
         assert math.isclose(share * len(items), count)
         assert count >= sum(oracle.met_by(drawn, item) == 0 for item in items)
@@ -365,13 +367,13 @@ def test_gaps_between_groups(seed: int) -> None:
         assert isinstance(values, dict)
         means = {}
         for group in {drawn.users[u] for u in values} - {None}:
-            some = [
+            kept = [
                 v
                 for u, v in values.items()
                 if drawn.users[u] == group and v is not None
             ]
-            if some:
-                means[group] = sum(some) / len(some)
+            if kept:
+                means[group] = sum(kept) / len(kept)
         if not means:
             assert text not in gaps
             continue

@@ -28,14 +28,14 @@ def differences(drawn: World, texts: tuple[str, ...]) -> list[str]:
     texts = tuple(text for text in texts if _has_groups(drawn, text))
     if not texts:
         return []
-    found = drawn.beyond(list(texts))
+    qualities = drawn.beyond(list(texts))
     per_user = {
         (m, u): v
-        for m, u, v in found.per_query.select(
+        for m, u, v in qualities.per_query.select(
             "measure", "query_id", "value"
         ).iter_rows()
     }
-    whole = dict(found.mean().select("measure", "value").iter_rows())
+    whole = dict(qualities.mean().select("measure", "value").iter_rows())
     wrong = []
     for text in texts:
         wanted = oracle.value(text, drawn)
@@ -74,7 +74,7 @@ def test_engine_and_loops_agree(family: str) -> None:
 
 @pytest.mark.parametrize("options", [{"catalogue_size": 30}, {"items": None}])
 def test_other_catalogues(options: dict[str, object]) -> None:
-    """The number of items may be said, or come from the past."""
+    """The number of items may be stated, or come from the past."""
     texts = (
         *(t for t in BY_FAMILY["catalogue"] if "UserCoverage" not in t),
         "Serendipity",

@@ -57,7 +57,7 @@ def test_real_lists(lists: tuple[pl.DataFrame, pl.DataFrame]) -> None:
         str(name): part.drop("Algorithm")
         for (name,), part in runs.group_by("Algorithm")
     }
-    found = rankstone.beyond(
+    qualities = rankstone.beyond(
         shown,
         list(MEASURES),
         history=past,
@@ -76,7 +76,7 @@ def test_real_lists(lists: tuple[pl.DataFrame, pl.DataFrame]) -> None:
             run.setdefault(str(user), {})[str(item)] = -rank
         drawn = World(run, {}, history, qrels, {}, {}, {"catalogue_size": 6040})
         rows = (
-            found.per_query.filter(run=name)
+            qualities.per_query.filter(run=name)
             .select("measure", "query_id", "value")
             .iter_rows()
         )
@@ -85,7 +85,7 @@ def test_real_lists(lists: tuple[pl.DataFrame, pl.DataFrame]) -> None:
             wanted: Any = oracle.value(text, drawn)
             if not isinstance(wanted, dict):
                 assert math.isclose(
-                    found.to_dict()[name][text] or 0.0, wanted, rel_tol=1e-12
+                    qualities.to_dict()[name][text] or 0.0, wanted, rel_tol=1e-12
                 ), (name, text)
                 continue
             for user, value in wanted.items():

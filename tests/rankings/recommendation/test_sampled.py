@@ -50,19 +50,19 @@ def worth(text: str, rank: int, n: int) -> float:
 def test_chances(replacement: bool, n: int, data: st.DataObject) -> None:  # noqa: FBT001 - a parameter of the test
     """Ranks among a sample are binomial with replacement, hypergeometric without."""
     m = data.draw(st.integers(1, n - 1 if not replacement else 30))
-    found = sampling.chances(np.arange(1, n + 1), n, m, replacement=replacement)
+    chances = sampling.chances(np.arange(1, n + 1), n, m, replacement=replacement)
     for rank in range(1, n + 1):
         wanted = [
             chance(n, m, rank, above, replacement=replacement) for above in range(m + 1)
         ]
-        assert found[rank - 1] == pytest.approx(wanted, abs=1e-12)
+        assert chances[rank - 1] == pytest.approx(wanted, abs=1e-12)
 
 
 @given(n=st.integers(3, 40), m=st.integers(1, 20), data=st.data())
 def test_the_naive_value_to_expect(n: int, m: int, data: st.DataObject) -> None:
     """It is the sum over sampled ranks; that of AUC is AUC; with one sampled item all measures are AUC."""
     ranks = data.draw(st.lists(st.integers(1, n), min_size=1, max_size=6))
-    found = rankstone.rankings.expected_sampled(
+    expectation = rankstone.rankings.expected_sampled(
         ranks, list(MEASURES), items=n, sampled=m
     )
     for text in MEASURES:
@@ -73,13 +73,13 @@ def test_the_naive_value_to_expect(n: int, m: int, data: st.DataObject) -> None:
             )
             for r in ranks
         ]
-        assert found[text] == pytest.approx(sum(wanted) / len(wanted))
+        assert expectation[text] == pytest.approx(sum(wanted) / len(wanted))
     exact = sum(worth("AUC(negatives=candidates)", r, n) for r in ranks) / len(ranks)
-    assert found["AUC(negatives=candidates)"] == pytest.approx(exact)
-    one = rankstone.rankings.expected_sampled(
+    assert expectation["AUC(negatives=candidates)"] == pytest.approx(exact)
+    estimate = rankstone.rankings.expected_sampled(
         ranks, "R@1 AUC(negatives=candidates)", items=n, sampled=1
     )
-    assert one["R@1"] == pytest.approx(exact)
+    assert estimate["R@1"] == pytest.approx(exact)
 
 
 def objective(estimate: Floats, text: str, n: int, m: int, gamma: float) -> float:
@@ -100,32 +100,32 @@ def objective(estimate: Floats, text: str, n: int, m: int, gamma: float) -> floa
 def test_bv_is_the_best_balance(text: str, gamma: float) -> None:
     """No step away from the estimate lowers squared bias + γ · variance: it is that quadratic's minimum."""
     n, m = 30, 6
-    found = rankstone.rankings.correct_sampled(
+    estimate = rankstone.rankings.correct_sampled(
         [1], text, items=n, sampled=m, gamma=gamma
     ).estimates[text]
-    best = objective(found, text, n, m, gamma)
+    best = objective(estimate, text, n, m, gamma)
     rng = np.random.default_rng(3)
     for _ in range(40):
         step = rng.standard_normal(m + 1) * 10.0 ** rng.integers(-4, 1)
-        assert objective(found + step, text, n, m, gamma) >= best - 1e-12
+        assert objective(estimate + step, text, n, m, gamma) >= best - 1e-12
 
 
 @pytest.mark.parametrize("text", MEASURES)
 def test_cls_keeps_its_promise(text: str) -> None:
     """The estimate never rises nor falls below 0, and no other such estimate has less squared bias."""
     n, m = 25, 5
-    found = rankstone.rankings.correct_sampled(
+    estimate = rankstone.rankings.correct_sampled(
         [1], text, items=n, sampled=m, method="cls"
     ).estimates[text]
-    best = objective(found, text, n, m, 0.0)
+    best = objective(estimate, text, n, m, 0.0)
 
-    assert (np.diff(found) <= 1e-12).all()
-    assert found.min() >= -1e-12
+    assert (np.diff(estimate) <= 1e-12).all()
+    assert estimate.min() >= -1e-12
     rng = np.random.default_rng(4)
     for _ in range(300):
         other = np.sort(
             np.maximum(
-                found + rng.standard_normal(m + 1) * 10.0 ** rng.integers(-4, 1), 0
+                estimate + rng.standard_normal(m + 1) * 10.0 ** rng.integers(-4, 1), 0
             )
         )[::-1]
         assert objective(other, text, n, m, 0.0) >= best - 1e-12
@@ -150,10 +150,10 @@ def test_the_second_implementation() -> None:
         b = np.array([worth(text, r, n) for r in range(1, n + 1)]) / n**0.5
         c = np.diag((a / n**0.5).sum(axis=0))
         wanted = np.linalg.inv(0.9 * a.T @ a + 0.1 * c) @ a.T @ b
-        found = rankstone.rankings.correct_sampled(
+        estimate = rankstone.rankings.correct_sampled(
             [1], text, items=n, sampled=m
         ).estimates[text]
-        assert found == pytest.approx(wanted, abs=1e-10)
+        assert estimate == pytest.approx(wanted, abs=1e-10)
         steps, _ = optimize.nnls(np.cumsum(a, axis=1), b)
         cls = rankstone.rankings.correct_sampled(
             [1], text, items=n, sampled=m, method="cls"
@@ -173,13 +173,13 @@ def test_corrections_come_nearer() -> None:
     drawn = 1 + rng.binomial(m, (exact - 1) / (n - 1))
     truth = float((exact <= 10).mean())
     for method in ("bv", "cls", "rank"):
-        found = rankstone.rankings.correct_sampled(
+        corrected = rankstone.rankings.correct_sampled(
             drawn, "R@10", items=n, sampled=m, method=method
         )
-        naive = found.values["naive"][0]
-        assert abs(found.to_dict()["R@10"] - truth) < abs(naive - truth) / 2, method
-        assert "value is an estimate" in found.warning
-        assert found.per_user("R@10").shape == (users,)
+        naive = corrected.values["naive"][0]
+        assert abs(corrected.to_dict()["R@10"] - truth) < abs(naive - truth) / 2, method
+        assert "value is an estimate" in corrected.warning
+        assert corrected.per_user("R@10").shape == (users,)
     assert naive == pytest.approx((drawn <= 10).mean())
 
 
@@ -200,18 +200,18 @@ def test_bounds_hold_where_ranks_follow_zipf(items: int) -> None:
         chance = zipf(items, exponent)
         rank = rng.choice(items, 400, p=chance) + 1
         drawn = 1 + rng.hypergeometric(rank - 1, items - rank, 99)
-        given: dict[str, Any] = {
+        options: dict[str, Any] = {
             "items": items,
             "sampled": 99,
             "replacement": False,
             "method": "rank",
         }
-        found = rankstone.rankings.correct_sampled(drawn, "R@10", **given)
-        lower, upper = found.values.select("lower", "upper").row(0)
+        corrected = rankstone.rankings.correct_sampled(drawn, "R@10", **options)
+        lower, upper = corrected.values.select("lower", "upper").row(0)
         truth = float(chance[:10].sum())
         held += lower <= truth <= upper
-        error = found.per_user("R@10").std(ddof=1) / math.sqrt(400)
-        missed += abs(found.to_dict()["R@10"] - truth) > 2 * error
+        error = corrected.per_user("R@10").std(ddof=1) / math.sqrt(400)
+        missed += abs(corrected.to_dict()["R@10"] - truth) > 2 * error
     assert held / len(worlds) >= 0.95
     assert items == 300 or missed / len(worlds) > 0.5
 
@@ -224,10 +224,10 @@ def test_one_sampled_item_tells_the_mean_rank_only(share: float) -> None:
     """
     n, many = 50, 400_000
     drawn = np.repeat([1, 2], [round(many * (1 - share)), round(many * share)])
-    found = rankstone.rankings.correct_sampled(
+    corrected = rankstone.rankings.correct_sampled(
         drawn, "R@1 AUC(negatives=candidates)", items=n, sampled=1
     )
-    (low, high), (least, most) = found.values.select("lower", "upper").rows()
+    (low, high), (least, most) = corrected.values.select("lower", "upper").rows()
 
     assert low == pytest.approx(0, abs=1e-6)
     assert high == pytest.approx(1 - share, abs=0.003)
@@ -257,50 +257,56 @@ def test_bounds_widen_where_users_have_several_items() -> None:
     """Ten ranks of a user that are all the same tell no more than one: the bounds are those of one."""
     rng = np.random.default_rng(8)
     drawn = 1 + rng.binomial(20, rng.random(80))
-    given: dict[str, Any] = {"measures": "R@30", "items": 60, "sampled": 20}
-    one = rankstone.rankings.correct_sampled(drawn, users=np.arange(80), **given).values
-    ten = rankstone.rankings.correct_sampled(
-        np.repeat(drawn, 10), users=np.repeat(np.arange(80), 10), **given
+    options: dict[str, Any] = {"measures": "R@30", "items": 60, "sampled": 20}
+    values = rankstone.rankings.correct_sampled(
+        drawn, users=np.arange(80), **options
     ).values
-    apart = rankstone.rankings.correct_sampled(np.repeat(drawn, 10), **given).values
+    ten = rankstone.rankings.correct_sampled(
+        np.repeat(drawn, 10), users=np.repeat(np.arange(80), 10), **options
+    ).values
+    apart = rankstone.rankings.correct_sampled(np.repeat(drawn, 10), **options).values
 
-    assert ten["lower"][0] < one["lower"][0] < apart["lower"][0]
-    assert apart["upper"][0] < one["upper"][0] < ten["upper"][0]
-    assert ten["upper"][0] - ten["lower"][0] < 1.2 * (one["upper"][0] - one["lower"][0])
+    assert ten["lower"][0] < values["lower"][0] < apart["lower"][0]
+    assert apart["upper"][0] < values["upper"][0] < ten["upper"][0]
+    assert ten["upper"][0] - ten["lower"][0] < 1.2 * (
+        values["upper"][0] - values["lower"][0]
+    )
 
 
 def test_samples_that_no_ranking_gives() -> None:
     """Half the users beat ten of twenty, and none beats nine or eleven: no uniform sample looks like that."""
-    found = rankstone.rankings.correct_sampled(
+    corrected = rankstone.rankings.correct_sampled(
         [11] * 5_000, "R@10", items=1_000, sampled=20
     )
 
-    assert found.values.select("lower", "upper").row(0) == (None, None)
-    assert "were items drawn uniformly?" in found.warning
+    assert corrected.values.select("lower", "upper").row(0) == (None, None)
+    assert "were items drawn uniformly?" in corrected.warning
 
 
-def test_a_guess_outside_its_bounds_is_told() -> None:
+def test_a_guess_outside_its_bounds_is_reported() -> None:
     """Naive values are within a model's bounds only by chance."""
     drawn = 1 + np.random.default_rng(2).binomial(20, 0.1, 3_000)
-    found = rankstone.rankings.correct_sampled(
+    corrected = rankstone.rankings.correct_sampled(
         drawn, "R@10", items=2_000, sampled=20, method="naive"
     )
 
-    assert found.values["value"][0] > found.values["upper"][0]
-    assert found.warning.endswith("Do not trust an estimate outside its bounds: R@10.")
+    assert corrected.values["value"][0] > corrected.values["upper"][0]
+    assert corrected.warning.endswith(
+        "Do not trust an estimate outside its bounds: R@10."
+    )
 
 
 def test_the_rank_estimator() -> None:
     """M at 1 + ⌊(n − 1)(r̃ − 1)/m⌋."""
-    found = rankstone.rankings.correct_sampled(
+    corrected = rankstone.rankings.correct_sampled(
         [1, 2, 3], "RR", items=101, sampled=10, method="rank"
     )
 
-    assert found.per_user("RR").tolist() == [1 / 1, 1 / 11, 1 / 21]
+    assert corrected.per_user("RR").tolist() == [1 / 1, 1 / 11, 1 / 21]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ({"ranks": [0]}, "0 is not a sampled rank"),
         ({"ranks": [12]}, "12 is not a sampled rank"),
@@ -321,8 +327,8 @@ def test_the_rank_estimator() -> None:
         ({"users": [1]}, "1 user for 2 ranks"),
     ],
 )
-def test_what_is_refused(arguments: dict[str, Any], said: str) -> None:
-    """Ranks that cannot be, and methods nobody knows."""
+def test_what_is_refused(arguments: dict[str, Any], message: str) -> None:
+    """Ranks that cannot be, and unknown methods."""
     usual: dict[str, Any] = {
         "ranks": [1, 2],
         "measures": "R@10",
@@ -331,4 +337,4 @@ def test_what_is_refused(arguments: dict[str, Any], said: str) -> None:
     }
     with pytest.raises(rankstone.RankstoneError) as caught:
         rankstone.rankings.correct_sampled(**{**usual, **arguments})
-    assert said in str(caught.value)
+    assert message in str(caught.value)

@@ -1,4 +1,4 @@
-"""Small worlds of recommendations: runs with ties, items nobody knows, users without a past."""
+"""Small worlds of recommendations: runs with ties, unknown items, users without a past."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ class World:
         users = pl.DataFrame(
             {"query_id": list(self.users), "group": list(self.users.values())}
         )
-        found = {"items": items, "history": past, "qrels": self.qrels, "users": users}
-        return {**found, "baseline": self.baseline, **self.options}
+        values = {"items": items, "history": past, "qrels": self.qrels, "users": users}
+        return {**values, "baseline": self.baseline, **self.options}
 
     def beyond(
         self, measures: str | list[str], **options: Any
@@ -142,17 +142,19 @@ def world(rng: np.random.Generator) -> World:
 
 
 def _item(rng: np.random.Generator) -> dict[str, Any]:
-    def some(names: tuple[str, ...]) -> list[str]:
+    def drawn_groups(names: tuple[str, ...]) -> list[str]:
         return [
             str(n) for n in rng.permutation(names)[: rng.integers(1, len(names) + 1)]
         ]
 
     about: dict[str, Any] = {}
     if rng.random() < 0.85:
-        about["category"] = some(CATEGORIES)
+        about["category"] = drawn_groups(CATEGORIES)
     if rng.random() < 0.9:
         about["group"] = (
-            some(GROUPS[:2]) if rng.random() < 0.2 else [str(rng.choice(GROUPS))]
+            drawn_groups(GROUPS[:2])
+            if rng.random() < 0.2
+            else [str(rng.choice(GROUPS))]
         )
     if rng.random() < 0.85:
         about["features"] = [

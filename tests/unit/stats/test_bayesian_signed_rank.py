@@ -32,24 +32,29 @@ def _posterior(differences: list[float], rope: float) -> list[float]:
 )
 def test_it_is_the_posterior(differences: list[float]) -> None:
     """Within four standard errors of both simulations."""
-    found = practical_difference(np.array(differences), 0.01)
+    probabilities = practical_difference(np.array(differences), 0.01)
     expected = _posterior(differences, 0.01)
 
     for ours, theirs in zip(
-        (found.below, found.within, found.above), expected, strict=True
+        (probabilities.below, probabilities.within, probabilities.above),
+        expected,
+        strict=True,
     ):
         error = np.sqrt(max(theirs * (1 - theirs), 1e-4) * (1 / 20_000 + 1 / 40_000))
         assert ours == pytest.approx(theirs, abs=4 * error + 1e-4)
-    assert found.below + found.within + found.above == pytest.approx(1)
+    assert (
+        probabilities.below + probabilities.within + probabilities.above
+        == pytest.approx(1)
+    )
 
 
 def test_the_other_way_round_and_no_queries() -> None:
     """Losses mirror gains; without a difference the pseudo-observation is all there is."""
     gains = np.array([0.02, 0.05, -0.01, 0.03, 0.3, 0.04])
-    one = practical_difference(gains, 0.01)
+    probabilities = practical_difference(gains, 0.01)
     other = practical_difference(-gains, 0.01)
 
-    assert one.above == pytest.approx(other.below, abs=0.02)
+    assert probabilities.above == pytest.approx(other.below, abs=0.02)
     nothing = practical_difference(np.zeros(0), 0.01)
     assert nothing.within > 0.999
     assert nothing.above > 0

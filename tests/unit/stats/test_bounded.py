@@ -63,10 +63,10 @@ def test_levels_and_limits_are_inverse() -> None:
     assert worst_case_p(values + 1, worst_case(values + 1, 0.01)) == pytest.approx(
         [0.01] * 4, rel=1e-6
     )
-    found = difference_estimate(Units.from_scores(values[:, :1]), (0.0, 1.0))
-    low, high = found.limits(0.01)
-    assert found.p_above(low) == pytest.approx(0.01, rel=1e-6)
-    assert found.p_below(high) == pytest.approx(0.01, rel=1e-6)
+    estimate = difference_estimate(Units.from_scores(values[:, :1]), (0.0, 1.0))
+    low, high = estimate.limits(0.01)
+    assert estimate.p_above(low) == pytest.approx(0.01, rel=1e-6)
+    assert estimate.p_below(high) == pytest.approx(0.01, rel=1e-6)
 
 
 def test_the_interval_turned_round() -> None:
@@ -129,7 +129,7 @@ def _naive_df(sizes: np.ndarray) -> float:
         residual[:, cluster == g] @ np.full(size, 1 / n) / math.sqrt(1 - size / n)
         for g, size in enumerate(sizes)
     ]
-    inner = np.array([[one @ other for other in parts] for one in parts])
+    inner = np.array([[part @ other for other in parts] for part in parts])
     return float(np.trace(inner) ** 2 / (inner**2).sum())
 
 
@@ -156,12 +156,12 @@ def test_one_unit_that_weighs_nearly_everything_leaves_one_degree_of_freedom(
     sizes: list[float],
 ) -> None:
     """By the formula in fractions, where nothing cancels; limits are numbers then."""
-    weights = [Fraction(one) for one in sizes]
+    weights = [Fraction(size) for size in sizes]
     whole = sum(weights)
-    leverage = [(one / whole) ** 2 / (1 - one / whole) for one in weights]
-    pairs = sum(leverage) ** 2 - sum(one**2 for one in leverage)
-    exact = 1 / (sum((one / whole) ** 2 for one in weights) + pairs)
-    total = column(*(0.1 * at * one for at, one in enumerate(sizes)))
+    leverage = [(weight / whole) ** 2 / (1 - weight / whole) for weight in weights]
+    pairs = sum(leverage) ** 2 - sum(item**2 for item in leverage)
+    exact = 1 / (sum((weight / whole) ** 2 for weight in weights) + pairs)
+    total = column(*(0.1 * index * size for index, size in enumerate(sizes)))
 
     assert effective_df(np.array(sizes)) == pytest.approx(float(exact), rel=3e-5)
     assert not np.isnan(adaptive(total, np.array(sizes), 1.0).limit(ALPHA)).any()
@@ -333,7 +333,7 @@ def test_many_differences_have_the_bits_of_each_alone() -> None:
         Units.from_scores(values[:1]),
     ):
         for method in ("auto", "worst_case"):
-            found = difference_estimates(units, (0.0, 1.0), method)
+            result = difference_estimates(units, (0.0, 1.0), method)
             alone = [
                 difference_estimate(
                     Units(column[:, None], units.size, clustered=units.clustered),
@@ -342,11 +342,11 @@ def test_many_differences_have_the_bits_of_each_alone() -> None:
                 )
                 for column in units.total.T
             ]
-            for one, by_itself in zip(found, alone, strict=True):
-                assert repr(one.limits(0.025)) == repr(by_itself.limits(0.025))
-                assert one.p_above(-0.02) == by_itself.p_above(-0.02)
-                assert one.p_below(0.02) == by_itself.p_below(0.02)
-                assert repr(one.spread) == repr(by_itself.spread)
+            for item, by_itself in zip(result, alone, strict=True):
+                assert repr(item.limits(0.025)) == repr(by_itself.limits(0.025))
+                assert item.p_above(-0.02) == by_itself.p_above(-0.02)
+                assert item.p_below(0.02) == by_itself.p_below(0.02)
+                assert repr(item.spread) == repr(by_itself.spread)
 
 
 @pytest.mark.parametrize("method", ["auto", "worst_case"])

@@ -26,9 +26,9 @@ def test_hommel_is_the_closure_of_simes(seed: int) -> None:
     p = drawn(seed)
     worst = np.zeros(len(p))
     for size in range(1, len(p) + 1):
-        for some in map(list, combinations(range(len(p)), size)):
-            simes = (np.sort(p[some]) * size / np.arange(1, size + 1)).min()
-            worst[some] = np.maximum(worst[some], simes)
+        for item in map(list, combinations(range(len(p)), size)):
+            simes = (np.sort(p[item]) * size / np.arange(1, size + 1)).min()
+            worst[item] = np.maximum(worst[item], simes)
 
     assert adjusted(p, "hommel") == pytest.approx(worst, rel=1e-12)
     assert (adjusted(p, "hommel") <= adjusted(p, "hochberg") + 1e-15).all()

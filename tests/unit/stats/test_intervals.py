@@ -28,11 +28,13 @@ def skewed(seed: int = 1, n: int = 60) -> np.ndarray:
 def test_holds_the_mean(method: str) -> None:
     """The mean is inside, wider confidence gives a wider interval, and the standard error is s / √n."""
     values = skewed()
-    found = estimates(Units.from_scores(values), method)[0]
-    (low, high), (lower, higher) = found.interval(0.9), found.interval(0.99)
+    estimate = estimates(Units.from_scores(values), method)[0]
+    (low, high), (lower, higher) = estimate.interval(0.9), estimate.interval(0.99)
 
     assert lower < low < values.mean() < high < higher
-    assert found.error == pytest.approx(values.std(ddof=1) / math.sqrt(60), rel=1e-12)
+    assert estimate.error == pytest.approx(
+        values.std(ddof=1) / math.sqrt(60), rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -99,9 +101,9 @@ def test_queries_that_say_the_same_are_one(method: str) -> None:
     four = Units.from_scores(
         np.repeat(values, 4, axis=0), cluster=np.repeat(np.arange(60), 4)
     )
-    found = estimates(four, method)[0].interval()
+    interval = estimates(four, method)[0].interval()
 
-    assert found == pytest.approx(
+    assert interval == pytest.approx(
         estimates(Units.from_scores(values), method)[0].interval(), abs=1e-9
     )
 
@@ -123,14 +125,14 @@ def test_clusters_widen_what_depends() -> None:
 def test_threads_change_no_bit(method: str) -> None:
     """One thread or four: the same bits; another seed: others."""
     units = Units.from_scores(skewed(n=5000))
-    one, four, other = (
+    first, four, other = (
         estimates(units, method, resamples=900, seed=seed, threads=threads)[
             0
         ].interval()
         for seed, threads in ((5, 1), (5, 4), (6, 4))
     )
 
-    assert one == four != other
+    assert first == four != other
 
 
 CODE = """
@@ -145,7 +147,7 @@ for method in ("t", *RESAMPLED):
 
 def test_the_library_of_matrix_products_changes_no_bit() -> None:
     """Sums are sums of whole numbers, so threads inside of products do not matter either."""
-    found = {
+    outputs = {
         subprocess.run(
             [sys.executable, "-c", CODE],
             env={
@@ -158,7 +160,7 @@ def test_the_library_of_matrix_products_changes_no_bit() -> None:
         ).stdout
         for threads in ("1", "2", "5")
     }
-    assert len(found) == 1
+    assert len(outputs) == 1
 
 
 def test_streams_are_put_together_in_any_order() -> None:
@@ -170,9 +172,9 @@ def test_streams_are_put_together_in_any_order() -> None:
     whole = PoissonBootstrap(1, resamples=200, seed=4)
     whole.add(values, np.ones(900), keys)
     parts = [PoissonBootstrap(1, resamples=200, seed=4) for _ in range(3)]
-    for at in (2, 0, 1):
-        part = slice(300 * at, 300 * (at + 1))
-        parts[at].add(values[part][::-1], np.ones(300), keys[part][::-1])
+    for position in (2, 0, 1):
+        part = slice(300 * position, 300 * (position + 1))
+        parts[position].add(values[part][::-1], np.ones(300), keys[part][::-1])
     parts[1].merge(parts[2])
     parts[1].merge(parts[0])
 
@@ -189,13 +191,13 @@ def test_streams_of_two_seeds_do_not_mix() -> None:
 
 
 def test_sums_that_would_not_be_exact_are_refused() -> None:
-    """Totals beyond what whole numbers hold are told, not rounded."""
+    """Totals beyond what whole numbers hold are reported, not rounded."""
     stream = PoissonBootstrap(1, resamples=5)
     with pytest.raises(BadOption, match="too large"):
         stream.add(np.array([[1e12]]), np.ones(1))
 
 
-def test_streams_told_and_read() -> None:
+def test_streams_as_declared_and_read() -> None:
     """A stream that was written down and read again goes on as if nothing had been."""
     values, keys = np.arange(20.0).reshape(10, 2) / 7, np.arange(10, dtype=np.uint64)
     whole, part = (PoissonBootstrap(2, resamples=50, seed=3) for _ in range(2))
@@ -219,7 +221,7 @@ def test_counts_are_poisson() -> None:
 
 
 def test_unknown_interval() -> None:
-    """A name nobody knows is told, with the nearest."""
+    """An unknown name is reported, with the nearest."""
     with pytest.raises(BadOption, match="did you mean bca"):
         estimates(Units.from_scores(skewed()), "bcaa")
 

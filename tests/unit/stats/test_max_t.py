@@ -44,11 +44,15 @@ def test_flips_are_all_the_ways_signs_can_fall(decimals: int) -> None:
         for pair in combinations(range(4), 2)
     }
     ways = [np.array(way) for way in product((1, -1), repeat=len(table))]
-    largest = np.array([max(t_of(way * one) for one in apart.values()) for way in ways])
-    found = flipped_max_t(table[:, :, None])
+    largest = np.array(
+        [max(t_of(way * item) for item in apart.values()) for way in ways]
+    )
+    p_values = flipped_max_t(table[:, :, None])
 
-    for pair, one in apart.items():
-        assert found.p[*pair, 0] == pytest.approx((largest >= t_of(one) - 1e-9).mean())
+    for pair, value in apart.items():
+        assert p_values.p[*pair, 0] == pytest.approx(
+            (largest >= t_of(value) - 1e-9).mean()
+        )
 
 
 def test_flips_of_two_systems_are_the_paired_randomisation_test() -> None:
@@ -74,17 +78,20 @@ def test_resamples_are_studentised_about_what_was_seen(decimals: int) -> None:
         for times in draws(n, seed, range(count))
     ]
     largest = np.array(
-        [max(t_of(one[rows], one.mean()) for one in apart.values()) for rows in again]
+        [
+            max(t_of(item[rows], item.mean()) for item in apart.values())
+            for rows in again
+        ]
     )
     limit = np.sort(largest)[::-1][9]
-    found = resampled_max_t(table[:, :, None], resamples=count, seed=seed)
+    p_values = resampled_max_t(table[:, :, None], resamples=count, seed=seed)
 
-    for pair, one in apart.items():
-        assert found.p[*pair, 0] == pytest.approx(
-            (1 + (largest >= t_of(one)).sum()) / (1 + count)
+    for pair, value in apart.items():
+        assert p_values.p[*pair, 0] == pytest.approx(
+            (1 + (largest >= t_of(value)).sum()) / (1 + count)
         )
-        reach = limit * one.std(ddof=1) / n**0.5
-        assert found.high[*pair, 0] == pytest.approx(one.mean() + reach)
+        reach = limit * value.std(ddof=1) / n**0.5
+        assert p_values.high[*pair, 0] == pytest.approx(value.mean() + reach)
 
 
 @pytest.mark.parametrize("procedure", [flipped_max_t, resampled_max_t])
@@ -94,8 +101,10 @@ def test_intervals_exclude_0_exactly_where_p_is_small(procedure: object) -> None
     for seed in range(6):
         table = scores(seed, queries=30)
         for total, size in ((table, None), (table * sizes[:, :, None], sizes)):
-            found = procedure(total, size, alpha=0.05, seed=seed, **few(procedure))  # type: ignore[operator]
-            assert ((found.p <= 0.05) == ((found.low > 0) | (found.high < 0))).all()
+            p_values = procedure(total, size, alpha=0.05, seed=seed, **few(procedure))  # type: ignore[operator]
+            assert (
+                (p_values.p <= 0.05) == ((p_values.low > 0) | (p_values.high < 0))
+            ).all()
 
 
 def few(procedure: object) -> dict[str, int]:
@@ -106,31 +115,31 @@ def few(procedure: object) -> dict[str, int]:
 @pytest.mark.parametrize("procedure", [flipped_max_t, resampled_max_t])
 def test_one_seed_is_one_answer_on_any_number_of_threads(procedure: object) -> None:
     """Same seed, same bits."""
-    one, four = (
+    first, four = (
         procedure(scores(4, queries=40), seed=3, threads=threads, **few(procedure))  # type: ignore[operator]
         for threads in (1, 4)
     )
 
-    assert one.largest.tobytes() == four.largest.tobytes()
-    assert one.low.tobytes() == four.low.tobytes()
+    assert first.largest.tobytes() == four.largest.tobytes()
+    assert first.low.tobytes() == four.low.tobytes()
 
 
 def test_equal_scores_say_nothing_and_stop_nothing() -> None:
     """Systems with the same scores have p = 1, and the other pairs are what they are."""
     table = scores(5, queries=30, systems=3)
-    for found in (
+    for p_values in (
         flipped_max_t(table[:, [0, 0, 2]]),
         resampled_max_t(table[:, [0, 0, 2]], resamples=999),
     ):
-        assert found.p[0, 1, 0] == 1.0
-        assert found.p[0, 2, 0] == found.p[1, 2, 0] < 0.5
-        assert np.isfinite(found.p).all()
+        assert p_values.p[0, 1, 0] == 1.0
+        assert p_values.p[0, 2, 0] == p_values.p[1, 2, 0] < 0.5
+        assert np.isfinite(p_values.p).all()
     # scores that rounding moved are the same, also where another score is 0
     table[0] = 0.0
     moved = np.stack([table[:, 0], np.nextafter(table[:, 0], np.inf)], axis=1)
     moved[0] = 0.0
-    for found in (flipped_max_t(moved), resampled_max_t(moved, resamples=99)):
-        assert found.p[0, 1, 0] == 1.0
+    for p_values in (flipped_max_t(moved), resampled_max_t(moved, resamples=99)):
+        assert p_values.p[0, 1, 0] == 1.0
 
 
 def test_unequal_spreads_break_tukey_and_not_both_together() -> None:
@@ -145,12 +154,12 @@ def test_unequal_spreads_break_tukey_and_not_both_together() -> None:
     odd = 0.3 * (draw.exponential(size=(samples, n, 1)) - 1)
     tables = np.concatenate([near, odd], axis=2)[..., None]
     shuffled = randomised_tukeys(
-        [(one, np.ones((n, 1))) for one in tables], shuffles=199
+        [(table, np.ones((n, 1))) for table in tables], shuffles=199
     )
-    tukey = np.array([(one.p <= 0.05).any() for one in shuffled])
+    tukey = np.array([(item.p <= 0.05).any() for item in shuffled])
     both = [
-        (np.maximum(one.p, flipped_max_t(table, flips=199).p) <= 0.05).any()
-        for one, table in zip(shuffled, tables, strict=True)
+        (np.maximum(item.p, flipped_max_t(table, flips=199).p) <= 0.05).any()
+        for item, table in zip(shuffled, tables, strict=True)
     ]
 
     assert tukey.mean() > 0.09

@@ -15,11 +15,11 @@ from rankstone.stats.order_agreement import _signs, order_agreement, taus
 def test_tau_is_that_of_scipy() -> None:
     """With ties, without, and where all is equal."""
     rng = np.random.default_rng(1)
-    one, other = rng.integers(0, 6, (40, 9)) / 7, rng.integers(0, 6, (40, 9)) / 7
+    first, other = rng.integers(0, 6, (40, 9)) / 7, rng.integers(0, 6, (40, 9)) / 7
     expected = [
-        stats.kendalltau(*pair).statistic for pair in zip(one, other, strict=True)
+        stats.kendalltau(*pair).statistic for pair in zip(first, other, strict=True)
     ]
-    assert taus(one, other) == pytest.approx(expected, abs=1e-12)
+    assert taus(first, other) == pytest.approx(expected, abs=1e-12)
     assert math.isnan(taus(np.ones((1, 3)), np.ones((1, 3)))[0])
 
 
@@ -34,16 +34,16 @@ def test_the_interval_depends_on_the_seed_and_holds_the_observed_order() -> None
     """The same bits for a seed; both ends in range; lower with fewer queries."""
     rng = np.random.default_rng(2)
     true = rng.normal(0, 0.1, 20)
-    one, other = (true + rng.normal(0, 0.2, (50, 20)) for _ in range(2))
+    single, other = (true + rng.normal(0, 0.2, (50, 20)) for _ in range(2))
     first, again = (
-        order_agreement(one, other, seed=3),
-        order_agreement(one, other, seed=3),
+        order_agreement(single, other, seed=3),
+        order_agreement(single, other, seed=3),
     )
     assert (first.low, first.high) == (again.low, again.high)
     assert -1 <= first.low <= first.tau <= first.high <= 1
-    few = order_agreement(one[:10], other[:10])
+    few = order_agreement(single[:10], other[:10])
     assert few.low < first.low
-    apart = order_agreement(one, other[:30], paired=False)
+    apart = order_agreement(single, other[:30], paired=False)
     assert apart.n == 30
     assert apart.low < apart.high
 
@@ -52,21 +52,21 @@ def test_an_interval_is_never_narrower_than_a_step() -> None:
     """One order on every query: a pair might yet change places; both ends are values that τ can have."""
     order = np.arange(6.0) + np.linspace(0, 0.3, 9)[:, None]
     for other in (order**2, order[:, ::-1]):
-        found = order_agreement(order, other)
-        assert abs(found.tau) == 1
-        assert found.high - found.low == pytest.approx(2 / 15)
+        agreement = order_agreement(order, other)
+        assert abs(agreement.tau) == 1
+        assert agreement.high - agreement.low == pytest.approx(2 / 15)
     noisy = order + np.random.default_rng(3).normal(0, 1.5, order.shape)
-    found = order_agreement(order, noisy)
-    assert found.low <= found.tau - 2 / 15 + 1e-12
-    for end in (found.low, found.high):
+    agreement = order_agreement(order, noisy)
+    assert agreement.low <= agreement.tau - 2 / 15 + 1e-12
+    for end in (agreement.low, agreement.high):
         assert (1 - end) * 15 / 2 == pytest.approx(round((1 - end) * 15 / 2))
 
 
 def test_the_same_scores_have_the_same_order() -> None:
     """That is certain, whatever other queries would show."""
     scores = np.random.default_rng(3).random((9, 6))
-    found = order_agreement(scores, scores.copy())
-    assert (found.low, found.high) == (1.0, 1.0)
+    agreement = order_agreement(scores, scores.copy())
+    assert (agreement.low, agreement.high) == (1.0, 1.0)
 
 
 def test_the_interval_holds_with_five_systems_and_many_queries() -> None:
@@ -75,10 +75,10 @@ def test_the_interval_holds_with_five_systems_and_many_queries() -> None:
     for _ in range(50):
         true = rng.normal(0, 0.08, (5, 2)) @ np.array([[1, 0.8], [0, 0.6]])
         noise = rng.normal(0, 0.15, (2, 100, 5))
-        one, other = true.T[:, None] + noise
-        found = order_agreement(one, other, seed=int(rng.integers(1000)))
+        first, other = true.T[:, None] + noise
+        agreement = order_agreement(first, other, seed=int(rng.integers(1000)))
         (tau,) = taus(true[None, :, 0], true[None, :, 1])
-        held += int(found.low - 1e-12 <= tau <= found.high + 1e-12)
+        held += int(agreement.low - 1e-12 <= tau <= agreement.high + 1e-12)
     assert held >= 47
 
 
@@ -88,9 +88,9 @@ def test_too_few_queries_or_systems_have_no_interval(
 ) -> None:
     """A correlation, but nothing to go by."""
     scores = np.random.default_rng(6).random((queries, systems))
-    found = order_agreement(scores, scores[:, ::-1])
-    assert -1 <= found.tau <= 1
-    assert math.isnan(found.low)
+    agreement = order_agreement(scores, scores[:, ::-1])
+    assert -1 <= agreement.tau <= 1
+    assert math.isnan(agreement.low)
 
 
 def test_fieller_by_hand() -> None:

@@ -104,7 +104,7 @@ def test_holm_by_hand() -> None:
 
 
 def test_unknown_correction() -> None:
-    """A name nobody knows is told, with the nearest."""
+    """An unknown name is reported, with the nearest."""
     with pytest.raises(BadOption, match="did you mean holm"):
         adjusted([0.1], "holmes")
 
@@ -119,7 +119,7 @@ def test_effects() -> None:
 
 @pytest.mark.parametrize("effect", [0.05, 0.3, 1.0])
 def test_needed_is_the_smallest(effect: float) -> None:
-    """One query fewer has less power than asked for; what is detectable with that many is the effect."""
+    """One query fewer has less power than requested; what is detectable with that many is the effect."""
     n = needed(effect)
     assert n is not None
     assert power_of(effect, n) >= 0.8 > power_of(effect, n - 1)
@@ -136,7 +136,7 @@ def test_power_of_nothing_is_alpha() -> None:
     ("n", "alpha"), [(40, 1e-3), (40, 1e-17), (40, 1e-100), (400, 1e-300)]
 )
 def test_levels_beyond_doubt(n: int, alpha: float) -> None:
-    """A level however small has its effect, and its number of queries; or it has none, and that is told."""
+    """A level however small has its effect, and its number of queries; or it has none, and that is reported."""
     least = detectable(n, alpha=alpha)
 
     assert math.isinf(least) or power_of(least, n, alpha=alpha) >= 0.8

@@ -38,21 +38,23 @@ def test_items_are_as_many_as_their_numbers_say() -> None:
     assert Battles.from_columns(none, none, none).items == 0
 
 
-def log_likelihood(battles: Battles, model: str, at: np.ndarray) -> float:
+def log_likelihood(battles: Battles, model: str, position: np.ndarray) -> float:
     """Return the log-likelihood as the papers write it, on the scale of odds."""
     items, several = battles.items, battles.covariates.shape[1]
     delta = (
-        at[battles.left]
-        - at[battles.right]
-        + battles.covariates @ at[items : items + several]
+        position[battles.left]
+        - position[battles.right]
+        + battles.covariates @ position[items : items + several]
     )
-    one, other = np.exp(delta / 2), np.exp(-delta / 2)
+    first, other = np.exp(delta / 2), np.exp(-delta / 2)
     if model == "davidson":  # π₁ : π₂ : ν √(π₁ π₂)
-        nu = math.exp(at[-1])
-        chances = np.stack([one, other, np.full(len(one), nu)]) / (one + other + nu)
+        nu = math.exp(position[-1])
+        chances = np.stack([first, other, np.full(len(first), nu)]) / (
+            first + other + nu
+        )
     else:  # π₁ / (π₁ + θ π₂), π₂ / (π₂ + θ π₁)
-        theta = math.exp(at[-1]) if model == "rao_kupper" else 1.0
-        wins = one / (one + theta * other), other / (other + theta * one)
+        theta = math.exp(position[-1]) if model == "rao_kupper" else 1.0
+        wins = first / (first + theta * other), other / (other + theta * first)
         chances = np.stack(
             [
                 *wins,
@@ -71,20 +73,20 @@ def log_likelihood(battles: Battles, model: str, at: np.ndarray) -> float:
 def test_the_maximum_of_the_likelihood(model: str, covariates: int) -> None:
     """A general optimiser does not find a better one, with weights and covariates."""
     rng = np.random.default_rng(covariates)
-    one = drawn(3)
-    more = rng.normal(size=(len(one.left), covariates))
+    item = drawn(3)
+    more = rng.normal(size=(len(item.left), covariates))
     battles = Battles.from_columns(
-        one.left,
-        one.right,
-        one.outcome,
-        rng.integers(1, 4, len(one.left)).astype(float),
+        item.left,
+        item.right,
+        item.outcome,
+        rng.integers(1, 4, len(item.left)).astype(float),
         more,
     )
     fit = fit_strengths(battles, model)
-    at = np.concatenate(
+    result = np.concatenate(
         [fit.strengths, fit.effects, [fit.tie] if model != "bradley_terry" else []]
     )
-    found = log_likelihood(battles, model, at)
+    likelihood = log_likelihood(battles, model, result)
 
     def loss(x: np.ndarray) -> float:
         with np.errstate(
@@ -92,9 +94,9 @@ def test_the_maximum_of_the_likelihood(model: str, covariates: int) -> None:
         ):  # beyond the thresholds that are possible
             return float(np.nan_to_num(-log_likelihood(battles, model, x), nan=1e9))
 
-    best = optimize.minimize(loss, at + 0.02, method="BFGS")
+    best = optimize.minimize(loss, result + 0.02, method="BFGS")
 
-    assert found >= -best.fun - 1e-7
+    assert likelihood >= -best.fun - 1e-7
     assert abs(fit.strengths.sum()) < 1e-12
     assert best.x[: battles.items] - best.x[: battles.items].mean() == pytest.approx(
         fit.strengths, abs=1e-3
@@ -120,12 +122,14 @@ def test_two_items_by_hand() -> None:
 
 def test_weights_are_counts() -> None:
     """A battle of weight 3 is three battles."""
-    one = drawn(5)
-    weight = np.random.default_rng(1).integers(1, 4, len(one.left))
+    result = drawn(5)
+    weight = np.random.default_rng(1).integers(1, 4, len(result.left))
     rows = np.repeat(np.arange(len(weight)), weight)
-    whole = Battles.from_columns(one.left[rows], one.right[rows], one.outcome[rows])
+    whole = Battles.from_columns(
+        result.left[rows], result.right[rows], result.outcome[rows]
+    )
     weighted = Battles.from_columns(
-        one.left, one.right, one.outcome, weight.astype(float)
+        result.left, result.right, result.outcome, weight.astype(float)
     )
 
     assert fit_strengths(weighted).strengths == pytest.approx(
@@ -169,16 +173,16 @@ def test_parts_that_cannot_be_ranked(
 
 def test_covariates_that_decide_everything() -> None:
     """No maximum, and an error instead of an endless loop; models of ties need ties."""
-    one = drawn(1, ties=0.0)
-    separating = np.where(one.outcome == 0, 1.0, -1.0)[:, None]
+    result = drawn(1, ties=0.0)
+    separating = np.where(result.outcome == 0, 1.0, -1.0)[:, None]
     with pytest.raises(NotComparable, match="decide every battle"):
         fit_strengths(
             Battles.from_columns(
-                one.left, one.right, one.outcome, covariates=separating
+                result.left, result.right, result.outcome, covariates=separating
             )
         )
     with pytest.raises(NotComparable, match="needs ties"):
-        fit_strengths(one, "davidson")
+        fit_strengths(result, "davidson")
 
 
 def test_errors_are_those_of_repeated_battles() -> None:
@@ -217,10 +221,10 @@ def test_errors_by_cluster_are_the_jackknife(model: str) -> None:
     for group in range(15):
         rows = cluster != group
         columns = (battles.left, battles.right, battles.outcome)
-        one = fit_strengths(
+        strengths = fit_strengths(
             Battles.from_columns(*(column[rows] for column in columns)), model
         )
-        moves.append(one.strengths - fit.strengths)
+        moves.append(strengths.strengths - fit.strengths)
     jackknife = 14 / 15 * (np.array(moves) ** 2).sum(axis=0)
     covariance, df = fit.errors_by(cluster)
     assert np.diag(covariance)[:5] == pytest.approx(jackknife, rel=0.15)
@@ -252,8 +256,8 @@ def test_what_one_cluster_alone_has_seen() -> None:
 
 def test_two_ways_of_clustering() -> None:
     """One way twice is that way; ways that agree on nothing add up, less that of single battles."""
-    one = drawn(8, n=400)
-    fit = fit_strengths(one, "davidson")
+    result = drawn(8, n=400)
+    fit = fit_strengths(result, "davidson")
     judge, prompt = np.arange(400) // 20, np.arange(400) % 20
     single = fit.covariance(np.arange(400))
     both = fit.covariance(judge) + fit.covariance(prompt) - single

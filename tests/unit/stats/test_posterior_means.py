@@ -59,7 +59,7 @@ def test_no_error_is_no_certainty() -> None:
 
 
 @pytest.mark.parametrize("cells", [1, 3, 10])
-def test_what_is_said_of_the_best_is_true_as_often(cells: int) -> None:
+def test_what_is_stated_of_the_best_is_true_as_often(cells: int) -> None:
     """Chances from .3 on, of systems that have few cells and of the others, on 250 boards of 12 x 10."""
     rng = np.random.default_rng(cells)
     rows: list[tuple[float, float]] = []
@@ -75,9 +75,9 @@ def test_what_is_said_of_the_best_is_true_as_often(cells: int) -> None:
         for group in (slice(0, 6), slice(6, 12)):
             true = np.arange(12)[group] == means.argmax()
             rows += zip(share[group], true, strict=True)
-    said, true = np.array(rows).T
+    message, true = np.array(rows).T
 
     for low, high in ((0.3, 0.6), (0.6, 1.01)):
-        inside = (said >= low) & (said < high)
+        inside = (message >= low) & (message < high)
         assert inside.sum() > 30
-        assert abs(said[inside].mean() - true[inside].mean()) < 0.12
+        assert abs(message[inside].mean() - true[inside].mean()) < 0.12

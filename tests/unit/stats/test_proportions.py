@@ -21,15 +21,15 @@ COUNTS = st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.ju
 def test_wilson_is_scipys(share: tuple[int, int], confidence: float) -> None:
     """Both ends are those of SciPy, to rounding."""
     k, n = share
-    found = stats.binomtest(k, n).proportion_ci(confidence, method="wilson")
+    interval = stats.binomtest(k, n).proportion_ci(confidence, method="wilson")
     low, high = wilson(k, n, confidence)
 
-    assert float(low) == pytest.approx(found.low, abs=1e-12)
-    assert float(high) == pytest.approx(found.high, abs=1e-12)
+    assert float(low) == pytest.approx(interval.low, abs=1e-12)
+    assert float(high) == pytest.approx(interval.high, abs=1e-12)
 
 
-def test_wilson_of_nobody_is_nothing() -> None:
-    """Of nobody nothing is known; of none and of all the ends are exact."""
+def test_wilson_of_no_trials_is_nothing() -> None:
+    """Of no trials nothing is known; of none and of all the ends are exact."""
     low, high = wilson([0, 0, 7], [0, 7, 7])
 
     assert np.isnan([low[0], high[0]]).all()
@@ -39,7 +39,7 @@ def test_wilson_of_nobody_is_nothing() -> None:
 
 
 @each(
-    ("one", "other", "low", "high"),
+    ("values", "other", "low", "high"),
     [
         # Newcombe (1998), table II, method 10
         ((56, 70), (48, 80), 0.0524, 0.3339),
@@ -53,49 +53,52 @@ def test_wilson_of_nobody_is_nothing() -> None:
     ],
 )
 def test_newcombes_examples(
-    one: tuple[int, int], other: tuple[int, int], low: float, high: float
+    values: tuple[int, int], other: tuple[int, int], low: float, high: float
 ) -> None:
     """The intervals of his table, to their last digit."""
-    found = proportion_difference(one, other)
+    difference = proportion_difference(values, other)
 
-    assert (round(found.low, 4), round(found.high, 4)) == (low, high)
+    assert (round(difference.low, 4), round(difference.high, 4)) == (low, high)
 
 
 @given(COUNTS, COUNTS)
-def test_apart_it_is_pearsons(one: tuple[int, int], other: tuple[int, int]) -> None:
+def test_apart_it_is_pearsons(values: tuple[int, int], other: tuple[int, int]) -> None:
     """Of people apart, p is that of χ² without correction; turned round, the difference turns its sign."""
-    (a, n), (b, m) = one, other
-    found, turned = proportion_difference(one, other), proportion_difference(other, one)
+    (a, n), (b, m) = values, other
+    difference, turned = (
+        proportion_difference(values, other),
+        proportion_difference(other, values),
+    )
 
-    assert found.value == -turned.value == a / n - b / m
-    assert (found.low, found.high) == (-turned.high, -turned.low)
-    assert found.low <= found.value <= found.high
+    assert difference.value == -turned.value == a / n - b / m
+    assert (difference.low, difference.high) == (-turned.high, -turned.low)
+    assert difference.low <= difference.value <= difference.high
     if 0 < a + b < n + m:
         table = [[a, n - a], [b, m - b]]
-        assert found.p == pytest.approx(
+        assert difference.p == pytest.approx(
             stats.chi2_contingency(table, correction=False).pvalue, abs=1e-12
         )
     else:
-        assert found.p == 1
+        assert difference.p == 1
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=60))
 def test_of_the_same_people_it_is_mcnemars(pairs: list[tuple[bool, bool]]) -> None:
     """Everybody counts in both: z² is (b − c)² / (b + c)."""
-    n, one, other = len(pairs), sum(x for x, _ in pairs), sum(y for _, y in pairs)
-    shared = Shared(n, one, other, sum(x and y for x, y in pairs))
-    found = proportion_difference((one, n), (other, n), shared)
+    n, first, other = len(pairs), sum(x for x, _ in pairs), sum(y for _, y in pairs)
+    shared = Shared(n, first, other, sum(x and y for x, y in pairs))
+    difference = proportion_difference((first, n), (other, n), shared)
     b, c = (
         sum(pair == way for pair in pairs) for way in ((True, False), (False, True))
     )
 
     if b + c:
-        assert found.p == pytest.approx(
+        assert difference.p == pytest.approx(
             stats.chi2.sf((b - c) ** 2 / (b + c), 1), abs=1e-9
         )
     else:
-        assert (found.p, found.value) == (1, 0)
-    assert found.low <= found.value <= found.high
+        assert (difference.p, difference.value) == (1, 0)
+    assert difference.low <= difference.value <= difference.high
 
 
 def test_a_cluster_makes_the_interval_narrower_where_both_agree() -> None:
@@ -116,22 +119,23 @@ def test_the_intervals_hold() -> None:
         came = rng.random((2, n + both)) < np.where(lean, 0.6, 0.2) + np.array(
             [[0.1], [0.0]]
         )
-        one, other = came[0, :n], came[1, both:]
+        first, other = came[0, :n], came[1, both:]
         shared = Shared(
             n - both,
-            one[both:].sum(),
+            first[both:].sum(),
             other[: n - both].sum(),
-            (one[both:] & other[: n - both]).sum(),
+            (first[both:] & other[: n - both]).sum(),
         )
-        found = proportion_difference((one.sum(), n), (other.sum(), n), shared)
-        held += found.low <= 0.1 <= found.high
+        difference = proportion_difference((first.sum(), n), (other.sum(), n), shared)
+        held += difference.low <= 0.1 <= difference.high
     assert 0.92 < held / 600 < 0.98
 
 
-def test_of_nobody_nothing_is_known() -> None:
+def test_of_no_trials_nothing_is_known() -> None:
     """Without people in one of them there is no difference."""
-    found = proportion_difference((0, 0), (1, 2))
+    difference = proportion_difference((0, 0), (1, 2))
 
     assert all(
-        math.isnan(value) for value in (found.value, found.low, found.high, found.p)
+        math.isnan(value)
+        for value in (difference.value, difference.low, difference.high, difference.p)
     )

@@ -19,7 +19,7 @@ from rankstone.stats.rank_intervals import (
 from rankstone.stats.two_way_anova import two_way
 
 
-def known(own: list[float], seed: int = 0) -> MeanErrors:
+def independent_errors(own: list[float], seed: int = 0) -> MeanErrors:
     """Return independent errors of known variances."""
     return MeanErrors(np.array(own), np.array([np.inf]), np.zeros((len(own), 0)), seed)
 
@@ -30,31 +30,31 @@ def test_two_items_are_the_paired_t_test() -> None:
     scores = rng.normal(size=(10, 2))
     error = two_way(scores).error
     errors = MeanErrors(np.full(2, error / 10), np.array([9.0]), np.zeros((2, 0)))
-    found = rank_intervals(scores.mean(axis=0), errors)
+    intervals = rank_intervals(scores.mean(axis=0), errors)
     difference = scores[:, 0] - scores[:, 1]
 
     assert errors.of_differences[0, 1] == pytest.approx(
         difference.std(ddof=1) / np.sqrt(10), rel=1e-12
     )
-    assert found.critical == pytest.approx(stats.t.isf(0.045 / 2, 9), rel=0.05)
+    assert intervals.critical == pytest.approx(stats.t.isf(0.045 / 2, 9), rel=0.05)
 
 
 def test_equal_variances_are_tukeys_range() -> None:
     """Without separated items the critical value is that of the studentised range, at 0.045."""
     errors = MeanErrors(np.full(8, 0.1), np.array([63.0]), np.zeros((8, 0)))
-    found = rank_intervals(np.zeros(8), errors)
+    intervals = rank_intervals(np.zeros(8), errors)
 
-    assert found.critical == pytest.approx(
+    assert intervals.critical == pytest.approx(
         stats.studentized_range.ppf(0.955, 8, 63) / np.sqrt(2), rel=0.02
     )
-    assert found.low.tolist() == [1] * 8
-    assert found.high.tolist() == [8] * 8
+    assert intervals.low.tolist() == [1] * 8
+    assert intervals.high.tolist() == [8] * 8
 
 
 def test_separated_groups_narrow_the_second_stage() -> None:
     """Pairs that differ by far do not compete: two groups of five cost little more than one."""
-    apart = rank_intervals(np.repeat([0.0, 100.0], 5), known([1.0] * 10))
-    together = rank_intervals(np.zeros(10), known([1.0] * 10))
+    apart = rank_intervals(np.repeat([0.0, 100.0], 5), independent_errors([1.0] * 10))
+    together = rank_intervals(np.zeros(10), independent_errors([1.0] * 10))
 
     assert apart.critical < 0.97 * together.critical
     assert apart.low.tolist() == [6] * 5 + [1] * 5
@@ -66,7 +66,7 @@ def test_claims_step_down_over_the_pairs_without_one() -> None:
     rng = np.random.default_rng(2)
     for means in (rng.normal(size=9) * 3, np.repeat([0.0, 3.0, 6.0], 3), np.zeros(9)):
         drawn = rng.normal(size=(3000, 9))
-        found = rank_intervals(means, DrawnErrors(drawn))
+        intervals = rank_intervals(means, DrawnErrors(drawn))
         error = DrawnErrors(drawn).of_differences + np.diag(np.full(9, np.inf))
         statistic, gaps = (
             (means[:, None] - means) / error,
@@ -82,8 +82,8 @@ def test_claims_step_down_over_the_pairs_without_one() -> None:
         while not steps or (more := statistic > steps[-1]).sum() > claimed.sum():
             claimed = more if steps else claimed
             steps.append(limit(np.where(claimed, np.inf, moved), 0.045))
-        assert found.critical == pytest.approx(steps[-1], rel=1e-5)
-        assert np.array_equal(found.better, claimed)
+        assert intervals.critical == pytest.approx(steps[-1], rel=1e-5)
+        assert np.array_equal(intervals.better, claimed)
         assert (len(steps) > 1) == bool(means.any()), (
             "nothing steps down where nothing is claimed"
         )
@@ -110,36 +110,44 @@ def test_draws_have_the_variances_and_tails_they_stand_for() -> None:
     assert drawn.shape == (4000, 2)
     for column, (scale, df) in enumerate(((1.0, 5.0), (2.0, 8.0))):
         assert stats.kstest(drawn[:, column] / scale, "t", args=(df,)).pvalue > 0.001
-    given = DrawnErrors(drawn)
-    assert given.of_differences[0, 1] == pytest.approx(
+    inputs = DrawnErrors(drawn)
+    assert inputs.of_differences[0, 1] == pytest.approx(
         np.sqrt(np.mean((drawn[:, 0] - drawn[:, 1]) ** 2))
     )
 
 
 def test_a_seed_gives_the_same_bits_on_any_number_of_threads() -> None:
     """Draws are numbered by block."""
-    means, errors = np.random.default_rng(0).normal(size=60), known([1.0] * 60, seed=5)
-    one, four = (rank_intervals(means, errors, threads=threads) for threads in (1, 4))
+    means, errors = (
+        np.random.default_rng(0).normal(size=60),
+        independent_errors([1.0] * 60, seed=5),
+    )
+    first, four = (rank_intervals(means, errors, threads=threads) for threads in (1, 4))
 
-    assert one.critical == four.critical
-    assert rank_intervals(means, known([1.0] * 60, seed=6)).critical != one.critical
+    assert first.critical == four.critical
+    assert (
+        rank_intervals(means, independent_errors([1.0] * 60, seed=6)).critical
+        != first.critical
+    )
 
 
 def test_one_item_alone_has_narrower_intervals() -> None:
     """An interval for one item that was chosen beforehand lies within the simultaneous one."""
     means = np.linspace(0, 3, 40)
-    found = rank_intervals(means, known([0.05] * 40))
+    intervals = rank_intervals(means, independent_errors([0.05] * 40))
 
-    assert (found.one_low >= found.low).all()
-    assert (found.one_high <= found.high).all()
-    assert (found.one_high - found.one_low).sum() < (found.high - found.low).sum()
+    assert (intervals.one_low >= intervals.low).all()
+    assert (intervals.one_high <= intervals.high).all()
+    assert (intervals.one_high - intervals.one_low).sum() < (
+        intervals.high - intervals.low
+    ).sum()
 
 
 def test_no_variance_claims_nothing() -> None:
     """Differences without any error cannot be distinguished from a lack of data."""
-    found = rank_intervals(np.array([1.0, 2.0]), known([0.0, 0.0]))
+    intervals = rank_intervals(np.array([1.0, 2.0]), independent_errors([0.0, 0.0]))
 
-    assert not found.better.any()
+    assert not intervals.better.any()
 
 
 def test_moderation_pools_what_agrees_and_keeps_what_differs() -> None:
@@ -148,25 +156,25 @@ def test_moderation_pools_what_agrees_and_keeps_what_differs() -> None:
     prior, centre, df = 6.0, 2.0, 9.0
     variances = centre * prior / rng.chisquare(prior, 20_000)
     observed = variances * rng.chisquare(df, 20_000) / df
-    found, total = moderated_variances(observed, np.full(20_000, df))
+    result, total = moderated_variances(observed, np.full(20_000, df))
     assert total[0] - df == pytest.approx(prior, rel=0.1)
-    assert found == pytest.approx(
+    assert result == pytest.approx(
         (total[0] - df) / total[0] * centre + df / total[0] * observed, rel=0.1
     )
 
     equal = 2.0 * rng.chisquare(df, 2_000) / df
-    found, total = moderated_variances(equal, np.full(2_000, df))
+    result, total = moderated_variances(equal, np.full(2_000, df))
     assert total.max() > 100
-    assert found.std() < 0.1 * equal.std()
+    assert result.std() < 0.1 * equal.std()
 
 
 def test_items_without_degrees_of_freedom_get_the_centre() -> None:
     """A system with a single score borrows the variance of the others."""
-    found, total = moderated_variances(
+    result, total = moderated_variances(
         np.array([1.0, 4.0, 0.25, 0.0]), np.array([9.0, 9.0, 9.0, 0.0])
     )
 
-    assert 0.25 < found[3] < 4.0
+    assert 0.25 < result[3] < 4.0
     assert total[3] == pytest.approx(total[0] - 9.0)
     nothing, _ = moderated_variances(np.zeros(3), np.full(3, 4.0))
     assert nothing.tolist() == [0.0, 0.0, 0.0]
@@ -183,7 +191,7 @@ def test_a_variance_of_nothing_moderates_nothing() -> None:
     assert (df > 0).all()
 
 
-def test_pairs_that_behave_alike_are_told_apart() -> None:
+def test_pairs_that_behave_alike_are_distinguished() -> None:
     """A pair with a small error of its own is claimed where the errors of both are large."""
     own = np.full(4, 0.01)
     means = np.array([1.0, 0.95, 0.5, 0.45])
@@ -193,10 +201,10 @@ def test_pairs_that_behave_alike_are_told_apart() -> None:
     both = MeanErrors(own, np.array([40.0]), np.zeros((4, 0)), 0, paired, 20.0)
 
     assert not rank_intervals(means, alone).better[0, 1]
-    found = rank_intervals(means, both)
-    assert found.better[0, 1]
-    assert not found.better[2, 3]
-    assert found.low[:2].tolist() == found.one_low[:2].tolist() == [1, 2]
+    intervals = rank_intervals(means, both)
+    assert intervals.better[0, 1]
+    assert not intervals.better[2, 3]
+    assert intervals.low[:2].tolist() == intervals.one_low[:2].tolist() == [1, 2]
 
 
 def test_few_data_sets_ask_for_both_errors() -> None:
@@ -215,15 +223,15 @@ def test_few_data_sets_ask_for_both_errors() -> None:
 
 
 def test_shares_of_alpha_hold_together() -> None:
-    """Of equal means with half of the pairs alike, any claim is made at most as often as is said."""
+    """Of equal means with half of the pairs alike, any claim is made at most as often as is stated."""
     rng = np.random.default_rng(12)
     boards, items, n, false = 150, 8, 8, 0
     for _ in range(boards):
         shared = np.repeat(rng.normal(size=(n, items // 2)), 2, axis=1)
         values = shared + rng.normal(size=(n, items)) * 0.3
         estimated = ScoringRule("macro", "error", np.ones(n)).estimated(values)
-        found = rank_intervals(estimated.means, estimated.errors(), threads=1)
-        false += bool(found.better.any())
+        intervals = rank_intervals(estimated.means, estimated.errors(), threads=1)
+        false += bool(intervals.better.any())
 
     assert false / boards < 0.09
 

@@ -14,9 +14,9 @@ def test_f_is_the_analysis_of_variance_of_ranks() -> None:
     """Iman and Davenport's F is the F of systems in a two-way analysis of ranks, ties or not."""
     draw = np.random.default_rng(1)
     for table in (draw.random((20, 5)), draw.integers(0, 4, (20, 5)).astype(float)):
-        found, by_ranks = friedman(table), two_way(ranks(table))
-        assert found.f == pytest.approx(by_ranks.f, rel=1e-10)
-        assert found.p == pytest.approx(by_ranks.p, rel=1e-10)
+        statistic, by_ranks = friedman(table), two_way(ranks(table))
+        assert statistic.f == pytest.approx(by_ranks.f, rel=1e-10)
+        assert statistic.p == pytest.approx(by_ranks.p, rel=1e-10)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,8 @@ def every_way(differences: list[float]) -> float:
     observed = abs(sum(differences))
     signs = list(product((1, -1), repeat=len(differences)))
     sums = [
-        abs(sum(s * d for s, d in zip(one, differences, strict=True))) for one in signs
+        abs(sum(s * d for s, d in zip(sign, differences, strict=True)))
+        for sign in signs
     ]
     return sum(total >= observed - 1e-9 for total in sums) / len(signs)
 
@@ -31,10 +32,10 @@ def every_way(differences: list[float]) -> float:
 )
 def test_few_queries_are_exact(differences: list[float]) -> None:
     """Up to 20 differences p is the share of all 2^n ways."""
-    found = sign_flips(np.array(differences)[:, None])[0]
+    flip = sign_flips(np.array(differences)[:, None])[0]
 
-    assert found.exact
-    assert found.p == every_way(differences)
+    assert flip.exact
+    assert flip.p == every_way(differences)
 
 
 def test_differences_of_zero_cost_nothing() -> None:
@@ -62,10 +63,10 @@ def test_rounding_is_no_difference() -> None:
 
 def test_no_p_is_zero() -> None:
     """The observed signs are one of the ways: with B flips p is at least 1 / (B + 1)."""
-    found = sign_flips(np.ones((60, 1)), flips=999)[0]
+    flip = sign_flips(np.ones((60, 1)), flips=999)[0]
 
-    assert found.p == 1 / 1000
-    assert not found.exact
+    assert flip.p == 1 / 1000
+    assert not flip.exact
 
 
 def test_sampled_flips_meet_the_exact_p() -> None:
@@ -86,7 +87,7 @@ def test_columns_do_not_touch_each_other() -> None:
     together = sign_flips(draw, flips=5000, seed=9)
 
     assert together == [
-        sign_flips(draw[:, [at]], flips=5000, seed=9)[0] for at in range(3)
+        sign_flips(draw[:, [index]], flips=5000, seed=9)[0] for index in range(3)
     ]
 
 
@@ -100,7 +101,7 @@ def test_pairs_of_systems_are_what_their_differences_are(
     scores = draw.round(digits)
     scores[:, 3] = scores[:, 4]
     pairs = np.array(
-        [(one, other) for other in range(7) for one in range(other + 1, 7)]
+        [(index, other) for other in range(7) for index in range(other + 1, 7)]
     )
     alone = sign_flips(
         scores[:, pairs[:, 0]] - scores[:, pairs[:, 1]], flips=5000, seed=2
@@ -118,31 +119,31 @@ def test_order_of_systems_changes_no_bit() -> None:
     scores = np.random.default_rng(9).random((50, 6))
     order = np.array([3, 0, 5, 1, 4, 2])
     pairs = np.array(
-        [(one, other) for other in range(6) for one in range(other + 1, 6)]
+        [(index, other) for other in range(6) for index in range(other + 1, 6)]
     )
-    found = sign_flips(scores, pairs=pairs, flips=3000)
+    p_value = sign_flips(scores, pairs=pairs, flips=3000)
 
     assert (
         sign_flips(scores[:, np.argsort(order)], pairs=order[pairs], flips=3000)
-        == found
+        == p_value
     )
 
 
 def test_threads_change_no_bit() -> None:
     """One thread or five: the same p, and another seed gives another."""
     draw = np.random.default_rng(6).normal(0.02, 0.2, (300, 2))
-    found = [
+    p_values = [
         sign_flips(draw, flips=30_000, seed=3, threads=threads) for threads in (1, 2, 5)
     ]
 
-    assert found[0] == found[1] == found[2]
-    assert found[0] != sign_flips(draw, flips=30_000, seed=4)
+    assert p_values[0] == p_values[1] == p_values[2]
+    assert p_values[0] != sign_flips(draw, flips=30_000, seed=4)
 
 
 def test_size_of_the_test() -> None:
     """When nothing differs, p is at most 0.05 in about one case of twenty."""
     draw = np.random.default_rng(7).normal(0, 1, (40, 2000))
-    p = np.array([found.p for found in sign_flips(draw, flips=1000)])
+    p = np.array([flip.p for flip in sign_flips(draw, flips=1000)])
 
     assert (p <= 0.05).mean() == pytest.approx(
         0.05, abs=4 * (0.05 * 0.95 / 2000) ** 0.5

@@ -27,42 +27,44 @@ def moderated(values: Any, every: Any) -> tuple[float, float]:
 def test_gaps_and_errors_by_hand() -> None:
     """Welch's statistic of each slice against the rest, with moderated variances, as a normal deviate."""
     gap, error, df, z = Gaps(MEMBERS).statistics(VALUES)
-    for at in range(30):
-        inside, outside = VALUES[MEMBERS[:, at]], VALUES[~MEMBERS[:, at]]
-        (one, df_one), (other, df_other) = (
+    for index in range(30):
+        inside, outside = VALUES[MEMBERS[:, index]], VALUES[~MEMBERS[:, index]]
+        (inner, df_one), (other, df_other) = (
             moderated(inside, VALUES),
             moderated(outside, VALUES),
         )
-        assert gap[at] == pytest.approx(inside.mean() - outside.mean())
-        assert error[at] == pytest.approx(np.sqrt(one + other))
-        welch = (one + other) ** 2 / (one**2 / df_one + other**2 / df_other)
-        assert df[at] == pytest.approx(welch)
-        assert stats.norm.sf(abs(z[at])) == pytest.approx(
-            stats.t.sf(abs(gap[at] / error[at]), welch), rel=0.02
+        assert gap[index] == pytest.approx(inside.mean() - outside.mean())
+        assert error[index] == pytest.approx(np.sqrt(inner + other))
+        welch = (inner + other) ** 2 / (inner**2 / df_one + other**2 / df_other)
+        assert df[index] == pytest.approx(welch)
+        assert stats.norm.sf(abs(z[index])) == pytest.approx(
+            stats.t.sf(abs(gap[index] / error[index]), welch), rel=0.02
         )
 
 
 def test_against_zero_by_hand() -> None:
     """The mean of each slice, and the error of a mean."""
     gap, error, df, _ = Gaps(MEMBERS, zero=True).statistics(VALUES)
-    for at in range(30):
-        inside = VALUES[MEMBERS[:, at]]
-        assert gap[at] == pytest.approx(inside.mean())
-        assert (error[at] ** 2, df[at]) == pytest.approx(moderated(inside, VALUES))
+    for index in range(30):
+        inside = VALUES[MEMBERS[:, index]]
+        assert gap[index] == pytest.approx(inside.mean())
+        assert (error[index] ** 2, df[index]) == pytest.approx(
+            moderated(inside, VALUES)
+        )
 
 
 def test_the_interval_belongs_to_the_critical_value() -> None:
     """A gap at the end of its interval has the critical z."""
-    found = slice_tests(VALUES, Gaps(MEMBERS))
-    t = found.reach() / found.error
-    assert stats.norm.sf(found.critical_z) == pytest.approx(
-        stats.t.sf(t, found.df), rel=0.05
+    tested = slice_tests(VALUES, Gaps(MEMBERS))
+    t = tested.reach() / tested.error
+    assert stats.norm.sf(tested.critical_z) == pytest.approx(
+        stats.t.sf(t, tested.df), rel=0.05
     )
     assert (
-        (np.abs(found.gap) > found.reach()) == (found.evidence > found.critical)
+        (np.abs(tested.gap) > tested.reach()) == (tested.evidence > tested.critical)
     ).all()
     share = np.minimum(MEMBERS.mean(axis=0), 1 - MEMBERS.mean(axis=0))
-    assert found.evidence == pytest.approx(found.z**2 / 2 + np.log(share))
+    assert tested.evidence == pytest.approx(tested.z**2 / 2 + np.log(share))
 
 
 @pytest.mark.parametrize(
@@ -70,7 +72,7 @@ def test_the_interval_belongs_to_the_critical_value() -> None:
 )
 def test_chance_is_seldom_taken_for_a_finding(how: str) -> None:
     """Among 40 slices of 200 units any is found in about 5 % of 200 tables without a difference."""
-    rng, found = np.random.default_rng(8), 0
+    rng, count = np.random.default_rng(8), 0
     for seed in range(200):
         members = rng.random((200, 40)) < rng.uniform(0.1, 0.5, 40)
         cluster = np.arange(200) // 4 if how == "clusters" else None
@@ -84,8 +86,8 @@ def test_chance_is_seldom_taken_for_a_finding(how: str) -> None:
         if how == "ties":
             values *= rng.random(200) < 0.15
         gaps = Gaps(members, how == "zero", cluster)
-        found += slice_tests(values, gaps, permutations=300, seed=seed).p.min() <= 0.05
-    assert 0 < found / 200 < 0.1
+        count += slice_tests(values, gaps, permutations=300, seed=seed).p.min() <= 0.05
+    assert 0 < count / 200 < 0.1
 
 
 def test_every_way_finds_a_large_gap() -> None:
@@ -96,20 +98,20 @@ def test_every_way_finds_a_large_gap() -> None:
         Gaps(MEMBERS, zero=True),
         Gaps(MEMBERS, cluster=np.arange(200) // 2),
     ):
-        found = slice_tests(values, gaps)
-        assert int(found.z.argmin()) == 3
-        assert found.p[3] == pytest.approx(1 / 2001)
+        tested = slice_tests(values, gaps)
+        assert int(tested.z.argmin()) == 3
+        assert tested.p[3] == pytest.approx(1 / 2001)
 
 
 def test_the_scale_does_not_matter() -> None:
     """Means and intervals are multiplied, p-values stay to the last bit; a seed gives the same again."""
-    one, other = (
+    first, other = (
         slice_tests(factor * VALUES, Gaps(MEMBERS), seed=5) for factor in (1.0, 4.0)
     )
-    assert (one.p == other.p).all()
-    assert 4 * one.reach() == pytest.approx(other.reach())
-    assert (slice_tests(VALUES, Gaps(MEMBERS), seed=5).p == one.p).all()
-    assert (slice_tests(VALUES, Gaps(MEMBERS), seed=6).p != one.p).any()
+    assert (first.p == other.p).all()
+    assert 4 * first.reach() == pytest.approx(other.reach())
+    assert (slice_tests(VALUES, Gaps(MEMBERS), seed=5).p == first.p).all()
+    assert (slice_tests(VALUES, Gaps(MEMBERS), seed=6).p != first.p).any()
 
 
 def test_values_without_any_difference() -> None:
@@ -119,10 +121,10 @@ def test_values_without_any_difference() -> None:
         Gaps(MEMBERS, zero=True),
         Gaps(MEMBERS, cluster=np.arange(200) // 2),
     ):
-        found = slice_tests(np.zeros(200), gaps, permutations=200)
-        assert (found.p == 1).all()
-        assert np.isfinite(found.reach()).all()
-        assert not found.gap.any()
+        tested = slice_tests(np.zeros(200), gaps, permutations=200)
+        assert (tested.p == 1).all()
+        assert np.isfinite(tested.reach()).all()
+        assert not tested.gap.any()
 
 
 @pytest.mark.parametrize("critical", [2.0, 3.5, 8.0])
@@ -153,8 +155,8 @@ def test_what_is_left_of_found_gaps_is_near_the_true_ones(
 ) -> None:
     """Gaps that are found are too large on the average, unless nearly all are; what is kept is not."""
     z = np.random.default_rng(7).normal(true, 1, 20_000)
-    one = np.ones(len(z))
-    tests = SliceTests(z, one, 99 * one, z, z**2 / 2, one, 3.5**2 / 2)
+    result = np.ones(len(z))
+    tests = SliceTests(z, result, 99 * result, z, z**2 / 2, result, 3.5**2 / 2)
     kept, known = tests.kept(), tests.evidence > tests.critical
     assert (np.isnan(kept) == ~known).all()
     assert ((kept[known] >= 0) & (kept[known] <= 1)).all()

@@ -52,15 +52,15 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
         user_id="user",
         item_id="item",
     )
-    asked = {measure: _metric(theirs, measure) for measure in measures}
-    report = Report(metrics=list(asked.values()))
+    options = {measure: _metric(theirs, measure) for measure in measures}
+    report = Report(metrics=list(options.values()))
     report.run(
         current_data=table,
         reference_data=None,
         column_mapping=columns,
         additional_data={"current_train_data": train},
     )
-    return {measure: _value(measure, metric) for measure, metric in asked.items()}
+    return {measure: _value(measure, metric) for measure, metric in options.items()}
 
 
 def _metric(theirs: Any, measure: str) -> Any:

@@ -43,13 +43,13 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
             user_id=user,
         )
         test.add(ItemList(item_ids=list(items)), user_id=user)
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for measure in measures:
         try:
-            found[measure] = _score(measure, case, outputs, test)
+            values[measure] = _score(measure, case, outputs, test)
         except Exception as error:  # noqa: BLE001 - whatever it raises is its answer
-            found[measure] = {"error": f"{type(error).__name__}: {error}"}
-    return found
+            values[measure] = {"error": f"{type(error).__name__}: {error}"}
+    return values
 
 
 def _score(measure: str, case: dict[str, Any], outputs: Any, test: Any) -> float:
@@ -92,9 +92,9 @@ def _entropy(function: Any, case: dict[str, Any], outputs: Any, n: int | None) -
     values = []
     for _, items in outputs:
         matrix = np.zeros((len(items), len(kinds)))
-        for at, item in enumerate(items.ids()):
+        for index, item in enumerate(items.ids()):
             if item in case["items"]:
-                matrix[at, kinds.index(case["items"][item]["category"])] = 1.0
+                matrix[index, kinds.index(case["items"][item]["category"])] = 1.0
         values.append(function(items, matrix, n=n))
     return float(np.mean(values))
 

@@ -12,7 +12,7 @@ LIBRARY = "recbole-1.2"
 PACKAGE = "recbole"
 #: those of the runner of the same name
 REQUIRES: list[str] = []
-#: our numbers are rounded to four decimals; its own are asked for unrounded, lest rounding noise differ
+#: our numbers are rounded to four decimals; its own are requested unrounded, lest rounding noise differ
 WITHIN = 0.5001e-4
 TRAITS: dict[str, Any] = {"full": True, "outside": False}
 _CLASSES = {
@@ -34,7 +34,7 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     warnings.simplefilter("ignore")
     config = {"topk": [case["k"]], "metric_decimal_place": 15, "tail_ratio": None}
     # its own numbers of items, from 1; 0 is the padding
-    number = {item: at for at, item in enumerate(sorted(case["items"]), 1)}
+    number = {item: position for position, item in enumerate(sorted(case["items"]), 1)}
     top = [
         [number[item] for item, _ in listed[: case["k"]]]
         for listed in case["run"].values()
@@ -44,11 +44,11 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
         "data.num_items": len(number) + 1,
         "data.count_items": Counter(number[item] for _, item in case["history"]),
     }
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for measure in measures:
         metric = getattr(theirs, _CLASSES[measure.partition("@")[0]])(config)
-        found[measure] = float(metric.calculate_metric(data)[measure])
-    return found
+        values[measure] = float(metric.calculate_metric(data)[measure])
+    return values
 
 
 def _beside() -> Any:

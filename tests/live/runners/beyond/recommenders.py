@@ -63,16 +63,16 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     features = pd.DataFrame(
         {"itemID": list(known), "features": [np.array(v) for v in known.values()]}
     )
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for measure in measures:
         name, settings = re.fullmatch(r"(\w+)(?:\((.*)\))?", measure).groups()  # type: ignore[union-attr]
-        said: dict[str, Any] = dict(re.findall(r"(\w+)='(\w+)'", settings or ""))
-        if "item_sim_measure" in said:
-            said["item_feature_df"] = features.copy()
+        numbers: dict[str, Any] = dict(re.findall(r"(\w+)='(\w+)'", settings or ""))
+        if "item_sim_measure" in numbers:
+            numbers["item_feature_df"] = features.copy()
         try:
-            found[measure] = float(
-                getattr(theirs, name)(train.copy(), reco.copy(), **said)
+            values[measure] = float(
+                getattr(theirs, name)(train.copy(), reco.copy(), **numbers)
             )
         except Exception as error:  # noqa: BLE001 - whatever it raises is its answer
-            found[measure] = {"error": f"{type(error).__name__}: {error}"}
-    return found
+            values[measure] = {"error": f"{type(error).__name__}: {error}"}
+    return values

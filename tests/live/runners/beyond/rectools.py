@@ -51,15 +51,15 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
         "prev_interactions": pd.DataFrame(case["history"], columns=pairs),
         "catalog": list(case["items"]),
     }
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for measure in measures:
         try:
-            (found[measure],) = map(
+            (values[measure],) = map(
                 float, calc_metrics({"it": _metric(measure, case)}, **tables).values()
             )
         except Exception as error:  # noqa: BLE001 - whatever it raises is its answer
-            found[measure] = {"error": f"{type(error).__name__}: {error}"}
-    return found
+            values[measure] = {"error": f"{type(error).__name__}: {error}"}
+    return values
 
 
 def _ranked(lists: dict[str, list[str]]) -> Any:

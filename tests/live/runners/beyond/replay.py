@@ -31,14 +31,14 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     for user, item in case["history"]:
         past.setdefault(user, []).append(item)
     base = {
-        u: [(i, float(-at)) for at, i in enumerate(items)]
+        u: [(i, float(-index)) for index, i in enumerate(items)]
         for u, items in case["baseline"].items()
     }
     kinds = {
         u: [(case["items"][i]["category"], v) for i, v in listed]
         for u, listed in recs.items()
     }
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for measure in measures:
         name, k, frame = re.fullmatch(r"(\w+)@(\d+)(.*)", measure).groups()  # type: ignore[union-attr]
         beside = (
@@ -52,12 +52,12 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
         if name == "CategoricalDiversity":
             tables = (kinds,)
         try:
-            found[measure] = float(
+            values[measure] = float(
                 getattr(theirs, name)(int(k))(*tables)[f"{name}@{k}"]
             )
         except Exception as error:  # noqa: BLE001 - whatever it raises is its answer
-            found[measure] = {"error": f"{type(error).__name__}: {error}"}
-    return found
+            values[measure] = {"error": f"{type(error).__name__}: {error}"}
+    return values
 
 
 def _frame(lists: dict[str, list[tuple[str, float]]]) -> Any:
