@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
     #: a file, by its path
     StrPath = str | os.PathLike[str]
+    #: what a table calls its columns → our names
+    Columns = Mapping[str, str]
     #: called with the number of rows, or other things, that each piece of work has done
     Progress = Callable[[int], None]
     #: the place of a row, for messages

@@ -23,6 +23,18 @@ if TYPE_CHECKING:
 #: topics and groups that are shown unless all are wanted
 _SHOWN: Final = 10
 _NAME: Final = 40
+#: columns of tables → what they hold, where it does not follow from their type
+_KINDS: Final[dict[str, Kind]] = {
+    "judged": "number",
+    "best_run": "id",
+    "worst_run": "id",
+    "group": "id",
+    "interval": "interval",
+    "ranks": "interval",
+    "loss_interval": "interval",
+    "tau_interval": "interval",
+    "places": "interval",
+}
 
 
 class Collection(Findings, Record):
@@ -103,25 +115,56 @@ class Collection(Findings, Record):
 
     def tables(self, digits: int, *, verbose: bool = False) -> list[Table]:
         """Return leaderboard, groups, correlations and topics."""
+        orders = self.correlations.select(
+            "measure", "other", "tau", interval=_limits("low", "high", digits)
+        )
+        frames = {
+            "leaders": self._leaders(digits),
+            "groups": self._groups(digits),
+            "orders": orders,
+            "topics": self.topics.drop("mean"),
+        }
+        tables = []
+        for name, frame in frames.items():
+            title = self.say(name)
+            shown = frame
+            if name in ("groups", "topics") and not verbose:
+                shown = frame.head(_SHOWN)
+            if shown.height < frame.height:
+                rows = f"{frame.height:,}"
+                title = self.say("cut", title=title, shown=shown.height, rows=rows)
+            names = {
+                column: column if column in self.measures else self.say(column)
+                for column in frame.columns
+            }
+            if frame.height:
+                table = Table.of(
+                    shown, title, digits=digits, names=names, kinds=dict(_KINDS)
+                )
+                tables.append(table)
+        return tables
+
+    def _leaders(self, digits: int) -> pl.DataFrame:
+        """Return what is shown of the leaderboard: groups only if they are not the runs."""
         first, *others = self.measures
-        alone = self.leaderboard["group"].equals(self.leaderboard["run"])
-        leaders = self.leaderboard.select(
+        group = []
+        if not self.leaderboard["group"].equals(self.leaderboard["run"]):
+            group = ["group"]
+        return self.leaderboard.select(
             "rank",
-            _ends("rank_low", "rank_high", 0).alias("ranks"),
+            _limits("rank_low", "rank_high", 0).alias("ranks"),
             "run",
-            *([] if alone else ["group"]),
+            *group,
             first,
-            _ends("low", "high", digits).alias("interval"),
+            _limits("low", "high", digits).alias("interval"),
             *others,
             pl.format("{} / {}", "judged", "pooled").alias("judged"),
             "unique_relevant",
         )
-        places = pl.format("{} → {}", "rank_before", "rank_after").alias("places")
-        lost, taus = (
-            _ends(f"{of}_low", f"{of}_high", digits).alias(f"{of}_interval")
-            for of in ("loss", "tau")
-        )
-        columns = [
+
+    def _groups(self, digits: int) -> pl.DataFrame:
+        """Return what is shown of the table of reusability."""
+        return self.reusability.select(
             "group",
             "measure",
             "run",
@@ -129,48 +172,11 @@ class Collection(Findings, Record):
             "before",
             "after",
             "loss",
-        ]
-        groups = self.reusability.select(*columns, lost, places, "tau", taus)
-        orders = self.correlations.select(
-            "measure", "other", "tau", _ends("low", "high", digits).alias("interval")
+            _limits("loss_low", "loss_high", digits).alias("loss_interval"),
+            pl.format("{} → {}", "rank_before", "rank_after").alias("places"),
+            "tau",
+            _limits("tau_low", "tau_high", digits).alias("tau_interval"),
         )
-        topics = self.topics.drop("mean")
-        whole = {
-            "leaders": leaders,
-            "groups": groups,
-            "orders": orders,
-            "topics": topics,
-        }
-        shown = dict(whole)
-        if not verbose:
-            shown |= {name: whole[name].head(_SHOWN) for name in ("groups", "topics")}
-        kinds: dict[str, Kind] = {
-            "judged": "number",
-            "best_run": "id",
-            "worst_run": "id",
-            "group": "id",
-        }
-        kinds |= dict.fromkeys(
-            ("interval", "ranks", "loss_interval", "tau_interval", "places"), "interval"
-        )
-        names = {
-            name: self.say(name) for table in shown.values() for name in table.columns
-        }
-        names |= {name: name for name in self.measures}
-        about: dict[str, Any] = {"digits": digits, "names": names, "kinds": kinds}
-        return [
-            Table.of(
-                table, self._title(name, table.height, whole[name].height), **about
-            )
-            for name, table in shown.items()
-            if table.height
-        ]
-
-    def _title(self, name: str, shown: int, rows: int) -> str:
-        title = self.say(name)
-        if shown == rows:
-            return title
-        return self.say("cut", title=title, shown=shown, rows=f"{rows:,}")
 
     def method_lines(self) -> Iterator[str]:
         """Yield how the tables were made."""
@@ -198,18 +204,17 @@ class Collection(Findings, Record):
         yield say(
             "pool", depth=f"{self.depth:,}", pooled=f"{pool['pooled']:,}", share=share
         )
-        if outside := pool["relevant"] - pool["pooled_relevant"]:
+        outside = pool["relevant"] - pool["pooled_relevant"]
+        if outside:
             yield say("outside", count=f"{outside:,}", relevant=f"{pool['relevant']:,}")
         yield from self._reusable(digits)
         for row in self.correlations.drop_nulls("tau").iter_rows(named=True):
-            known = {
-                name: f"{row[name]:.{digits}f}"
-                for name in ("tau", "low", "high")
-                if row[name] is not None
-            }
-            name = "order" if "low" in known else "order_few"
-            known |= {"measure": row["measure"], "other": row["other"]}
-            yield say(name, runs=FEWEST, topics=FEWEST_QUERIES, **known)
+            texts = {"measure": row["measure"], "other": row["other"]}
+            for name in ("tau", "low", "high"):
+                if row[name] is not None:
+                    texts[name] = f"{row[name]:.{digits}f}"
+            name = "order" if "low" in texts else "order_few"
+            yield say(name, runs=FEWEST, topics=FEWEST_QUERIES, **texts)
         if self.left_out:
             yield say("left_out", count=f"{self.left_out:,}")
         hardest = self.topics.row(0, named=True)
@@ -233,12 +238,12 @@ class Collection(Findings, Record):
         moved = (lost["rank_after"] - lost["rank_before"]).max()
         same = rows.filter(pl.col("tau") == 1).height
         yield self.say("groups_moved", groups=rows.height, same=same, moved=moved)
-        if self.leaderboard["group"].n_unique() < _SHOWN:
-            yield self.say("few_groups", groups=self.leaderboard["group"].n_unique())
+        if rows.height < _SHOWN:
+            yield self.say("few_groups", groups=rows.height)
 
 
-def _ends(low: str, high: str, digits: int) -> pl.Expr:
-    """Return an interval as text, empty where there is none."""
+def _limits(low: str, high: str, digits: int) -> pl.Expr:
+    """Return an interval as text, – where there is none; of whole numbers with ``digits`` 0."""
     if not digits:
         same = pl.col(low) == pl.col(high)
         return (
@@ -246,12 +251,11 @@ def _ends(low: str, high: str, digits: int) -> pl.Expr:
             .then(pl.col(low).cast(pl.String))
             .otherwise(pl.format("{}–{}", low, high))
         )
-    texts = [
-        pl.col(name).map_elements(
-            lambda one: f"{one:.{digits}f}", return_dtype=pl.String
-        )
-        for name in (low, high)
-    ]
+
+    def text(value: float) -> str:
+        return f"{value:.{digits}f}"
+
+    texts = [pl.col(name).map_elements(text, pl.String) for name in (low, high)]
     return (
         pl.when(pl.col(low).is_not_null())
         .then(pl.format("[{}, {}]", *texts))

@@ -46,9 +46,9 @@ from rankstone.tables.phrases import check_language
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rankstone._basics import Floats, Progress
+    from rankstone._basics import Columns, Floats, Progress
     from rankstone.evaluation.request import MeasuresLike, QrelsLike, RunsLike
-    from rankstone.evaluation.scores import Scores
+    from rankstone.evaluation.scores import RunScores, Scores
     from rankstone.io.input_table import Table
     from rankstone.measures.core.measure import Measure
 
@@ -89,68 +89,63 @@ class SharedTask(Record):
 
     def scores(self, judged: Table | None = None) -> Scores:
         """Score all runs against these judgments, or against others."""
-        return Prepared(judged or self.judged, self.measures, **self.options).evaluate(
-            self.runs
-        )
+        prepared = Prepared(judged or self.judged, self.measures, **self.options)
+        return prepared.evaluate(self.runs)
 
     def matrices(self, scores: Scores) -> dict[str, Matrix]:
-        """Return the scores of each measure: rows of queries that have them all, columns of runs."""
-        found = {}
+        """Return the scores of each measure: rows of queries that have them all, columns of runs.
+
+        Raises
+        ------
+        NotComparable
+            When a measure has no query with a value for every run.
+        """
+        runs = [scores.runs[run] for run in self.runs]
+        matrices = {}
         for measure in scores.measures:
-            scored = {run: scores.runs[run] for run in self.runs}
-            every = [
-                dict(
-                    zip(
-                        one.queries.to_list(),
-                        one.by_measure[measure].value.tolist(),
-                        strict=True,
-                    )
-                )
-                for one in scored.values()
-            ]
-            shared = [
-                query
-                for query in every[0]
-                if all(math.isfinite(one.get(query, math.nan)) for one in every)
-            ]
-            if not shared:
+            columns = [_value_by_query(run, measure) for run in runs]
+            complete = set(columns[0]).intersection(*columns)
+            if not complete:
                 raise NotComparable(
                     f"no query has a value of {measure} for every run",
                     given=some(self.runs),
                 )
-            found[str(measure)] = Matrix(
+            queries = runs[0].queries.to_list()
+            shared = [query for query in queries if query in complete]
+            values = [[column[query] for query in shared] for column in columns]
+            matrices[str(measure)] = Matrix(
                 measure=str(measure),
                 direction=measure.card.direction,
                 systems=tuple(self.runs),
                 queries=pl.Series("query_id", shared),
-                values=np.array([[one[query] for one in every] for query in shared]),
+                values=np.stack(values, axis=1),
                 weight=np.ones(len(shared)),
-                left_out=len(every[0]) - len(shared),
+                left_out=len(queries) - len(shared),
                 declared=measure.span,
             )
-        return found
+        return matrices
 
     def pool(self, depth: int) -> pl.DataFrame:
         """Return the first documents of each run: ``query_id``, ``doc_id`` as texts, ``run``, ``group``."""
         ordering = ordering_options(
-            {name: one for name, one in self.options.items() if name in OPTIONS}
+            {name: value for name, value in self.options.items() if name in OPTIONS}
         )
         parts = []
         for run, table in self.runs.items():
             loaded = load_run(table, options_for(table, ordering))
-            lists = {
-                "query_id": loaded.names.gather(loaded.ranked.query),
-                "doc_id": loaded.docs,
-            }
-            part = (
-                pl.DataFrame(lists)
-                .filter(pl.Series(loaded.ranked.rank <= depth))
-                .cast(pl.String)
-            )
-            parts.append(
-                part.with_columns(run=pl.lit(run), group=pl.lit(self.groups[run]))
-            )
+            first = loaded.to_frame().filter(pl.col("rank") <= depth)
+            pairs = first.select(_PAIR).cast(pl.String)
+            group = self.groups[run]
+            named = pairs.with_columns(run=pl.lit(run), group=pl.lit(group))
+            parts.append(named)
         return pl.concat(parts)
+
+
+def _value_by_query(scored: RunScores, measure: Measure) -> dict[object, float]:
+    """Return the values of one run, of the queries that have one."""
+    values = scored.by_measure[measure].value.tolist()
+    pairs = zip(scored.queries.to_list(), values, strict=True)
+    return {query: value for query, value in pairs if math.isfinite(value)}
 
 
 def collection(
@@ -209,102 +204,140 @@ def collection(
     check_count("pool_depth", pool_depth, 1, 10**9)
     check_count("seed", seed, 0, 2**63 - 1)
     requested = of_rankings(measures)
-    for measure in requested:
+    task = _shared_task(qrels, name_runs(runs), requested, groups, options)
+
+    scores = task.scores()
+    matrices = task.matrices(scores)
+    first = next(iter(matrices.values()))
+    graded = _graded_pairs(task.judged)
+    pooled = task.pool(pool_depth)
+    pool = pooled.join(graded, on="query_id", how="semi")
+    owners = _owners(pool, graded)
+    contributions = _contributions(pool, owners)
+
+    level = {"confidence": confidence, "seed": seed}
+    leaders, pairs = _leaderboard(task, matrices, contributions, level)
+    reusability = _without_groups(task, matrices, owners, level, progress)
+    return Collection(
+        measures=tuple(matrices),
+        depth=pool_depth,
+        pool=_size(owners, graded),
+        leaderboard=leaders,
+        pairs=pairs,
+        topics=_topics(first, graded),
+        reusability=reusability,
+        correlations=_correlations(matrices, level),
+        confidence=confidence,
+        seed=seed,
+        lang=lang,
+        audit=scores.audit,
+        conventions=scores.conventions,
+        inputs=scores.inputs,
+        left_out=max(matrix.left_out for matrix in matrices.values()),
+    )
+
+
+def _shared_task(
+    qrels: QrelsLike,
+    runs: Mapping[str, Any],
+    measures: tuple[Measure, ...],
+    groups: object,
+    options: EvaluationKeywords,
+) -> SharedTask:
+    """Read judgments, runs and groups into memory.
+
+    Raises
+    ------
+    UsageError, BadOption, NotComparable
+        For a measure that is not a mean over queries, an option that changes lists, fewer than two runs.
+    """
+    for measure in measures:
         if measure.agg != "mean" or measure.unit is not None:
             raise UsageError(
                 f"{measure} is not a mean over queries", fix="measures with agg=mean"
             )
-    given: dict[str, Any] = dict(options)
-    if changed := [name for name in _OTHER_LISTS if given.get(name) is not None]:
-        raise BadOption(
-            f"{changed[0]} changes lists, and a pool is made of them as they are",
-            fix=f"remove {changed[0]}",
-        )
-    columns = columns_in(given)
-    named = name_runs(runs)
-    if len(named) < 2:  # noqa: PLR2004 - nothing to compare
+    settings: dict[str, Any] = dict(options)
+    for name in _OTHER_LISTS:
+        if settings.get(name) is not None:
+            raise BadOption(
+                f"{name} changes lists, and a pool is made of them as they are",
+                fix=f"remove {name}",
+            )
+    columns = columns_in(settings)
+    if len(runs) < 2:  # noqa: PLR2004 - nothing to compare
         raise NotComparable(
             "a collection is studied with several runs",
-            given=some(named),
+            given=some(runs),
             fix="name more runs",
         )
-    prepared = Prepared(qrels, requested, columns=columns, **given)
+    prepared = Prepared(qrels, measures, columns=columns, **settings)
     judged = prepared.judged.in_memory()
-    held = {name: prepared.open(run, name).in_memory() for name, run in named.items()}
-    task = SharedTask(
-        judged, held, groups_of(groups, tuple(named), columns), requested, given
-    )
-    scores = task.scores()
-    matrices = task.matrices(scores)
-    graded = judged.collect(*_PAIR, "relevance").cast(dict.fromkeys(_PAIR, pl.String))
-    graded = (
-        graded.filter(pl.col("relevance") >= 0)
-        .group_by(_PAIR)
-        .agg(pl.col("relevance").max())
-    )
-    pool = task.pool(pool_depth).filter(
-        pl.col("query_id").is_in(graded["query_id"].unique().implode())
-    )
+    tables = {}
+    for name, run in runs.items():
+        tables[name] = prepared.open(run, name).in_memory()
+    group_by_run = groups_of(groups, tuple(runs), columns)
+    return SharedTask(judged, tables, group_by_run, measures, settings)
+
+
+def _graded_pairs(judged: Table) -> pl.DataFrame:
+    """Return the judged pairs, each once: ``query_id`` and ``doc_id`` as texts, the highest grade."""
+    grade = pl.col("relevance")
+    pairs = judged.collect(*_PAIR, "relevance")
+    texts = pairs.cast(dict.fromkeys(_PAIR, pl.String))
+    graded = texts.filter(grade >= 0)
+    return graded.group_by(_PAIR).agg(grade.max())
+
+
+def _owners(pool: pl.DataFrame, graded: pl.DataFrame) -> pl.DataFrame:
+    """Return a row for each pooled pair: how many runs and groups found it, one of each, and its grade."""
     counts = {"runs": pl.len(), "groups": pl.col("group").n_unique()}
-    owners = pool.group_by(_PAIR).agg(pl.col("run", "group").first(), **counts)
-    owners = owners.join(graded, on=_PAIR, how="left")
-    level = {"confidence": confidence, "seed": seed}
-    leaders, pairs = _leaderboard(task, matrices, _contributions(pool, owners), level)
-    topics = _topics(next(iter(matrices.values())), graded)
-    reusability = _without_groups(task, matrices, owners, level, progress)
-    size = _size(owners, graded)
-    about = (scores.audit, scores.conventions, scores.inputs)
-    tables = leaders, pairs, topics, reusability, _correlations(matrices, level)
-    left_out = max(one.left_out for one in matrices.values())
-    return Collection(
-        tuple(matrices),
-        pool_depth,
-        size,
-        *tables,
-        confidence,
-        seed,
-        lang,
-        *about,
-        left_out,
-    )
+    finders = pl.col("run", "group").first()
+    owners = pool.group_by(_PAIR).agg(finders, **counts)
+    return owners.join(graded, on=_PAIR, how="left")
 
 
 def groups_of(
-    groups: object, runs: Sequence[str], columns: Mapping[str, str] | None = None
+    groups: object, runs: Sequence[str], columns: Columns | None = None
 ) -> dict[str, str]:
-    """Return the group of each run."""
+    """Return the group of each run, of a mapping or a table; without groups each run is one.
+
+    Raises
+    ------
+    MissingColumn, DuplicateRows, UsageError
+        For a table without a column of runs or groups, a run with two groups, a run without one.
+    """
     if groups is None:
         return {run: run for run in runs}
-    name, lazy, _ = open_table(groups, "run", columns)
-    frame = lazy.collect()
-    found = [
-        next((one for one in names if one in frame.columns), None)
-        for names in (_RUNS, _GROUPS)
-    ]
-    for column, names in zip(found, (_RUNS, _GROUPS), strict=True):
+    source, table, _ = open_table(groups, "run", columns)
+    frame = table.collect()
+    chosen = []
+    for names in (_RUNS, _GROUPS):
+        column = next((name for name in names if name in frame.columns), None)
         if column is None:
             raise MissingColumn.of(
-                f"there is no column {names[0]}", names[0], frame.columns, name
+                f"there is no column {names[0]}", names[0], frame.columns, source
             )
-    pairs = frame.select(pl.col(str(one)).cast(pl.String) for one in found).unique(
-        maintain_order=True
-    )
-    known = dict(pairs.iter_rows())
-    if len(known) < pairs.height:
-        twice = pairs.filter(pairs[str(found[0])].is_duplicated()).item(0, 0)
+        chosen.append(pl.col(column).cast(pl.String))
+    pairs = frame.select(chosen).unique(maintain_order=True)
+
+    group_by_run = dict(pairs.iter_rows())
+    if len(group_by_run) < pairs.height:
+        is_twice = pairs.to_series().is_duplicated()
+        twice = pairs.filter(is_twice).item(0, 0)
         raise DuplicateRows(
             f"{printable(twice)} has two groups",
-            where=name,
+            where=source,
             expected="one group for each run",
         )
-    if lost := [run for run in runs if not known.get(run)]:
-        raise UsageError(
-            f"a run without a group: {printable(lost[0])}",
-            where=name,
-            expected="a row for each run",
-            fix=did_you_mean(lost[0], [*map(str, known)]),
-        )
-    return {run: known[run] for run in runs}
+    for run in runs:
+        if not group_by_run.get(run):
+            raise UsageError(
+                f"a run without a group: {printable(run)}",
+                where=source,
+                expected="a row for each run",
+                fix=did_you_mean(run, [*map(str, group_by_run)]),
+            )
+    return {run: group_by_run[run] for run in runs}
 
 
 def _contributions(pool: pl.DataFrame, owners: pl.DataFrame) -> pl.DataFrame:
@@ -318,21 +351,22 @@ def _contributions(pool: pl.DataFrame, owners: pl.DataFrame) -> pl.DataFrame:
         "relevant": relevant.sum(),
         "unique": alone.sum(),
     }
-    found = pool.join(owners.drop("run", "group"), on=_PAIR).group_by("run")
-    return found.agg(**counts, unique_relevant=(alone & relevant).sum())
+    facts = owners.drop("run", "group")
+    unique_relevant = (alone & relevant).sum()
+    by_run = pool.join(facts, on=_PAIR).group_by("run")
+    return by_run.agg(**counts, unique_relevant=unique_relevant)
 
 
 def _size(owners: pl.DataFrame, graded: pl.DataFrame) -> dict[str, int]:
     """Count the documents of the pool, and of the judgments."""
-    known = pl.col("relevance").count()
+    judged = pl.col("relevance").count()
     relevant = (pl.col("relevance") > 0).sum()
     of_pool = owners.select(
-        pooled=pl.len(), pooled_judged=known, pooled_relevant=relevant
+        pooled=pl.len(), pooled_judged=judged, pooled_relevant=relevant
     )
-    return {
-        **of_pool.row(0, named=True),
-        **graded.select(judged=known, relevant=relevant).row(0, named=True),
-    }
+    of_judgments = graded.select(judged=judged, relevant=relevant)
+    sizes = pl.concat([of_pool, of_judgments], how="horizontal")
+    return sizes.row(0, named=True)
 
 
 def _leaderboard(
@@ -343,38 +377,50 @@ def _leaderboard(
 ) -> tuple[pl.DataFrame, tuple[int, int]]:
     """Return a row for each run, the best first, and how many pairs of runs differ clearly, of how many."""
     first = next(iter(matrices.values()))
-    means = mean_estimates(first.units, [first.span] * len(task.runs))
-    low, high = zip(*(one.interval(level["confidence"]) for one in means), strict=True)
-    shuffles = min(max(_SHUFFLED // first.values.size, _FEWEST), _MOST)
+    runs = len(task.runs)
+    confidence = level["confidence"]
+    means = mean_estimates(first.units, [first.span] * runs)
+    intervals = [mean.interval(confidence) for mean in means]
+    low, high = zip(*intervals, strict=True)
+
+    affordable = _SHUFFLED // first.values.size
     tukey = randomised_tukey(
-        first.values[:, :, None], shuffles=shuffles, seed=level["seed"]
+        first.values[:, :, None],
+        shuffles=min(max(affordable, _FEWEST), _MOST),
+        seed=level["seed"],
     )
-    better = (first.sign * tukey.gap[:, :, 0] > 0) & (
-        tukey.p[:, :, 0] <= 1 - level["confidence"]
-    )
-    table = pl.DataFrame(
+    is_clear = tukey.p[:, :, 0] <= 1 - confidence
+    is_above = first.sign * tukey.gap[:, :, 0] > 0
+    better = is_clear & is_above
+
+    leaders = pl.DataFrame(
         {
             "rank": _places(first),
             "run": list(task.runs),
             "group": [task.groups[run] for run in task.runs],
             **{name: matrix.units.mean for name, matrix in matrices.items()},
             "rank_low": 1 + better.sum(axis=0),
-            "rank_high": len(task.runs) - better.sum(axis=1),
+            "rank_high": runs - better.sum(axis=1),
             "low": low,
             "high": high,
         }
     )
-    table = table.join(contributions, on="run", how="left").sort(
-        "rank", maintain_order=True
-    )
-    return table, (int(better.sum()), len(task.runs) * (len(task.runs) - 1) // 2)
+    leaders = leaders.join(contributions, on="run", how="left")
+    every_pair = runs * (runs - 1) // 2
+    pairs = int(better.sum()), every_pair
+    return leaders.sort("rank", maintain_order=True), pairs
 
 
 def _places(matrix: Matrix) -> list[int]:
     """Return the rank of each run, the best of equal ones."""
     means = matrix.sign * matrix.units.mean
-    rounding = ROUNDING * float(np.abs(means).max(initial=0.0))
-    return [1 + int((means > one + rounding).sum()) for one in means]
+    largest = float(np.abs(means).max(initial=0.0))
+    rounding = ROUNDING * largest
+    places = []
+    for mean in means:
+        better = means > mean + rounding
+        places.append(1 + int(better.sum()))
+    return places
 
 
 def _topics(matrix: Matrix, graded: pl.DataFrame) -> pl.DataFrame:
@@ -395,11 +441,14 @@ def _topics(matrix: Matrix, graded: pl.DataFrame) -> pl.DataFrame:
             "worst_run": names[worst],
         }
     )
-    relevant = graded.group_by("query_id").agg(
-        relevant=(pl.col("relevance") > 0).sum(), judged=pl.len()
+    is_relevant = pl.col("relevance") > 0
+    counts = graded.group_by("query_id").agg(
+        relevant=is_relevant.sum(), judged=pl.len()
     )
-    table = table.join(relevant, on="query_id", how="left", maintain_order="left")
-    return table.sort("median", "best", descending=matrix.sign < 0, maintain_order=True)
+    topics = table.join(counts, on="query_id", how="left", maintain_order="left")
+    return topics.sort(
+        "median", "best", descending=matrix.sign < 0, maintain_order=True
+    )
 
 
 def _without_groups(
@@ -411,94 +460,101 @@ def _without_groups(
 ) -> pl.DataFrame:
     """Return for each group and measure what its runs lose if its unique documents had not been judged."""
     members: dict[str, list[int]] = {}
-    for at, run in enumerate(task.runs):
-        members.setdefault(task.groups[run], []).append(at)
+    for column, run in enumerate(task.runs):
+        group = task.groups[run]
+        members.setdefault(group, []).append(column)
+
+    is_judged = pl.col("relevance").is_not_null()
     rows = []
-    names = tuple(task.runs)
-    for group, some_runs in members.items():
-        own = owners.filter(group=group, groups=1).filter(
-            pl.col("relevance").is_not_null()
-        )
-        after = (
-            task.matrices(task.scores(_without(task.judged, own)))
-            if own.height
-            else matrices
-        )
+    for group, columns in members.items():
+        own = owners.filter(is_judged, group=group, groups=1)
+        after = matrices
+        if own.height:
+            others = task.scores(_without(task.judged, own))
+            after = task.matrices(others)
+        counts = {
+            "group": group,
+            "runs": len(columns),
+            "unique_judged": own.height,
+            "unique_relevant": int((own["relevance"] > 0).sum()),
+        }
         for name, matrix in matrices.items():
-            left = after[name]
-            lost = matrix.sign * (matrix.units.mean - left.units.mean)[some_runs]
-            most = some_runs[int(lost.argmax())]
-            both = _same_queries(matrix, left)
-            found = order_agreement(*(matrix.sign * one for one in both), **level)
-            gaps = Units.from_scores((matrix.sign * (both[0] - both[1]))[:, most, None])
-            ends = (
-                difference_estimate(gaps, matrix.span).interval(level["confidence"])
-                if own.height
-                else _NONE
-            )
-            places = [_places(one)[most] for one in (matrix, left)]
-            means = [float(one.units.mean[most]) for one in (matrix, left)]
-            counts = len(some_runs), own.height, int((own["relevance"] > 0).sum())
-            rows.append(
-                (
-                    group,
-                    *counts,
-                    name,
-                    names[most],
-                    *means,
-                    float(lost.max()),
-                    *ends,
-                    *places,
-                    found.tau,
-                    found.low,
-                    found.high,
-                    len(left),
-                )
-            )
+            loss = _loss(matrix, after[name], columns, level)
+            rows.append(counts | {"measure": name} | loss)
         if progress is not None:
             progress(1)
-    columns = [
-        "group",
-        "runs",
-        "unique_judged",
-        "unique_relevant",
-        "measure",
-        "run",
-        "before",
-        "after",
-    ]
-    columns += ["loss", "loss_low", "loss_high", "rank_before", "rank_after"]
-    columns += ["tau", "tau_low", "tau_high", "queries"]
-    table = pl.DataFrame(rows, columns, orient="row").with_columns(
-        pl.col("loss_low", "loss_high", "tau", "tau_low", "tau_high").fill_nan(None)
+
+    by_measure = pl.col("measure").cast(pl.Enum([*matrices]))
+    may_be_missing = pl.col("loss_low", "loss_high", "tau", "tau_low", "tau_high")
+    table = pl.DataFrame(rows, infer_schema_length=None)
+    return table.with_columns(may_be_missing.fill_nan(None)).sort(
+        by_measure, "loss", descending=[False, True], maintain_order=True
     )
-    first = pl.col("measure").cast(pl.Enum([*matrices]))
-    return table.sort(first, "loss", descending=[False, True], maintain_order=True)
+
+
+def _loss(
+    before: Matrix, after: Matrix, columns: Sequence[int], level: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return what the run of a group loses that loses most, and how alike all runs are ordered.
+
+    Parameters
+    ----------
+    before, after
+        Scores by one measure with and without the group's unique documents; the same object if there are
+        none, and the loss has no limits then.
+    columns
+        The group's runs.
+    level
+        ``confidence`` and ``seed``.
+    """
+    means = before.units.mean, after.units.mean
+    lost = before.sign * (means[0] - means[1])[columns]
+    most = columns[int(lost.argmax())]
+    with_own, without = _same_queries(before, after)
+    order = order_agreement(with_own, without, **level)
+
+    limits = _NONE
+    if after is not before:
+        gaps = with_own[:, most] - without[:, most]
+        units = Units.from_scores(gaps[:, None])
+        loss = difference_estimate(units, before.span)
+        limits = loss.interval(level["confidence"])
+    return {
+        "run": before.systems[most],
+        "before": float(means[0][most]),
+        "after": float(means[1][most]),
+        "loss": float(lost.max()),
+        "loss_low": limits[0],
+        "loss_high": limits[1],
+        "rank_before": _places(before)[most],
+        "rank_after": _places(after)[most],
+        "tau": order.tau,
+        "tau_low": order.low,
+        "tau_high": order.high,
+        "queries": len(after),
+    }
 
 
 def _without(judged: Table, own: pl.DataFrame) -> Table:
-    """Return the judgments without some pairs."""
-    pairs = own.select(query=pl.col("query_id"), doc=pl.col("doc_id"))
+    """Return the judgments without the pairs of a frame."""
+    keys = [pl.col(name).cast(pl.String) for name in _PAIR]
 
     def kept(piece: pl.DataFrame) -> pl.DataFrame:
-        keys = [pl.col(name).cast(pl.String) for name in _PAIR]
         return piece.join(
-            pairs,
-            left_on=keys,
-            right_on=["query", "doc"],
-            how="anti",
-            maintain_order="left",
+            own, left_on=keys, right_on=_PAIR, how="anti", maintain_order="left"
         )
 
     return judged.mapped(kept)
 
 
-def _same_queries(one: Matrix, other: Matrix) -> tuple[Floats, Floats]:
-    """Return the scores of the queries that both have, in one order."""
-    _, first, second = np.intersect1d(
-        one.queries.to_list(), other.queries.to_list(), return_indices=True
+def _same_queries(left: Matrix, right: Matrix) -> tuple[Floats, Floats]:
+    """Return the scores of the queries that both have, in one order; higher ones are better."""
+    _, left_rows, right_rows = np.intersect1d(
+        left.queries.to_list(), right.queries.to_list(), return_indices=True
     )
-    return one.values[first], other.values[second]
+    left_scores = left.sign * left.values[left_rows]
+    right_scores = right.sign * right.values[right_rows]
+    return left_scores, right_scores
 
 
 def _correlations(
@@ -506,12 +562,13 @@ def _correlations(
 ) -> pl.DataFrame:
     """Return how alike each pair of measures orders the runs."""
     rows = []
-    for (name, one), (other, two) in combinations(matrices.items(), 2):
-        values = _same_queries(one, two)
-        found = order_agreement(one.sign * values[0], two.sign * values[1], **level)
-        rows.append((name, other, found.tau, found.low, found.high, found.n))
+    for left, right in combinations(matrices.values(), 2):
+        order = order_agreement(*_same_queries(left, right), **level)
+        taus = order.tau, order.low, order.high
+        rows.append((left.measure, right.measure, *taus, order.n))
+    names = dict.fromkeys(("measure", "other"), pl.String)
     numbers = dict.fromkeys(("tau", "low", "high"), pl.Float64)
-    schema = {"measure": pl.String, "other": pl.String, **numbers, "n": pl.Int64}
+    schema = {**names, **numbers, "n": pl.Int64}
     return pl.DataFrame(rows, schema, orient="row").with_columns(
         pl.col(*numbers).fill_nan(None)
     )

@@ -7,7 +7,7 @@ Experiments, SIGIR 2020), as their program repro_eval computes them, with interv
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final, Unpack
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Unpack
 
 import numpy as np
 import polars as pl
@@ -48,17 +48,23 @@ from rankstone.tables.phrases import check_language
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from rankstone._basics import Floats, Progress
+    from rankstone._basics import Columns, Floats, Progress
     from rankstone.evaluation.request import MeasuresLike, QrelsLike
-    from rankstone.stats.mean_intervals import Estimate
+    from rankstone.stats.mean_intervals import Estimate, Span
+
+    #: name, value, limits
+    _Statistic = tuple[str, float, Span]
 
 
 _SIDES: Final = ("original", "again")
 #: documents of a list that are compared, and what they are compared by
 _DEPTH: Final = 1000
 _OF_LISTS: Final = f"tau_b RBO(p=0.95, ties=broken) RBO(p=0.95, score=normalized, ties=broken)@{_DEPTH}"
+_MEASURE: Final = "nDCG@10"
 #: systems whose order says something
 _ORDER: Final = 3
+#: the limits of a figure that has none
+_NONE: Final = (math.nan, math.nan)
 
 
 def reproduce(
@@ -129,71 +135,86 @@ def reproduce(
         "seed": seed,
         "lang": lang,
     }
-    given: dict[str, Any] = dict(options)
-    columns = columns_in(given)
+    reading: dict[str, Any] = dict(options)
+    columns = columns_in(reading)
     if scores:
-        if unused := [*given, *(["qrels"] if qrels is not None else [])]:
+        unused = [*reading]
+        if qrels is not None:
+            unused.append("qrels")
+        if unused:
             raise UsageError(
                 f"{unused[0]} has no effect on saved scores", fix=f"remove {unused[0]}"
             )
-        sources = [Source.saved(one, measures, columns) for one in (original, again)]
-        named = [{name: name for name in one.runs} for one in sources]
-        systems, only = _same_systems(named[0], named[1], baseline)
-        queries = [
-            {*table["query_id"]}
-            for one in sources
-            for table in [*one.tables.values()][:1]
-        ]
-        return _compared(
-            sources,
-            [*systems],
-            settings,
-            [],
-            paired=bool(queries[0] & queries[1]),
-            only=only,
-        )
-    runs, only = _same_systems(name_runs(original), name_runs(again), baseline)
+        return _of_saved_scores((original, again), measures, columns, settings)
+
+    named = name_runs(original), name_runs(again)
+    runs, only = _same_systems(*named, baseline)
     figures: list[Figure] = []
     if qrels_again is None:
-        ordering = {name: value for name, value in given.items() if name in OPTIONS}
-        reading = {"columns": columns, "format_in": given.get("format_in")}
+        ordering = {name: value for name, value in reading.items() if name in OPTIONS}
+        opening = {"columns": columns, "format_in": reading.get("format_in")}
         for name, pair in runs.items():
-            figures += _of_lists(name, pair, reading, ordering, confidence)
+            figures += _of_lists(name, pair, opening, ordering, confidence)
     if qrels is None:
         if qrels_again is not None:
             raise UsageError("qrels_again goes with qrels", fix="add qrels=ORIGINAL")
-        paths = (
-            (f"{_SIDES[at]} {name}", run)
-            for name, of in runs.items()
-            for at, run in enumerate(of)
-        )
-        inputs = {name: str(run) for name, run in paths if is_path(run)}
         return Reproduction(
             tuple(figures),
             tuple(runs),
             only=only,
-            inputs=inputs,
+            inputs=_paths(runs),
             **settings,  # type: ignore[arg-type]
         )
-    requested = of_rankings(measures or "nDCG@10")
+
+    requested = of_rankings(measures or _MEASURE)
     sources = []
-    for side, judged in enumerate(
-        (qrels, qrels if qrels_again is None else qrels_again)
-    ):
+    for side, judgments in enumerate((qrels, qrels_again)):
+        judged = qrels if judgments is None else judgments
         of_side = {name: pair[side] for name, pair in runs.items()}
-        scored = Prepared(judged, requested, columns=columns, **given).evaluate(
-            of_side, progress=progress
-        )
+        prepared = Prepared(judged, requested, columns=columns, **reading)
+        scored = prepared.evaluate(of_side, progress=progress)
         sources.append(Source.of(scored, requested))
     return _compared(
         sources, [*runs], settings, figures, paired=qrels_again is None, only=only
     )
 
 
+def _of_saved_scores(
+    experiments: tuple[object, object],
+    measures: MeasuresLike | None,
+    columns: Columns | None,
+    settings: dict[str, Any],
+) -> Reproduction:
+    """Compare two tables of scores; without a common query they are of different collections."""
+    sources = [Source.saved(tables, measures, columns) for tables in experiments]
+    first, second = (dict.fromkeys(source.runs) for source in sources)
+    systems, only = _same_systems(first, second, settings["baseline"])
+
+    queries = []
+    for source in sources:
+        table = next(iter(source.tables.values()))
+        queries.append({*table["query_id"]})
+    paired = not queries[0].isdisjoint(queries[1])
+    return _compared(sources, [*systems], settings, [], paired=paired, only=only)
+
+
+def _paths(runs: Mapping[str, tuple[Any, Any]]) -> dict[str, str]:
+    """Return side and system → path, of the runs that are files."""
+    paths = {}
+    for name, pair in runs.items():
+        for side, run in zip(_SIDES, pair, strict=True):
+            if is_path(run):
+                paths[f"{side} {name}"] = str(run)
+    return paths
+
+
 def _same_systems(
     original: Mapping[str, Any], again: Mapping[str, Any], baseline: str | None
 ) -> tuple[dict[str, tuple[Any, Any]], tuple[str, ...]]:
-    """Return what each system has on both sides, and those of one side only; single ones go together."""
+    """Return what each system has on both sides, and those of one side only.
+
+    Where both sides have a single system these go together, whatever their names.
+    """
     single = len(original) == len(again) == 1
     both = [name for name in original if single or name in again]
     if not both:
@@ -204,61 +225,70 @@ def _same_systems(
             fix="name the runs: name=FILE",
         )
     if baseline is not None and baseline not in both:
-        problem = f"the baseline {printable(baseline)} is not in both experiments"
         raise UsageError(
-            problem, expected=some(both, 20), fix=did_you_mean(baseline, both)
+            f"the baseline {printable(baseline)} is not in both experiments",
+            expected=some(both, 20),
+            fix=did_you_mean(baseline, both),
         )
     if single:
-        return {both[0]: (*original.values(), *again.values())}, ()
+        (first,) = original.values()
+        (second,) = again.values()
+        return {both[0]: (first, second)}, ()
+    pairs = {name: (original[name], again[name]) for name in both}
     alone = [name for name in (*original, *again) if name not in both]
-    return {name: (original[name], again[name]) for name in both}, tuple(alone)
+    return pairs, tuple(alone)
 
 
 # -- lists ----------------------------------------------------------------------------------------------
 def _of_lists(
     system: str,
     pair: tuple[Any, Any],
-    reading: Mapping[str, Any],
+    opening: Mapping[str, Any],
     options: Mapping[str, Any],
     confidence: float,
 ) -> Iterator[Figure]:
     """Yield how alike the lists of both runs are, on the average over queries."""
-    one, other = pair
-    of_documents = diff(one, other, _OF_LISTS, names=_SIDES, **reading, **options)
-    checked = ordering_options(options)
-    ids = []
-    for table in open_runs(one, other, _SIDES, order=checked.order, **reading):
-        loaded = load_run(table, options_for(table, checked))
-        places = {
-            "query_id": loaded.names.gather(loaded.ranked.query),
-            "doc_id": loaded.ranked.rank,
-        }
-        lists = pl.DataFrame({**places, "id": loaded.docs.cast(pl.String)}).filter(
-            pl.col("doc_id") <= _DEPTH
-        )
-        ids.append(lists.with_columns(score=-pl.col("id").rank().over("query_id")))
+    ordering = ordering_options(options)
+    lists = []
+    for table in open_runs(*pair, _SIDES, order=ordering.order, **opening):
+        documents = load_run(table, options_for(table, ordering)).to_frame()
+        first = documents.filter(pl.col("rank") <= _DEPTH)
+        texts = pl.col("doc_id").cast(pl.String)
+        places = first.select("query_id", doc_id="rank", id=texts)
+        place_of_id = pl.col("id").rank().over("query_id")
+        lists.append(places.with_columns(score=-place_of_id))
+
+    values = {"same": _same_lists(*lists)}
+    original, again = pair
+    of_documents = diff(original, again, _OF_LISTS, names=_SIDES, **opening, **options)
+    for measure, agreement in of_documents.by_measure.items():
+        values[str(measure)] = agreement.value
     # what repro_eval correlates: which of two positions has the document with the lower id
-    of_positions = diff(ids[0].drop("id"), ids[1].drop("id"), "tau_a")
-    shared = [one.join(two, on="query_id", how="semi") for one, two in (ids, ids[::-1])]
-    both = shared[0].join(
-        shared[1], on=["query_id", "doc_id"], how="full", coalesce=True
-    )
-    same = both.group_by("query_id").agg(
-        pl.col("id").eq_missing(pl.col("id_right")).all()
-    )["id"]
-    found = {"same": same.cast(pl.Float64).to_numpy()}
-    found |= {
-        str(measure): one.value for measure, one in of_documents.by_measure.items()
-    }
-    found[f"KTU@{_DEPTH}"] = next(iter(of_positions.by_measure.values())).value
-    for name, every in found.items():
-        values = every[~np.isnan(every)]
-        if len(values):
-            span = (-1.0, 1.0) if name.startswith(("tau", "KTU")) else (0.0, 1.0)
-            mean = _mean(values, span)
-            yield Figure(
-                system, None, name, mean.value, *mean.interval(confidence), len(values)
-            )
+    first, second = (places.drop("id") for places in lists)
+    of_positions = diff(first, second, "tau_a")
+    (positions,) = of_positions.by_measure.values()
+    values[f"KTU@{_DEPTH}"] = positions.value
+
+    for name, by_query in values.items():
+        defined = by_query[~np.isnan(by_query)]
+        if len(defined):
+            least = -1.0 if name.startswith(("tau", "KTU")) else 0.0
+            mean = _mean(defined, (least, 1.0))
+            limits = mean.interval(confidence)
+            yield Figure(system, None, name, mean.value, *limits, len(defined))
+
+
+def _same_lists(left: pl.DataFrame, right: pl.DataFrame) -> Floats:
+    """Return 1 for each query of both runs with the same documents in the same places, and 0 for others."""
+    shared = left.join(right, on="query_id", how="semi")
+    shared_right = right.join(left, on="query_id", how="semi")
+    places = ["query_id", "doc_id"]
+    both = shared.join(shared_right, on=places, how="full", coalesce=True)
+
+    is_same = pl.col("id").eq_missing(pl.col("id_right"))
+    all_same = is_same.all().cast(pl.Float64)
+    by_query = both.group_by("query_id").agg(same=all_same)
+    return by_query["same"].to_numpy()
 
 
 # -- scores ---------------------------------------------------------------------------------------------
@@ -271,153 +301,212 @@ def _compared(
     paired: bool,
     only: tuple[str, ...],
 ) -> Reproduction:
-    """Return the figures of all systems and measures."""
+    """Return the figures of all systems and measures, after those of lists."""
     first, second = sources
     measures = tuple(name for name in first.measures if name in second.measures)
     if not measures:
-        given = f"{some(first.measures)}; {some(second.measures)}"
-        raise NotComparable("no measure is in both experiments", given=given)
-    level = settings["confidence"]
-    baseline = settings["baseline"]
+        raise NotComparable(
+            "no measure is in both experiments",
+            given=f"{some(first.measures)}; {some(second.measures)}",
+        )
     left_out = 0
     for measure in measures:
-        one, other, span, lost = _tables(sources, systems, measure, paired=paired)
-        left_out = max(left_out, lost)
-        for at, system in enumerate(systems):
-            columns = one[:, at], other[:, at]
-            figures += _of_scores(system, measure, columns, span, level, paired=paired)
-            if baseline not in (None, system):
-                base = systems.index(baseline)
-                sides = [(table[:, at], table[:, base]) for table in (one, other)]
-                figures += _of_effects(system, measure, sides, level, paired=paired)
+        tables = _tables(sources, systems, measure, paired=paired)
+        left_out = max(left_out, tables.left_out)
+        figures += _of_measure(measure, tables, systems, settings, paired=paired)
         if len(systems) >= _ORDER:
             sign = -1 if first.measures[measure] == "lower" else 1
-            found = order_agreement(
-                sign * one,
-                sign * other,
+            order = order_agreement(
+                sign * tables.original,
+                sign * tables.again,
                 paired=paired,
-                confidence=level,
+                confidence=settings["confidence"],
                 seed=settings["seed"],
             )
-            figures.append(
-                Figure(
-                    None,
-                    measure,
-                    "tau of systems",
-                    found.tau,
-                    found.low,
-                    found.high,
-                    found.n,
-                )
-            )
-    inputs = {side: source.inputs for side, source in zip(_SIDES, sources, strict=True)}
-    about: dict[str, Any] = {
-        "audit": first.audit,
-        "conventions": first.conventions,
-        "inputs": inputs,
-    }
-    about |= {"only": only, "left_out": left_out}
+            taus = order.tau, order.low, order.high
+            figures.append(Figure(None, measure, "tau of systems", *taus, order.n))
+
+    inputs = {}
+    for side, source in zip(_SIDES, sources, strict=True):
+        inputs[side] = source.inputs
     return Reproduction(
-        tuple(figures), tuple(systems), measures, paired, **settings, **about
+        tuple(figures),
+        tuple(systems),
+        measures,
+        paired,
+        **settings,
+        only=only,
+        left_out=left_out,
+        audit=first.audit,
+        conventions=first.conventions,
+        inputs=inputs,
     )
+
+
+class _Tables(NamedTuple):
+    """The scores of both experiments by one measure.
+
+    Attributes
+    ----------
+    original, again
+        float64 ``[queries, systems]``: of the same queries if paired.
+    span
+        The lowest and highest score a query can have.
+    left_out
+        How many queries some system has no value for.
+    """
+
+    original: Floats
+    again: Floats
+    span: Span
+    left_out: int
 
 
 def _tables(
     sources: list[Source], systems: list[str], measure: str, *, paired: bool
-) -> tuple[Floats, Floats, tuple[float, float], int]:
-    """Return the scores of both sides, of the same queries if paired; the range; queries left out."""
-    every = []
+) -> _Tables:
+    """Return the scores of both sides by a measure."""
+    sides = []
     for side, source in zip(_SIDES, sources, strict=True):
         # single ones go together, whatever their names
         names = systems if len(systems) > 1 else source.runs[:1]
-        every.append(
-            {
-                (f"{side}/{name}", measure): source.tables[name, measure]
-                for name in names
-            }
-        )
+        tables = {}
+        for name in names:
+            tables[f"{side}/{name}", measure] = source.tables[name, measure]
+        sides.append(tables)
+    if paired:
+        sides = [sides[0] | sides[1]]
+
     declared = sources[0].spans.get(measure, (None, None))
-    values = []
-    spans = []
-    left_out = 0
-    for tables in [every[0] | every[1]] if paired else every:
+    matrices = []
+    for tables in sides:
         runs = {run: [run] for run, _ in tables}
         matrix = Matrix.of(tables, measure, "higher", runs, None, declared)
-        values += np.split(matrix.values, 2, axis=1) if paired else [matrix.values]
-        spans.append(matrix.span)
-        left_out += matrix.left_out
-    return (
-        values[0],
-        values[1],
-        (min(low for low, _ in spans), max(high for _, high in spans)),
-        left_out,
-    )
+        matrices.append(matrix)
+    values = [matrix.values for matrix in matrices]
+    if paired:
+        values = np.split(values[0], 2, axis=1)
+    low = min(matrix.span[0] for matrix in matrices)
+    high = max(matrix.span[1] for matrix in matrices)
+    left_out = sum(matrix.left_out for matrix in matrices)
+    return _Tables(values[0], values[1], (low, high), left_out)
+
+
+def _of_measure(
+    measure: str,
+    tables: _Tables,
+    systems: list[str],
+    settings: Mapping[str, Any],
+    *,
+    paired: bool,
+) -> Iterator[Figure]:
+    """Yield the figures of each system, and those of its improvement over the baseline if there is one."""
+    level = settings["confidence"]
+    baseline = settings["baseline"]
+    both = tables.original, tables.again
+    for column, system in enumerate(systems):
+        scores = [side[:, column] for side in both]
+        yield from _of_scores(
+            system, measure, scores, tables.span, level, paired=paired
+        )
+        if baseline not in (None, system):
+            base = systems.index(baseline)
+            sides = [(side[:, column], side[:, base]) for side in both]
+            yield from _of_effects(system, measure, sides, level, paired=paired)
 
 
 def _of_scores(
     system: str,
     measure: str,
-    columns: tuple[Floats, Floats],
-    span: tuple[float, float],
+    columns: list[Floats],
+    span: Span,
     level: float,
     *,
     paired: bool,
 ) -> Iterator[Figure]:
     """Yield the means, their difference, and if queries are the same how far scores are from each other."""
     n = min(map(len, columns))
-
-    def figure(
-        name: str, value: float, ends: tuple[float, float] = (math.nan, math.nan)
-    ) -> Figure:
-        return Figure(system, measure, name, value, *ends, n)
-
     means = [_mean(column, span) for column in columns]
-    yield from (
-        figure(side, one.value, one.interval(level))
-        for side, one in zip(_SIDES, means, strict=True)
-    )
+    for side, mean in zip(_SIDES, means, strict=True):
+        limits = mean.interval(level)
+        yield Figure(system, measure, side, mean.value, *limits, n)
+
     difference = means[1].value - means[0].value
+    statistics = _of_other_queries(columns, difference, level)
     if paired:
-        gaps = columns[1] - columns[0]
-        gaps[np.abs(gaps) <= ROUNDING * max(map(abs, span))] = 0.0
-        yield figure(
-            "difference",
-            difference,
-            difference_estimate(Units.from_scores(gaps[:, None]), span).interval(level),
-        )
-        squares = _mean(gaps**2, (0.0, (span[1] - span[0]) ** 2))
-        low, high = (math.sqrt(max(end, 0.0)) for end in squares.interval(level))
-        rmse = math.sqrt(math.fsum(gaps**2) / n)
-        yield figure("RMSE", rmse, (low, high))
-        most = math.sqrt(float(np.mean(np.maximum(columns[0], 1 - columns[0]) ** 2)))
-        yield figure("nRMSE", rmse / most if most else math.nan)
-        error = _error(gaps)
-        df = n - 1
-    else:
-        parts = [
-            (float(column.var(ddof=1)) if len(column) > 1 else math.nan, len(column))
-            for column in columns
-        ]
-        reach = two_sided_t(level, n - 1) * math.sqrt(
-            sum(variance / size for variance, size in parts)
-        )
-        yield figure("difference", difference, symmetric_interval(difference, reach))
-        df = sum(size - 1 for _, size in parts)
-        pooled = sum(variance * (size - 1) for variance, size in parts) / max(df, 1)
-        error = math.sqrt(pooled * sum(1 / size for _, size in parts))
-    yield figure("p", _p(difference, error, df))
+        statistics = _of_same_queries(columns, difference, span, level)
+    for name, value, limits in statistics:
+        yield Figure(system, measure, name, value, *limits, n)
 
 
-def _mean(values: Floats, span: tuple[float, float]) -> Estimate:
+def _of_same_queries(
+    columns: list[Floats], difference: float, span: Span, level: float
+) -> Iterator[_Statistic]:
+    """Yield the difference of means, the root mean square of those of queries, and p.
+
+    nRMSE is the share of the largest RMSE that scores from 0 to 1 could have.
+    """
+    gaps = columns[1] - columns[0]
+    rounding = ROUNDING * max(map(abs, span))
+    gaps[np.abs(gaps) <= rounding] = 0.0
+    n = len(gaps)
+    units = Units.from_scores(gaps[:, None])
+    estimate = difference_estimate(units, span)
+    yield "difference", difference, estimate.interval(level)
+
+    squares = gaps**2
+    reach = span[1] - span[0]
+    low, high = _mean(squares, (0.0, reach**2)).interval(level)
+    limits = math.sqrt(max(low, 0.0)), math.sqrt(max(high, 0.0))
+    rmse = math.sqrt(math.fsum(squares) / n)
+    yield "RMSE", rmse, limits
+
+    scores = columns[0]
+    largest = np.maximum(scores, 1 - scores)
+    most = math.sqrt(float(np.mean(largest**2)))
+    yield "nRMSE", rmse / most if most else math.nan, _NONE
+    yield "p", _p(difference, _error(gaps), n - 1), _NONE
+
+
+def _of_other_queries(
+    columns: list[Floats], difference: float, level: float
+) -> Iterator[_Statistic]:
+    """Yield the difference of means, with limits for unequal variances, and p of the pooled variance."""
+    df = 0
+    squares = 0.0
+    of_means = 0.0
+    inverse_sizes = 0.0
+    for column in columns:
+        size = len(column)
+        variance = math.nan
+        if size > 1:
+            variance = float(column.var(ddof=1))
+        df += size - 1
+        squares += variance * (size - 1)
+        of_means += variance / size
+        inverse_sizes += 1 / size
+
+    n = min(map(len, columns))
+    reach = two_sided_t(level, n - 1) * math.sqrt(of_means)
+    yield "difference", difference, symmetric_interval(difference, reach)
+
+    pooled = squares / max(df, 1)
+    error = math.sqrt(pooled * inverse_sizes)
+    yield "p", _p(difference, error, df), _NONE
+
+
+def _mean(values: Floats, span: Span) -> Estimate:
     """Estimate the mean of values within a range."""
-    return mean_estimates(Units.from_scores(values[:, None]), [span])[0]
+    units = Units.from_scores(values[:, None])
+    return mean_estimates(units, [span])[0]
 
 
 def _error(values: Floats) -> float:
     """Return the standard error of the mean; NaN for a single value."""
     if len(values) < 2:  # noqa: PLR2004 - one value has no spread
         return math.nan
-    return float(values.std(ddof=1)) / math.sqrt(len(values))
+    spread = float(values.std(ddof=1))
+    return spread / math.sqrt(len(values))
 
 
 def _p(difference: float, error: float, df: int) -> float:
@@ -445,7 +534,10 @@ def _of_effects(
     names = ("improvement", "improvement again")
     for name, values in zip(names, improvements, strict=True):
         mean = float(values.mean())
-        reach = _error(values) * two_sided_t(level, len(values) - 1)
-        yield figure(name, (mean, *symmetric_interval(mean, reach)))
-    yield figure("ER", effect_ratio(*improvements, paired=paired, confidence=level))
-    yield figure("ΔRI", relative_change(*sides, paired=paired, confidence=level))
+        critical = two_sided_t(level, len(values) - 1)
+        limits = symmetric_interval(mean, _error(values) * critical)
+        yield figure(name, (mean, *limits))
+    ratio = effect_ratio(*improvements, paired=paired, confidence=level)
+    yield figure("ER", ratio)
+    change = relative_change(*sides, paired=paired, confidence=level)
+    yield figure("ΔRI", change)

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 
 #: the tables of scores, of improvements, and of the order of systems
-_SCORES: Final = ("original", "again", "difference", "RMSE", "nRMSE", "p")
+_MEANS: Final = ("original", "again")
+_SCORES: Final = (*_MEANS, "difference", "RMSE", "nRMSE", "p")
 _EFFECTS: Final = ("improvement", "improvement again", "ER", "ΔRI")
 _ORDER: Final = "tau of systems"
 #: figures that are shown with their sign
@@ -99,17 +100,19 @@ class Reproduction(Findings, Record):
             ``same``, ``tau_b``, ``KTU@1000``, ``original``, ``again``, ``difference``, ``RMSE``, ``nRMSE``,
             ``p``, ``improvement``, ``ER``, ``ΔRI``, ``tau of systems``, …
         """
-        if found := self._find.get((system, measure, statistic)):
-            return found
-        known = some(dict.fromkeys(one.statistic for one in self.figures), 20)
-        raise UsageError(
-            f"there is no {printable(statistic)} of {system} and {measure}",
-            expected=known,
-        )
+        figure = self._by_name.get((system, measure, statistic))
+        if figure is None:
+            statistics = dict.fromkeys(figure.statistic for figure in self.figures)
+            raise UsageError(
+                f"there is no {printable(statistic)} of {system} and {measure}",
+                expected=some(statistics, 20),
+            )
+        return figure
 
     @property
-    def _find(self) -> dict[tuple[Any, ...], Figure]:
-        return {one[:3]: one for one in self.figures}
+    def _by_name(self) -> dict[tuple[Any, ...], Figure]:
+        """System, measure and statistic → figure."""
+        return {figure[:3]: figure for figure in self.figures}
 
     def to_frame(self) -> pl.DataFrame:
         """Return a row for each figure.
@@ -120,16 +123,17 @@ class Reproduction(Findings, Record):
             ``system`` and ``measure``, null where a figure has none; ``statistic``; ``value``, ``low`` and
             ``high``, null where there is none; ``n`` queries.
         """
-        types = dict.fromkeys(("system", "measure", "statistic"), pl.String)
+        names = dict.fromkeys(("system", "measure", "statistic"), pl.String)
         numbers = dict.fromkeys(("value", "low", "high"), pl.Float64)
-        frame = pl.DataFrame(
-            self.figures, {**types, **numbers, "n": pl.Int64}, orient="row"
-        )
+        schema = {**names, **numbers, "n": pl.Int64}
+        frame = pl.DataFrame(self.figures, schema, orient="row")
         return frame.with_columns(pl.col(*numbers).fill_nan(None))
 
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts."""
-        return super().report() | {"figures": self.to_frame().to_dicts()}
+        report = super().report()
+        report["figures"] = self.to_frame().to_dicts()
+        return report
 
     def title(self) -> str:
         """Return what was repeated."""
@@ -139,80 +143,86 @@ class Reproduction(Findings, Record):
 
     def tables(self, digits: int, *, verbose: bool = False) -> list[Table]:  # noqa: ARG002 - all are shown
         """Return the figures of lists, scores, improvements and orders."""
-        lists = dict.fromkeys(
-            one.statistic for one in self.figures if one.measure is None
-        )
-        names = {
-            "lists": lists,
+        lists = [figure.statistic for figure in self.figures if figure.measure is None]
+        columns = {
+            "lists": dict.fromkeys(lists),
             "scores": _SCORES,
             "effects": _EFFECTS,
             "orders": (_ORDER,),
         }
-        tables = (self._table(name, columns, digits) for name, columns in names.items())
+        tables = [self._table(name, columns[name], digits) for name in columns]
         return [table for table in tables if table.rows]
 
     def _table(self, name: str, columns: Iterable[str], digits: int) -> Table:
         """Return a row for each system and measure, with a column for each figure that any of them has."""
         rows: dict[tuple[str | None, str | None], dict[str, Figure]] = {}
-        for one in self.figures:
-            if one.statistic in columns:
-                rows.setdefault(one[:2], {})[one.statistic] = one
-        columns = [
-            column for column in columns if any(column in row for row in rows.values())
-        ]
-        heads = [at for at in (0, 1) if any(key[at] is not None for key in rows)]
-        body = [
-            (
-                *(printable(key[at], _NAME) for at in heads),
-                *(_cell(row.get(one), digits) for one in columns),
-            )
-            for key, row in rows.items()
-        ]
-        head = [("system", "measure")[at] for at in heads] + columns
-        kinds: list[Kind] = ["id"] * len(heads)
-        kinds += ["p" if one == "p" else "interval" for one in columns]
+        for figure in self.figures:
+            if figure.statistic in columns:
+                row = rows.setdefault(figure[:2], {})
+                row[figure.statistic] = figure
+        head: list[str] = []
+        kinds: list[Kind] = []
+        cells: list[list[str]] = []
+        for place, name_of in enumerate(("system", "measure")):
+            names = [key[place] for key in rows]
+            if any(names):
+                head.append(name_of)
+                kinds.append("id")
+                cells.append([printable(each, _NAME) for each in names])
+        for column in columns:
+            figures = [row.get(column) for row in rows.values()]
+            if any(figures):
+                head.append(column)
+                kinds.append("p" if column == "p" else "interval")
+                cells.append([_cell(figure, digits) for figure in figures])
         return Table(
-            self.say(name), tuple(map(self.say, head)), tuple(body), tuple(kinds)
+            self.say(name),
+            tuple(map(self.say, head)),
+            tuple(zip(*cells, strict=True)),
+            tuple(kinds),
         )
 
     def method_lines(self) -> Iterator[str]:
         """Yield how the figures are made."""
-        known = {one.statistic for one in self.figures}
-        of = {"lists": "same", "scores": "original", "effects": "ER", "orders": _ORDER}
-        yield from (
-            self.say(f"{name}_method") for name, figure in of.items() if figure in known
-        )
+        statistics = {figure.statistic for figure in self.figures}
+        typical = {
+            "lists": "same",
+            "scores": "original",
+            "effects": "ER",
+            "orders": _ORDER,
+        }
+        for table, statistic in typical.items():
+            if statistic in statistics:
+                yield self.say(f"{table}_method")
         yield self.say("level", level=f"{100 * self.confidence:g} %")
 
     def findings(self, digits: int = 4) -> Iterator[str]:
         """Yield what the figures say."""
-        find = self._find
+        by_name = self._by_name
+        baseline = printable(self.baseline, _NAME)
         for system in self.systems:
-            if same := find.get((system, None, "same")):
-                name = "same_lists" if same.value == 1 else "other_lists"
-                share = f"{100 * same.value:.3g} %"
+            same = by_name.get((system, None, "same"))
+            if same is not None:
                 yield self.say(
-                    name, system=printable(system, _NAME), share=share, n=f"{same.n:,}"
+                    "same_lists" if same.value == 1 else "other_lists",
+                    system=printable(system, _NAME),
+                    share=f"{100 * same.value:.3g} %",
+                    n=f"{same.n:,}",
                 )
             for measure in self.measures:
                 yield self._of_means(system, measure, digits)
-                if ratio := find.get((system, measure, "ER")):
-                    baseline = printable(self.baseline, _NAME)
-                    yield self.say(
-                        _effect(ratio), baseline=baseline, **_numbers(ratio, digits)
-                    )
-        orders = (
-            one
-            for one in self.figures
-            if one.statistic == _ORDER and not math.isnan(one.value)
-        )
-        for one in orders:
-            yield self.say(
-                "order_few" if math.isnan(one.low) else "order",
-                systems=FEWEST,
-                queries=FEWEST_QUERIES,
-                **_numbers(one, digits),
-            )
+                ratio = by_name.get((system, measure, "ER"))
+                if ratio is not None:
+                    numbers = _numbers(ratio, digits)
+                    yield self.say(_effect(ratio), baseline=baseline, **numbers)
+        for figure in self.figures:
+            if figure.statistic == _ORDER and not math.isnan(figure.value):
+                yield self.say(
+                    "order_few" if math.isnan(figure.low) else "order",
+                    systems=FEWEST,
+                    queries=FEWEST_QUERIES,
+                    **_numbers(figure, digits),
+                )
         if self.left_out:
             yield self.say("left_out", count=f"{self.left_out:,}")
         if self.only:
@@ -220,67 +230,61 @@ class Reproduction(Findings, Record):
 
     def _of_means(self, system: str, measure: str, digits: int) -> str:
         """Return whether the mean is the same again, and how far scores of queries are from each other."""
-        find = self._find
-        one = find[system, measure, "difference"]
-        distance = find.get((system, measure, "RMSE"))
+        by_name = self._by_name
+        difference = by_name[system, measure, "difference"]
+        numbers = _numbers(difference, digits)
+        distance = by_name.get((system, measure, "RMSE"))
         if distance is not None and distance.value == 0:
-            return self.say("same_scores", **_numbers(one, digits))
-        way = (
-            "inconclusive"
-            if math.isnan(one.low)
-            else verdict((one.low, one.high), "neither", self.margin)
-        )
-        means = {
-            name: f"{find[system, measure, name].value:.{digits}f}"
-            for name in ("original", "again")
-        }
-        text = self.say(
-            way, **_numbers(one, digits), **means, margin=f"{self.margin or 0:g}"
-        )
-        return (
-            text
-            if distance is None
-            else text + self.say("rmse", value=number(distance.value, digits))
-        )
+            return self.say("same_scores", **numbers)
+
+        conclusion = "inconclusive"
+        if not math.isnan(difference.low):
+            limits = difference.low, difference.high
+            conclusion = verdict(limits, "neither", self.margin)
+        for name in _MEANS:
+            mean = by_name[system, measure, name]
+            numbers[name] = f"{mean.value:.{digits}f}"
+        text = self.say(conclusion, **numbers, margin=f"{self.margin or 0:g}")
+        if distance is None:
+            return text
+        return text + self.say("rmse", value=number(distance.value, digits))
 
 
 def _effect(ratio: Figure) -> str:
     """Return the phrase for an effect ratio: whether there is an improvement again, and how large."""
     if math.isnan(ratio.low):
         return "no_effect"
-    if ratio.low > 0:
-        return (
-            "smaller_effect"
-            if ratio.high < 1
-            else "larger_effect"
-            if ratio.low > 1
-            else "same_effect"
-        )
-    return "opposite_effect" if ratio.high <= 0 else "unclear_effect"
+    if ratio.high <= 0:
+        return "opposite_effect"
+    if ratio.low <= 0:
+        return "unclear_effect"
+    if ratio.high < 1:
+        return "smaller_effect"
+    return "larger_effect" if ratio.low > 1 else "same_effect"
 
 
-def _numbers(one: Figure, digits: int) -> dict[str, str]:
-    sign = "+" if one.statistic in _SIGNED else ""
-    known = {name: getattr(one, name) for name in ("value", "low", "high")}
-    numbers = {
-        name: "–" if math.isnan(value) else f"{value:{sign}.{digits}f}"
-        for name, value in known.items()
+def _numbers(figure: Figure, digits: int) -> dict[str, str]:
+    """Return what sentences say of a figure: its numbers, – for those it has not, system and measure."""
+    sign = "+" if figure.statistic in _SIGNED else ""
+    texts = {
+        "system": printable(figure.system, _NAME),
+        "measure": printable(figure.measure, _NAME),
     }
-    return numbers | {
-        "system": printable(one.system, _NAME),
-        "measure": printable(one.measure, _NAME),
-    }
+    for name in ("value", "low", "high"):
+        value = getattr(figure, name)
+        texts[name] = "–" if math.isnan(value) else f"{value:{sign}.{digits}f}"
+    return texts
 
 
-def _cell(one: Figure | None, digits: int) -> str:
+def _cell(figure: Figure | None, digits: int) -> str:
     """Return a figure with its interval."""
-    if one is None or math.isnan(one.value):
+    if figure is None or math.isnan(figure.value):
         return "–"
-    if one.statistic == "p":
-        return f"<{_LEAST_P}" if one.value < _LEAST_P else f"{one.value:.4f}"
-    text = _numbers(one, digits)
-    alone = math.isnan(one.low) or one.statistic in (
-        "original",
-        "again",
-    )  # their difference says how sure
-    return text["value"] if alone else "{value} [{low}, {high}]".format(**text)
+    if figure.statistic == "p":
+        return f"<{_LEAST_P}" if figure.value < _LEAST_P else f"{figure.value:.4f}"
+    texts = _numbers(figure, digits)
+    # the difference of both means says how sure they are
+    is_mean = figure.statistic in _MEANS
+    if is_mean or math.isnan(figure.low):
+        return texts["value"]
+    return "{value} [{low}, {high}]".format(**texts)

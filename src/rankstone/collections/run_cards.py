@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from rankstone.evaluation.request import MeasuresLike
     from rankstone.evaluation.scores import Scores
 
+    #: what JSON holds under names
+    Content = dict[str, Any]
+
 
 #: what the first entry of a card says
 KIND: Final = "rankstone run card 1"
@@ -66,7 +69,7 @@ class RunCard(Result, Record):
     digits: int = 4
     lang: str = "en"
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> Content:
         """Return the card."""
         return dict(self.card)
 
@@ -81,13 +84,12 @@ class RunCard(Result, Record):
         figures = self.card["figures"]
         names = ("mean", "low", "high")
         rows = [
-            (run, name, *map(one.get, names))
-            for run, of in figures.items()
-            for name, one in of.items()
+            (run, measure, *map(figure.get, names))
+            for run, by_measure in figures.items()
+            for measure, figure in by_measure.items()
         ]
-        return pl.DataFrame(
-            rows, dict.fromkeys(("run", "measure", *names), pl.String), orient="row"
-        )
+        schema = dict.fromkeys(("run", "measure", *names), pl.String)
+        return pl.DataFrame(rows, schema, orient="row")
 
     def sheet(self, digits: int = 4) -> Sheet:
         """Return the files and the means."""
@@ -98,10 +100,11 @@ class RunCard(Result, Record):
             "bytes": say("bytes"),
             "sha256": "SHA-256",
         }
-        listed = pl.DataFrame(self.card["files"]).select(
-            pl.col("role").map_elements(say, pl.String), *[*head][1:]
-        )
+        roles = pl.col("role").map_elements(say, pl.String)
+        entries = pl.DataFrame(self.card["files"])
+        listed = entries.with_columns(roles).select(*head)
         files = Table.of(listed, say("files"), names=head)
+
         means = self.to_frame()
         names = {name: say(name) for name in means.columns}
         figures = Table.of(means, say("figures"), digits=digits, names=names)
@@ -148,64 +151,82 @@ def certify(
     """
     check_language(lang)
     named = name_runs(runs)
-    paths = {"judgments": qrels} | {
-        name: options[name] for name in FILES if options.get(name) is not None
-    }
-    listed = [_described(role, "", path, folder) for role, path in paths.items()]
-    listed += [_described("run", name, path, folder) for name, path in named.items()]
-    names = [one["path"] for one in listed]
-    if twice := [name for name in names if names.count(name) > 1]:
+    settings: Content = dict(options)
+    roles = [name for name in FILES if settings.get(name) is not None]
+    listed = [_described("judgments", "", qrels, folder)]
+    for role in roles:
+        listed += [_described(role, "", settings[role], folder)]
+    for name, path in named.items():
+        listed += [_described("run", name, path, folder)]
+    names = [entry["path"] for entry in listed]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
         raise UsageError(
             f"two files would be {printable(twice[0])} on the card",
             fix="put the card into a folder that holds both, or rename one",
         )
     scores = scores_by(convention, qrels, named, measures, progress=progress, **options)
     check_means(scores.measures)
-    given = {name: value for name, value in options.items() if name not in FILES}
-    if csv := getattr(given.get("columns"), "csv", None):
-        given |= {"csv_separator": csv.separator, "decimal": csv.decimal}
-    given["columns"] = dict(options.get("columns") or {}) or None
+    if isinstance(measures, (str, Measure)):
+        measures = [measures]
     card = {
         "card": KIND,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "environment": environment(),
-        "measures": [
-            *map(str, [measures] if isinstance(measures, (str, Measure)) else measures)
-        ],
+        "measures": [*map(str, measures)],
         "convention": convention,
-        "options": {name: value for name, value in given.items() if value is not None},
+        "options": _settings(settings),
         "files": listed,
         **computed(scores),
     }
-    plain = json.loads(json.dumps(card, default=str))
-    return RunCard(plain | {"sha256": digest(plain)}, lang=lang)
+    content = _as_json_holds(card)
+    content["sha256"] = digest(content)
+    return RunCard(content, lang=lang)
 
 
-def computed(scores: Scores) -> dict[str, Any]:
+def _settings(options: Content) -> Content:
+    """Return the options that were given and are no files, those of CSV by their names."""
+    settings = {name: options[name] for name in options if name not in FILES}
+    columns = settings.get("columns")
+    csv = getattr(columns, "csv", None)
+    if csv is not None:
+        settings |= {"csv_separator": csv.separator, "decimal": csv.decimal}
+    settings["columns"] = dict(columns or {}) or None
+    return {name: value for name, value in settings.items() if value is not None}
+
+
+def _as_json_holds(parts: Content) -> Content:
+    """Return parts of a card as they are when the card is read again."""
+    content: Content = json.loads(json.dumps(parts, default=str))
+    return content
+
+
+def computed(scores: Scores) -> Content:
     """Return all that a card says about scores, as JSON holds it: conventions, intervals, figures."""
     parts = {
         "conventions": scores.conventions,
         "intervals": _INTERVALS,
         "figures": _figures(scores),
     }
-    content: dict[str, Any] = json.loads(json.dumps(parts, default=str))
-    return content
+    return _as_json_holds(parts)
 
 
-def _figures(scores: Scores) -> dict[str, dict[str, dict[str, Any]]]:
+def _figures(scores: Scores) -> dict[str, dict[str, Content]]:
     """Return run → measure → mean, its limits, and the values of queries, as text that loses nothing."""
-    found: dict[str, dict[str, dict[str, Any]]] = {}
+    figures: dict[str, dict[str, Content]] = {}
     for row in intervals(scores).iter_rows(named=True):
-        mean = {
-            name: _text(row[of])
-            for name, of in (("mean", "value"), ("low", "low"), ("high", "high"))
+        by_measure = figures.setdefault(row["run"], {})
+        by_measure[row["measure"]] = {
+            "mean": _text(row["value"]),
+            "low": _text(row["low"]),
+            "high": _text(row["high"]),
+            "queries": {},
         }
-        found.setdefault(row["run"], {})[row["measure"]] = {**mean, "queries": {}}
-    for run, query, measure, value in scores.per_query.select(
-        "run", "query_id", "measure", "value"
-    ).iter_rows():
-        found[run][measure]["queries"][str(query)] = _text(value)
-    return found
+    values = scores.per_query.select("run", "query_id", "measure", "value")
+    for run, query, measure, value in values.iter_rows():
+        of_queries = figures[run][measure]["queries"]
+        of_queries[str(query)] = _text(value)
+    return figures
 
 
 def _text(value: float | None) -> str | None:
@@ -214,11 +235,9 @@ def _text(value: float | None) -> str | None:
 
 def environment() -> dict[str, str]:
     """Return versions, and a hash of this package's source."""
-    libraries = {
-        name: version(name) for name in ("rankstone", "numpy", "polars", "scipy")
-    }
+    libraries = ("rankstone", "numpy", "polars", "scipy")
     return {
-        **libraries,
+        **{name: version(name) for name in libraries},
         "rankstone_sha256": _source(),
         "python": platform.python_version(),
         "platform": f"{sys.platform} {platform.machine()}",
@@ -229,26 +248,24 @@ def environment() -> dict[str, str]:
 def _source() -> str:
     """Return the hash of all files of the package that decide numbers."""
     package = Path(str(files("rankstone")))
-    found = sha256()
+    whole = sha256()
     for path in sorted(package.rglob("*")):
-        if path.suffix in (".py", ".toml") and "__pycache__" not in path.parts:
-            found.update(
-                path.relative_to(package).as_posix().encode()
-                + b"\0"
-                + path.read_bytes()
-            )
-    return found.hexdigest()
+        decides = path.suffix in (".py", ".toml")
+        if decides and "__pycache__" not in path.parts:
+            name = path.relative_to(package).as_posix()
+            whole.update(name.encode() + b"\0" + path.read_bytes())
+    return whole.hexdigest()
 
 
 def digest(card: Mapping[str, Any]) -> str:
     """Return the SHA-256 of a card without its own."""
-    rest = {name: value for name, value in card.items() if name != "sha256"}
-    return sha256(
-        json.dumps(rest, sort_keys=True, separators=(",", ":")).encode()
-    ).hexdigest()
+    rest = dict(card)
+    rest.pop("sha256", None)
+    text = json.dumps(rest, sort_keys=True, separators=(",", ":"))
+    return sha256(text.encode()).hexdigest()
 
 
-def _described(role: str, name: str, path: object, folder: StrPath) -> dict[str, Any]:
+def _described(role: str, name: str, path: object, folder: StrPath) -> Content:
     """Return the entry of a file."""
     if is_path(path):
         refuse_standard_input(path)
@@ -260,11 +277,12 @@ def _described(role: str, name: str, path: object, folder: StrPath) -> dict[str,
         )
     whole = Path(path).resolve()
     base = Path(folder).resolve()
-    below = (
-        whole.relative_to(base).as_posix() if whole.is_relative_to(base) else whole.name
-    )
-    refuse_standard_input(path, below)
-    return {"role": role, "name": name, "path": below, **described(role, whole)}
+    on_card = whole.name
+    if whole.is_relative_to(base):
+        on_card = whole.relative_to(base).as_posix()
+    refuse_standard_input(path, on_card)
+    about = {"role": role, "name": name, "path": on_card}
+    return about | described(role, whole)
 
 
 def refuse_standard_input(*names: StrPath) -> None:
@@ -276,15 +294,18 @@ def refuse_standard_input(*names: StrPath) -> None:
         )
 
 
-def described(role: str, path: Path) -> dict[str, Any]:
+def described(role: str, path: Path) -> Content:
     """Return what an entry says of the content of a file: its hashes, and the metadata of a run."""
     entry = hashed(path)
-    with reading(str(path)):
-        header = list(_header(path)) if role == "run" else []
-    return entry | ({"ir_metadata": header} if header else {})
+    if role == "run":
+        with reading(str(path)):
+            header = list(_header(path))
+        if header:
+            entry["ir_metadata"] = header
+    return entry
 
 
-def hashed(path: Path) -> dict[str, Any]:
+def hashed(path: Path) -> Content:
     """Return the size, the SHA-256 and that of every block of a file."""
     note_input(path)
     whole = sha256()
@@ -308,6 +329,8 @@ def _header(path: Path) -> Iterator[str]:
         if file.readline(_NAME).strip() != _HEADER[0]:
             return
         for line in file:
-            if line.strip() == _HEADER[1] or not line.startswith("#"):
+            is_comment = line.startswith("#")
+            if line.strip() == _HEADER[1] or not is_comment:
                 return
-            yield line.rstrip("\n").removeprefix("#").removeprefix(" ")
+            text = line.rstrip("\n").removeprefix("#")
+            yield text.removeprefix(" ")

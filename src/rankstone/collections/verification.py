@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from rankstone._basics import Progress, StrPath
+    from rankstone.collections.run_cards import Content
     from rankstone.evaluation.scores import Scores
 
 
@@ -118,7 +119,7 @@ def verify(
     """
     check_language(lang)
     where = "card" if isinstance(card, Mapping) else os.fspath(card)
-    content = card if isinstance(card, Mapping) else read_json(card)
+    content = dict(card) if isinstance(card, Mapping) else read_json(card)
     _check_card(content, where)
     for path in (*files, *original):
         refuse_standard_input(path)
@@ -129,13 +130,17 @@ def verify(
             )
     named = [Path(path) for path in files]
     places = {
-        entry["path"]: _found(entry["path"], Path(where).parent, named, where)
+        entry["path"]: _placed(entry["path"], Path(where).parent, named, where)
         for entry in content["files"]
     }
-    originals = {hashed(Path(path))["sha256"]: Path(path) for path in original}
+    originals = {}
+    for path in original:
+        originals[hashed(Path(path))["sha256"]] = Path(path)
+
     card_parts, now_parts, checks = _files_compared(content, places, originals)
     problem = None
-    if missing := [path for path, place in places.items() if place is None]:
+    missing = [path for path in places if places[path] is None]
+    if missing:
         problem = some(missing)
     else:
         try:
@@ -163,16 +168,13 @@ def verify(
 def _check_card(content: Any, where: str) -> None:  # noqa: ANN401 - whatever JSON holds
     """Refuse what is not a card."""
     if not isinstance(content, Mapping) or content.get("card") != KIND:
-        problem = "this is not a run card"
         raise BadValue(
-            problem,
+            "this is not a run card",
             where=where,
             expected=f'"card": "{KIND}"',
             fix="a card is what rankstone certify writes",
         )
-    bad = [
-        name for name, shape in _SHAPE.items() if not _fits(content.get(name), shape)
-    ]
+    bad = [name for name in _SHAPE if not _fits(content.get(name), _SHAPE[name])]
     if not bad and not _name_a_whole_experiment(content["files"]):
         bad = ["files"]
     if not bad:
@@ -187,39 +189,39 @@ def _check_card(content: Any, where: str) -> None:  # noqa: ANN401 - whatever JS
 
 
 def _files_compared(
-    content: Mapping[str, Any],
-    places: Mapping[str, Path | None],
-    originals: Mapping[str, Path],
-) -> tuple[dict[str, Any], dict[str, Any], list[tuple[Any, ...]]]:
+    content: Content, places: Mapping[str, Path | None], originals: Mapping[str, Path]
+) -> tuple[Content, Content, list[tuple[Any, ...]]]:
     """Return what a card says, what of it is so now without scoring anything, and the states of files."""
     states = []
     card_files = {}
     now_files = {}
     for entry in content["files"]:
         path = entry["path"]
-        place = places[entry["path"]]
-        now = {} if place is None else described(entry["role"], place)
-        states.append(_checked(entry, now, place, originals))
+        place = places[path]
+        now: Content = {}
         if place is not None:
+            now = described(entry["role"], place)
             # a run without a header of metadata has none, which can be compared
-            metadata: dict[str, Any] = (
-                {"ir_metadata": []} if entry["role"] == "run" else {}
-            )
+            metadata: Content = {}
+            if entry["role"] == "run":
+                metadata = {"ir_metadata": []}
             names = {name: entry[name] for name in _NAMES}
             card_files[path] = metadata | _without_hashes(entry)
             now_files[path] = metadata | names | _without_hashes(now)
+        states.append(_checked(entry, now, place, originals))
 
-    card_parts = {name: part for name, part in content.items() if name != "sha256"}
-    used = {name: part for name, part in content.items() if name in _USED}
-    now_parts = used | {"environment": environment(), "files": now_files}
-    return card_parts | {"files": card_files}, now_parts, states
+    card_parts = {**content, "files": card_files}
+    del card_parts["sha256"]
+    now_parts = {name: content[name] for name in content if name in _USED}
+    now_parts |= {"environment": environment(), "files": now_files}
+    return card_parts, now_parts, states
 
 
-def _without_hashes(entry: Mapping[str, Any]) -> dict[str, Any]:
+def _without_hashes(entry: Content) -> Content:
     return {name: value for name, value in entry.items() if name not in _HASHES}
 
 
-def _count_figures(figures: Mapping[str, Any]) -> int:
+def _count_figures(figures: Content) -> int:
     return sum(
         len(_MEANS) + len(figure["queries"])
         for measures in figures.values()
@@ -237,10 +239,11 @@ class _Differences:
     unchecked: list[str] = field(default_factory=list)
 
     @classmethod
-    def between(cls, card: Mapping[str, Any], again: Mapping[str, Any]) -> _Differences:
+    def between(cls, card: Content, again: Content) -> _Differences:
         """Sort the differences between the parts of a card and what they are now."""
         differences = cls()
-        same_source = card["environment"].get(_SOURCE) == again["environment"][_SOURCE]
+        source = again["environment"][_SOURCE]
+        same_source = card["environment"].get(_SOURCE) == source
         for place, then, now in _differing(card, again):
             name = ".".join(place)
             texts = (_text(then), _text(now))
@@ -248,7 +251,7 @@ class _Differences:
                 version = None if then is _ABSENT else texts[0]
                 differences.environment[place[1]] = version, texts[1]
             elif place[0] == "figures" and place[3:4] and place[3] in _FIGURE:
-                digit = 1 + (_differ(*texts) or 0)
+                digit = 1 + (_first_difference(*texts) or 0)
                 row = place[1], place[2], place[-1], *texts, digit
                 differences.figures.append(row)
             # another version may say more, or say it in other words
@@ -266,17 +269,17 @@ def _fits(value: Any, shape: Any) -> bool:  # noqa: ANN401 - whatever JSON holds
     (True, False)
     """
     if isinstance(shape, list):
-        return isinstance(value, list) and all(_fits(one, shape[0]) for one in value)
+        return isinstance(value, list) and all(_fits(item, shape[0]) for item in value)
     if not isinstance(shape, dict):
         return isinstance(value, shape)
     if not isinstance(value, Mapping):
         return False
     if str in shape:
-        return all(_fits(one, shape[str]) for one in value.values())
-    return all(_fits(value.get(name), one) for name, one in shape.items())
+        return all(_fits(part, shape[str]) for part in value.values())
+    return all(_fits(value.get(name), part) for name, part in shape.items())
 
 
-def _name_a_whole_experiment(entries: Sequence[Mapping[str, Any]]) -> bool:
+def _name_a_whole_experiment(entries: Sequence[Content]) -> bool:
     """Return True if files of a card are judgments, runs and side tables, each once.
 
     There are judgments and a run, no other role than those of cards, and no two files with one path or one
@@ -287,110 +290,126 @@ def _name_a_whole_experiment(entries: Sequence[Mapping[str, Any]]) -> bool:
     for entry in entries:
         name = entry["name"] if entry["role"] == "run" else ""
         uses.add((entry["role"], name))
-    roles = {role for role, _ in uses}
 
+    roles = {role for role, _ in uses}
     are_apart = len(paths) == len(uses) == len(entries)
     are_known = roles <= {"judgments", "run", *FILES}
     return are_apart and are_known and roles >= {"judgments", "run"}
 
 
-def _found(path: str, folder: Path, files: Sequence[Path], where: str) -> Path | None:
-    """Return where a file is; names and links that lead out of the card's folder are refused."""
-    named = Path(path)
-    refuse_standard_input(named)
-    if alike := {
-        one: _shared_end(one, named) for one in files if one.name == named.name
-    }:
-        places = [one for one, shared in alike.items() if shared == max(alike.values())]
-        if len(places) > 1:
+def _placed(path: str, folder: Path, files: Sequence[Path], where: str) -> Path | None:
+    """Return where a file of a card is: among those that were named, or below the card's folder.
+
+    Parameters
+    ----------
+    path
+        As the card says.
+    folder, where
+        The card's folder, and the card, for messages.
+    files
+        The files that were named.
+
+    Returns
+    -------
+    Path or None
+        ``None`` where there is no such file.
+
+    Raises
+    ------
+    UsageError, BadValue
+        When several files could be meant; for a path that leads out of the card's folder.
+    """
+    on_card = Path(path)
+    refuse_standard_input(on_card)
+    shared = {
+        file: _shared_end(file, on_card) for file in files if file.name == on_card.name
+    }
+    if shared:
+        most = max(shared.values())
+        alike = [file for file, parts in shared.items() if parts == most]
+        if len(alike) > 1:
             raise UsageError(
                 f"several files could be {printable(path, _NAME)}",
-                given=some(printable(os.fspath(one), _NAME) for one in places),
+                given=some(printable(os.fspath(file), _NAME) for file in alike),
                 fix="name one of them, or the same folders as on the card",
             )
-        return places[0]
-    place = folder / named
-    if (
-        named.is_absolute()
-        or ".." in named.parts
-        or not Path(os.path.realpath(place)).is_relative_to(folder.resolve())
-    ):
-        problem = f"the card names a file outside its folder: {printable(path, _NAME)}"
-        raise BadValue(problem, where=where, fix="name the files after the card")
+        return alike[0]
+
+    place = folder / on_card
+    real = Path(os.path.realpath(place))
+    leads_out = on_card.is_absolute() or ".." in on_card.parts
+    if leads_out or not real.is_relative_to(folder.resolve()):
+        raise BadValue(
+            f"the card names a file outside its folder: {printable(path, _NAME)}",
+            where=where,
+            fix="name the files after the card",
+        )
     return place if place.is_file() else None
 
 
-def _shared_end(one: Path, other: Path) -> int:
+def _shared_end(file: Path, other: Path) -> int:
     """Return how many parts of two paths are the same, from the end on."""
-    at = _differ(one.parts[::-1], other.parts[::-1])
-    return len(one.parts) if at is None else at
+    differing = _first_difference(file.parts[::-1], other.parts[::-1])
+    return len(file.parts) if differing is None else differing
 
 
 def _checked(
-    entry: Mapping[str, Any],
-    now: Mapping[str, Any],
-    path: Path | None,
-    originals: Mapping[str, Path],
+    entry: Content, now: Content, path: Path | None, originals: Mapping[str, Path]
 ) -> tuple[Any, ...]:
     """Compare a file with its entry: role, path, state, block, offset."""
     about = entry["role"], entry["path"]
     if path is None:
         return *about, "missing", None, None
-    block = _differ(entry["blocks"], now["blocks"])
-    if now["sha256"] == entry["sha256"] or block is None:
-        same = block is None and (now["bytes"], now["sha256"]) == (
-            entry["bytes"],
-            entry["sha256"],
-        )
-        return *about, "same" if same else "card", block, None
+
+    block = _first_difference(entry["blocks"], now["blocks"])
+    same_hash = now["sha256"] == entry["sha256"]
+    if block is None and same_hash and now["bytes"] == entry["bytes"]:
+        return *about, "same", None, None
+    if block is None or same_hash:
+        return *about, "card", block, None
+
     original = originals.get(entry["sha256"])
     if original is None:
         return *about, "changed", block, None
-    with (
-        original.open("rb") as one,
-        path.open("rb") as other,
-    ):  # all blocks before are the same
-        parts = [
-            (file.seek(block * BLOCK), file.read(BLOCK))[1] for file in (one, other)
-        ]
-    return *about, "changed", block, block * BLOCK + (_differ(*parts) or 0)
+    # all blocks before are the same
+    start = block * BLOCK
+    parts = []
+    for version in (original, path):
+        with version.open("rb") as file:
+            file.seek(start)
+            parts.append(file.read(BLOCK))
+    return *about, "changed", block, start + (_first_difference(*parts) or 0)
 
 
-def _differ(one: Iterable[Any], other: Iterable[Any]) -> int | None:
+def _first_difference(left: Iterable[Any], right: Iterable[Any]) -> int | None:
     """Return the first place in which two sequences differ, from 0; ``None`` if they are the same."""
-    return next(
-        (
-            at
-            for at, (left, right) in enumerate(zip_longest(one, other))
-            if left != right
-        ),
-        None,
-    )
+    for place, (item, other) in enumerate(zip_longest(left, right)):
+        if item != other:
+            return place
+    return None
 
 
 def _scores(
-    content: Mapping[str, Any],
-    places: Mapping[str, Path | None],
-    progress: Progress | None,
+    content: Content, places: Mapping[str, Path | None], progress: Progress | None
 ) -> Scores:
     """Score the files again, with the options of the card."""
-    roles = {
-        entry["role"]: places[entry["path"]]
-        for entry in content["files"]
-        if entry["role"] != "run"
-    }
-    runs = {
-        entry["name"]: places[entry["path"]]
-        for entry in content["files"]
-        if entry["role"] == "run"
-    }
-    options = content["options"] | {
-        name: roles[name] for name in FILES if name in roles
-    }
-    judged = roles.get("judgments")
-    by = content.get("convention")
+    runs = {}
+    others = {}
+    for entry in content["files"]:
+        place = places[entry["path"]]
+        if entry["role"] == "run":
+            runs[entry["name"]] = place
+        else:
+            others[entry["role"]] = place
+    judged = others.pop("judgments")
     return scores_by(
-        by, judged, runs, content["measures"], progress=progress, **options
+        content.get("convention"),
+        judged,
+        runs,
+        content["measures"],
+        progress=progress,
+        **content["options"],
+        **others,
     )
 
 
@@ -405,12 +424,12 @@ def _differing(
     [(('a', 'b'), 1, 3)]
     """
     sides = [{} if side is _ABSENT else side for side in (card, again)]
-    if any(sides) and all(isinstance(side, Mapping) for side in sides):
-        then, now = sides
+    then, now = sides
+    are_mappings = all(isinstance(side, Mapping) for side in sides)
+    if are_mappings and any(sides):
         for name in dict.fromkeys((*now, *then)):
-            yield from _differing(
-                then.get(name, _ABSENT), now.get(name, _ABSENT), (*place, name)
-            )
+            parts = then.get(name, _ABSENT), now.get(name, _ABSENT)
+            yield from _differing(*parts, (*place, name))
     elif card is _ABSENT or again is _ABSENT or _text(card) != _text(again):
         yield place, card, again
 

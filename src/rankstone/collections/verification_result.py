@@ -15,6 +15,8 @@ from rankstone.tables.sheet import Table
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from rankstone.tables.sheet import Kind
+
 
 _NAME: Final = 60
 #: changed figures and statements that are listed
@@ -80,11 +82,8 @@ class Verification(Findings, Record):
     @property
     def holds(self) -> bool:
         """True if files, figures, conventions and the card are as they were."""
-        changed = (
-            self.files.filter(pl.col("state") != "same").height
-            or self.figures.height
-            or self.statements.height
-        )
+        changed_files = self.files.filter(pl.col("state") != "same")
+        changed = changed_files.height or self.figures.height or self.statements.height
         return not (changed or self.card_changed or self.problem)
 
     def to_frame(self) -> pl.DataFrame:
@@ -112,38 +111,33 @@ class Verification(Findings, Record):
     def tables(self, digits: int, *, verbose: bool = False) -> list[Table]:
         """Return the files, and the figures that are others."""
         say = self.say
-        every = self.files.iter_rows(named=True)
-        rows = (
-            (
-                say(row["role"]),
-                printable(row["path"], _NAME),
-                say(f"state_{row['state']}"),
-                self._place(row),
-            )
-            for row in every
-        )
+        rows = []
+        for file in self.files.iter_rows(named=True):
+            role = say(file["role"])
+            path = printable(file["path"], _NAME)
+            state = say(f"state_{file['state']}")
+            rows.append((role, path, state, self._place(file)))
         head = tuple(map(say, ("role", "file", "state", "place")))
-        files = Table(say("files"), head, tuple(rows), ("text", "id", "text", "text"))
-        names = {name: self.say(name) for name in (*FIGURE_COLUMNS, *STATEMENT_COLUMNS)}
-        changes = [
-            Table.of(
-                rows if verbose else rows.head(_LISTED),
-                self.say(title),
-                digits=digits,
-                names=names,
-            )
-            for title, rows in (
-                ("changed_figures", self.figures),
-                ("changed_statements", self.statements),
-            )
-            if rows.height
-        ]
-        return [files, *changes]
+        kinds: tuple[Kind, ...] = ("text", "id", "text", "text")
+        tables = [Table(say("files"), head, tuple(rows), kinds)]
+
+        names = {name: say(name) for name in (*FIGURE_COLUMNS, *STATEMENT_COLUMNS)}
+        changes = {
+            "changed_figures": self.figures,
+            "changed_statements": self.statements,
+        }
+        for title, changed in changes.items():
+            shown = changed if verbose else changed.head(_LISTED)
+            if changed.height:
+                table = Table.of(shown, say(title), digits=digits, names=names)
+                tables.append(table)
+        return tables
 
     def _place(self, row: Mapping[str, Any]) -> str:
         if row["offset"] is not None:
             return self.say("at_byte", byte=f"{row['offset']:,}")
-        if (block := row["block"]) is None:
+        block = row["block"]
+        if block is None:
             return ""
         return self.say(
             "in_block",
@@ -154,24 +148,18 @@ class Verification(Findings, Record):
 
     def findings(self, digits: int = 4) -> Iterator[str]:  # noqa: ARG002 - figures are shown whole
         """Yield what holds and what does not."""
-        for row in self.files.filter(pl.col("state") != "same").iter_rows(named=True):
-            yield self.say(
-                f"file_{row['state']}",
-                file=printable(row["path"], _NAME),
-                place=self._place(row),
-            )
-        for row in self.figures.head(_LISTED).iter_rows(named=True):
-            yield self.say(
-                "figure_changed",
-                **{name: printable(one, _NAME) for name, one in row.items()},
-            )
-        if (more := self.figures.height - _LISTED) > 0:
+        for file in self.files.iter_rows(named=True):
+            if file["state"] != "same":
+                yield self.say(
+                    f"file_{file['state']}",
+                    file=printable(file["path"], _NAME),
+                    place=self._place(file),
+                )
+        yield from self._changes("figure_changed", self.figures)
+        more = self.figures.height - _LISTED
+        if more > 0:
             yield self.say("more_figures", count=f"{more:,}")
-        for row in self.statements.head(_LISTED).iter_rows(named=True):
-            yield self.say(
-                "statement_changed",
-                **{name: printable(text, _NAME) for name, text in row.items()},
-            )
+        yield from self._changes("statement_changed", self.statements)
         if self.problem is not None:
             yield self.say("not_computed", problem=self.problem)
         elif not self.figures.height:
@@ -181,6 +169,12 @@ class Verification(Findings, Record):
         yield from self._versions()
         if self.unchecked:
             yield self.say("unchecked", names=some(self.unchecked, _NAMED))
+
+    def _changes(self, name: str, rows: pl.DataFrame) -> Iterator[str]:
+        """Yield a sentence for each of the first rows."""
+        for row in rows.head(_LISTED).iter_rows(named=True):
+            texts = {column: printable(text, _NAME) for column, text in row.items()}
+            yield self.say(name, **texts)
 
     def _versions(self) -> Iterator[str]:
         for name, (then, now) in self.environment.items():

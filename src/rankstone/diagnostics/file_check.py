@@ -24,8 +24,9 @@ from rankstone.io.sources import display_name
 from rankstone.stats.bounded_means import unseen_share
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
+    from rankstone._basics import Columns
     from rankstone.evaluation.request import MeasuresLike
     from rankstone.io.input_table import Table
     from rankstone.measures.core.measure import Measure
@@ -45,7 +46,7 @@ def check(
     *,
     measures: MeasuresLike = (),
     train: object = None,
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
     format_in: str | None = None,
     order: str = "score",
     csv_separator: str | None = None,

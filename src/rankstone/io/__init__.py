@@ -80,7 +80,7 @@ from rankstone.io.unused_lists import possible_grades
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rankstone._basics import StrPath
+    from rankstone._basics import Columns, StrPath
     from rankstone.io.shapes import Candidates
 
 __all__ = [
@@ -122,7 +122,7 @@ __all__ = [
 @advised
 def read_judgments(
     source: object,
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
     format_in: str | None = None,
     *,
     further: Sequence[str] = (),
@@ -172,7 +172,7 @@ def read_judgments(
     return table
 
 
-def _are_pairs(table: Table, columns: Mapping[str, str]) -> bool:
+def _are_pairs(table: Table, columns: Columns) -> bool:
     """Return whether judgments are pairs, beside which no column may be a grade."""
     if "relevance" in table.schema or not {"query_id", "doc_id"} <= table.columns:
         return False
@@ -190,7 +190,7 @@ def _noted(table: Table, *notes: str) -> Table:
 @advised
 def read_run(
     source: object,
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
     format_in: str | None = None,
     *,
     order: str = "score",
@@ -265,7 +265,7 @@ def is_data_set(source: str) -> bool:
 
 
 @advised
-def has_columns(source: StrPath, columns: Mapping[str, str]) -> bool:
+def has_columns(source: StrPath, columns: Columns) -> bool:
     """Return whether a file is a table with named columns, and no TREC text."""
     kind, _ = format_at(source, None, columns)
     return kind != "trec"
@@ -274,7 +274,7 @@ def has_columns(source: StrPath, columns: Mapping[str, str]) -> bool:
 def read_runs(
     source: object,
     run_column: str,
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
     format_in: str | None = None,
     *,
     order: str = "score",
@@ -308,7 +308,7 @@ def _order_column(table: Table, order: str) -> tuple[str, ...]:
 @advised
 def read_pairs(
     source: object,
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
     format_in: str | None = None,
     *,
     name: str = "pairs",
@@ -337,7 +337,7 @@ def _documents(docs: object, name: str) -> list[object]:
 @advised
 def read_interactions(
     source: object,
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
     format_in: str | None = None,
     *,
     further: Sequence[str] = (),
@@ -361,9 +361,7 @@ def read_interactions(
 
 @advised
 def read_intents(
-    source: object,
-    columns: Mapping[str, str] | None = None,
-    format_in: str | None = None,
+    source: object, columns: Columns | None = None, format_in: str | None = None
 ) -> Table:
     """Open weights of subtopics: a table with ``query_id``, ``subtopic`` and ``weight``, or nested dicts."""
     further = ("subtopic", "weight")
@@ -385,7 +383,7 @@ def read_intents(
 @advised
 def read_labelled(
     source: object,
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
     format_in: str | None = None,
     *,
     order: str = "score",
@@ -413,7 +411,7 @@ def _open(
     source: object,
     layout: Layout,
     name: str,
-    columns: Mapping[str, str] | None,
+    columns: Columns | None,
     format_in: str | None,
     *,
     number: str | None = None,
@@ -478,7 +476,7 @@ def _of_object(
     value: object,
     rows: Callable[[], object],
     number: str,
-    columns: Mapping[str, str],
+    columns: Columns,
     source: str,
     further: Sequence[str],
     shapes: Candidates | None,

@@ -25,8 +25,7 @@ from rankstone.io.list_columns import LISTS
 from rankstone.io.typed_tables import of_batches
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from rankstone._basics import Columns
     from rankstone.io.input_table import Table
 
 
@@ -66,7 +65,7 @@ class Batches(Record):
     schema: Any
     start: Reader
 
-    def table(self, columns: Mapping[str, str], further: Sequence[str] = ()) -> Table:
+    def table(self, columns: Columns, further: Sequence[str] = ()) -> Table:
         """Return the rows as a table with canonical column names."""
         return of_batches(
             self._dtypes(), self._frames, self.source, columns, further=further

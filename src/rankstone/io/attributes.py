@@ -29,7 +29,7 @@ from rankstone.io.unreadable_files import reading
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from rankstone._basics import Locate
+    from rankstone._basics import Columns, Locate
 
 
 class Attributes(Record):
@@ -117,7 +117,7 @@ class Attributes(Record):
 def read_attributes(
     source: object,
     key: str,
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
     format_in: str | None = None,
     *,
     unless: tuple[str, ...] = (),
@@ -150,7 +150,7 @@ def read_attributes(
 
 
 def _places(
-    source: object, name: str, columns: Mapping[str, str] | None, format_in: str | None
+    source: object, name: str, columns: Columns | None, format_in: str | None
 ) -> Locate:
     """Return what finds the place of a row: the line in a file of lines."""
     if (
@@ -167,7 +167,7 @@ def _places(
 def open_table(
     source: object,
     key: str,
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
     format_in: str | None = None,
 ) -> tuple[str, pl.LazyFrame, tuple[str, ...]]:
     """Open a table, and return its name in messages, its renamed columns and what was detected about a file.

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
+    from rankstone._basics import Columns
+
 
 #: the content of a column's cells; of lists with an s: ``texts``
 Kind = Literal["whole", "number", "text", "wholes", "numbers", "texts", "object"]
@@ -248,7 +250,7 @@ class Missing:
             proposals.append(Advice(none, why=why))
         return proposals
 
-    def _renaming(self, renames: Mapping[str, str]) -> Advice:
+    def _renaming(self, renames: Columns) -> Advice:
         other = self._other
         is_own_name = other in self.names and self._source_name(other) == other
         is_swapped = is_own_name and len(renames) == 1
@@ -457,7 +459,7 @@ class Missing:
         return of_tables
 
 
-def rename_fix(names: Mapping[str, str], columns: object) -> str:
+def rename_fix(names: Columns, columns: object) -> str:
     """Return the option that renames columns: for a shell where ``columns`` come from one, else for Python.
 
     >>> rename_fix({"player1": "left"}, None)

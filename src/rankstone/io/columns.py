@@ -15,6 +15,7 @@ from rankstone.io.column_suggestions import Kind, Missing, is_common_name
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from rankstone._basics import Columns
     from rankstone.io.shapes import Shape
 
 
@@ -131,7 +132,7 @@ class CsvOptions:
             )
 
     @staticmethod
-    def of(columns: Mapping[str, str] | None) -> CsvOptions:
+    def of(columns: Columns | None) -> CsvOptions:
         """Return the settings that come with renamed columns."""
         if isinstance(columns, Renames):
             return columns.csv
@@ -181,8 +182,8 @@ class Renames(dict[str, str]):
 
     def __init__(
         self,
-        names: Mapping[str, str],
-        like: Mapping[str, str] | None = None,
+        names: Columns,
+        like: Columns | None = None,
         *,
         role: str = "",
         table: str | None = None,
@@ -209,9 +210,7 @@ class Renames(dict[str, str]):
         return True
 
     @classmethod
-    def of_table(
-        cls, names: Mapping[str, str], table: str, *, role: str = ""
-    ) -> Renames:
+    def of_table(cls, names: Columns, table: str, *, role: str = "") -> Renames:
         """Return the names for the judgments (``qrels``) or for runs (``run``).
 
         ``run.rating`` is the column ``rating`` of runs, whatever ``rating`` is in other tables.
@@ -273,8 +272,8 @@ class Renames(dict[str, str]):
 
 
 def with_csv(
-    columns: Mapping[str, str] | None, separator: str | None, decimal: str | None
-) -> Mapping[str, str] | None:
+    columns: Columns | None, separator: str | None, decimal: str | None
+) -> Columns | None:
     """Return renamed columns together with the settings of CSV files.
 
     >>> with_csv({"Query": "query_id"}, ";", None)
@@ -288,14 +287,14 @@ def with_csv(
     return renames
 
 
-def columns_in(options: dict[str, Any]) -> Mapping[str, str] | None:
+def columns_in(options: dict[str, Any]) -> Columns | None:
     """Take renamed columns and the settings of CSV files out of other options, and return them together."""
     return with_csv(
         *(options.pop(name, None) for name in ("columns", "csv_separator", "decimal"))
     )
 
 
-def check_renames(columns: Mapping[str, str]) -> None:
+def check_renames(columns: Columns) -> None:
     """Refuse new names that are not ours."""
     for theirs, ours in columns.items():
         if ours not in _OURS:
@@ -358,9 +357,7 @@ def _option(names: str) -> str:
     return f"--columns {printable(quoted(names))}"
 
 
-def renames(
-    present: Iterable[str], columns: Mapping[str, str], source: str
-) -> dict[str, str]:
+def renames(present: Iterable[str], columns: Columns, source: str) -> dict[str, str]:
     """Return {their name: our name} of the columns present that are renamed."""
     names = list(present)
     if not isinstance(columns, Mapping):
@@ -394,7 +391,7 @@ def renames(
 
 
 def _with_usual(
-    names: Sequence[str], chosen: Mapping[str, str], columns: Renames
+    names: Sequence[str], chosen: Columns, columns: Renames
 ) -> dict[str, str]:
     """Return the renames with those of a known header, and of columns that are usual in a table."""
     header = _known_header(names, chosen, columns)
@@ -411,7 +408,7 @@ def _with_usual(
     return chosen
 
 
-def _refuse_clash(chosen: Mapping[str, str], source: str) -> None:
+def _refuse_clash(chosen: Columns, source: str) -> None:
     """Refuse two columns that are renamed to the same one."""
     theirs_of: dict[str, list[str]] = {}
     for theirs, ours in chosen.items():
@@ -427,9 +424,7 @@ def _refuse_clash(chosen: Mapping[str, str], source: str) -> None:
         )
 
 
-def _known_header(
-    names: Sequence[str], chosen: Mapping[str, str], columns: Renames
-) -> Mapping[str, str]:
+def _known_header(names: Sequence[str], chosen: Columns, columns: Renames) -> Columns:
     """Return the names of the shape that a table with none of our columns has, as far as renames allow it."""
     if not columns.role or {"query_id", "doc_id"} & {*names}:
         return {}
@@ -451,7 +446,7 @@ def _known_header(
 
 
 def by_alias(
-    present: Iterable[str], chosen: Mapping[str, str], wanted: Iterable[str]
+    present: Iterable[str], chosen: Columns, wanted: Iterable[str]
 ) -> dict[str, str]:
     """Return aliases of wanted columns that are present and not renamed otherwise."""
     names = set(present)
@@ -466,7 +461,7 @@ def by_alias(
     }
 
 
-def ranks_by_position(names: Iterable[str], chosen: Mapping[str, str]) -> bool:
+def ranks_by_position(names: Iterable[str], chosen: Columns) -> bool:
     """Return True if only ``position`` gives the order of a run's lists."""
     known = {chosen.get(name, name) for name in names}
     orders = known & {"position", "score", "rank"}
@@ -479,7 +474,7 @@ def _graded_by_label(names: Iterable[str]) -> dict[str, str]:
     return {"label": "relevance"} if grades == {"label"} else {}
 
 
-def hidden(present: Iterable[str], chosen: Mapping[str, str]) -> list[str]:
+def hidden(present: Iterable[str], chosen: Columns) -> list[str]:
     """Return the columns that are replaced by renamed ones."""
     return [name for name in present if name in chosen.values() and name not in chosen]
 
@@ -490,7 +485,7 @@ def require(
     source: str,
     present: Iterable[str],
     kinds: Callable[[], Mapping[str, Kind | None]] = dict,
-    given: Mapping[str, str] | None = None,
+    given: Columns | None = None,
     unused: Sequence[str] = (),
 ) -> None:
     """Refuse a table that lacks a column, and suggest which of those ``present`` to rename.

@@ -27,8 +27,10 @@ from rankstone.io.trec_text import title_of
 from rankstone.io.unreadable_files import reading
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
+
+    from rankstone._basics import Columns
 
 
 #: formats of text with a header → their default separator
@@ -107,9 +109,7 @@ class Dialect(Record):
         )
 
 
-def dialect_of(
-    source: Path | bytes, name: str, kind: str, columns: Mapping[str, str]
-) -> Dialect:
+def dialect_of(source: Path | bytes, name: str, kind: str, columns: Columns) -> Dialect:
     """Return the dialect of a file, from the settings and from its first block.
 
     Parameters
@@ -179,7 +179,7 @@ def _positions(names: Sequence[str]) -> list[str]:
     return [str(number) for number in range(1, len(names) + 1)]
 
 
-def _are_positions(columns: Mapping[str, str], rows: Sequence[Sequence[str]]) -> bool:
+def _are_positions(columns: Columns, rows: Sequence[Sequence[str]]) -> bool:
     """Return whether columns are named by their positions, above a first row that is data."""
     if not columns.keys() or not all(theirs.isdigit() for theirs in columns):
         return False
@@ -215,14 +215,14 @@ def _decoded(block: bytes, title: str, *, whole: bool) -> str:
         raise no_utf8(text, f"{title}:{line + 1}") from error
 
 
-def _separator(text: str, default: str, columns: Mapping[str, str]) -> str:
+def _separator(text: str, default: str, columns: Columns) -> str:
     """Return the separator with the most known columns in the header and rows of the same length."""
     candidates = dict.fromkeys((default, *_SEPARATORS))
     return max(candidates, key=lambda separator: _fitness(text, separator, columns))
 
 
 def _fitness(
-    text: str, separator: str, columns: Mapping[str, str]
+    text: str, separator: str, columns: Columns
 ) -> tuple[int, bool, float, int]:
     header, *others = _rows(text, separator) or [[]]
     width = len(header)
@@ -242,7 +242,7 @@ def _rows(text: str, separator: str) -> list[list[str]]:
         return []
 
 
-def table_in_text(source: Path | bytes, columns: Mapping[str, str]) -> str | None:
+def table_in_text(source: Path | bytes, columns: Columns) -> str | None:
     """Return the format of a text whose first line is a header with a column of queries; ``None`` for others.
 
     Excel's “Unicode text” and “text (tab delimited)” are such tables.
@@ -273,7 +273,7 @@ def _names_queries(names: Sequence[str]) -> bool:
     )
 
 
-def clean_names(names: Sequence[str], columns: Mapping[str, str]) -> dict[str, str]:
+def clean_names(names: Sequence[str], columns: Columns) -> dict[str, str]:
     """Return {name: name without blanks around it} for the names of a header that have some.
 
     A name that is renamed as it is stays, and so does one that would occur twice.

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from rankstone._basics import Columns
+
 #: rows that show whether cells are lists
 _ROWS: Final = 100
 _TRUTH: Final = r"(?i)^\s*(true|false|yes|no)\s*$"
@@ -54,7 +56,7 @@ _FORMULA: Final = r"^[=+\-@\t\r]"
 
 
 def scan_delimited(
-    dialect: Dialect, columns: Mapping[str, str]
+    dialect: Dialect, columns: Columns
 ) -> tuple[pl.LazyFrame, tuple[str, ...]]:
     """Open CSV or TSV with a header, all columns as text, with notes on what was detected.
 
@@ -107,7 +109,7 @@ def delimited(
     sources: Sequence[Path | bytes],
     name: str,
     kind: str,
-    columns: Mapping[str, str],
+    columns: Columns,
     further: Sequence[str] = (),
 ) -> Table:
     """Read CSV or TSV with a header; ids keep their text, numbers are checked.
@@ -182,7 +184,7 @@ def delimited(
 @dataclass
 class _Delimited:
     dialect: Dialect
-    renamed: Mapping[str, str]
+    renamed: Columns
     wanted: tuple[str, ...]
     rows: int = 0
     header: list[str] = field(default_factory=list)
@@ -306,7 +308,7 @@ def is_workbook(path: Path) -> bool:
 
 
 def scan_workbook(
-    source: Path | bytes, title: str, columns: Mapping[str, str]
+    source: Path | bytes, title: str, columns: Columns
 ) -> tuple[pl.LazyFrame, tuple[str, ...]]:
     """Read the first sheet of a workbook, with a note on the others where there are more.
 

@@ -33,7 +33,7 @@ from rankstone.io.unreadable_files import reading
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from rankstone._basics import Locate, Progress, StrPath
+    from rankstone._basics import Columns, Locate, Progress, StrPath
 
 
 _NEEDED: Final = ("user_id", "time")
@@ -196,7 +196,7 @@ class _Watch:
 @advised
 def read_events(
     source: object,
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
     format_in: str | None = None,
     *,
     name: str = "events",
@@ -279,7 +279,7 @@ def read_events(
 
 
 def _opened(
-    source: object, name: str, format_in: str | None, columns: Mapping[str, str] | None
+    source: object, name: str, format_in: str | None, columns: Columns | None
 ) -> tuple[str, list[Scanned], list[pl.LazyFrame]]:
     """Return the name of a log for messages, its files if it has any, and their rows."""
     if isinstance(source, str) and is_database(source):
@@ -304,7 +304,7 @@ def _schema_of(
             raise (_broken(parts) or error) from error
 
 
-def _tools_of(columns: Iterable[str], chosen: Mapping[str, str]) -> list[str]:
+def _tools_of(columns: Iterable[str], chosen: Columns) -> list[str]:
     """Return the programs whose columns a log has, unless something else says who did something when."""
     names = {*columns}
     if chosen or "time" in names:

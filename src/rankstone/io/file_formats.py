@@ -73,9 +73,9 @@ from rankstone.io.typed_tables import TablePart, of_parts
 from rankstone.io.unreadable_files import reading
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from rankstone._basics import StrPath
+    from rankstone._basics import Columns, StrPath
     from rankstone.io.input_table import Table
     from rankstone.io.shapes import Candidates
 
@@ -94,7 +94,7 @@ _LONGEST: Final = dict.fromkeys(("trec", "csv", "tsv"), LONGEST) | {
 
 
 def format_at(
-    path: StrPath, format_in: str | None, columns: Mapping[str, str]
+    path: StrPath, format_in: str | None, columns: Columns
 ) -> tuple[str, list[Path]]:
     """Return the format of the files that a path names, and these files; a stream has none.
 
@@ -122,7 +122,7 @@ def format_at(
     return formats.pop(), files
 
 
-def _format(path: Path, columns: Mapping[str, str]) -> str:
+def _format(path: Path, columns: Columns) -> str:
     """Return the format of a file; “text” saved by Excel is a table with tabs."""
     kind = format_of(path)
     # unpacking only for a header would take as long as reading
@@ -134,9 +134,7 @@ def _format(path: Path, columns: Mapping[str, str]) -> str:
 
 
 def scan_files(
-    path: StrPath,
-    format_in: str | None = None,
-    columns: Mapping[str, str] | None = None,
+    path: StrPath, format_in: str | None = None, columns: Columns | None = None
 ) -> tuple[pl.LazyFrame, tuple[str, ...]]:
     """Open a table of any columns lazily, with notes on what was guessed about its files.
 
@@ -164,7 +162,7 @@ def place_in(
     path: StrPath,
     row: int,
     format_in: str | None = None,
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
 ) -> str:
     """Return the place of a row of :func:`scan_files`, counted from 0, for messages."""
     for part in scan_parts(path, format_in, columns):
@@ -245,9 +243,7 @@ class Scanned(Record):
 
 
 def scan_parts(
-    path: StrPath,
-    format_in: str | None = None,
-    columns: Mapping[str, str] | None = None,
+    path: StrPath, format_in: str | None = None, columns: Columns | None = None
 ) -> list[Scanned]:
     """Open the files of a table of any columns lazily; ``-`` and pipes are CSV by default.
 
@@ -272,9 +268,7 @@ def scan_parts(
     ]
 
 
-def _scanned(
-    source: Path | bytes, title: str, kind: str, columns: Mapping[str, str]
-) -> Scanned:
+def _scanned(source: Path | bytes, title: str, kind: str, columns: Columns) -> Scanned:
     if kind not in _TABLES:
         raise UnknownFormat(
             "a table with column names is needed",
@@ -347,7 +341,7 @@ def read_files(
     files: Sequence[Path | bytes],
     kind: str,
     layout: Layout,
-    columns: Mapping[str, str],
+    columns: Columns,
     *,
     ranks: Ranks = "unread",
     further: Sequence[str] = (),
@@ -417,7 +411,7 @@ def _with_content(
 def _shaped_records(
     sources: Sequence[Path | bytes],
     name: str,
-    columns: Mapping[str, str],
+    columns: Columns,
     shapes: Candidates | None,
 ) -> Table | None:
     """Open JSON lines that have a shape; ``None`` where their first ones have none."""
@@ -433,7 +427,7 @@ def _columnar(
     sources: Sequence[Path | bytes],
     name: str,
     kind: str,
-    columns: Mapping[str, str],
+    columns: Columns,
     further: Sequence[str],
 ) -> Table:
     numbered = "{}:{}" if kind == "jsonl" else "{}, row {}"
@@ -471,7 +465,7 @@ def _columnar(
 
 
 def _scan(
-    source: Path | bytes, kind: str, title: str, columns: Mapping[str, str]
+    source: Path | bytes, kind: str, title: str, columns: Columns
 ) -> tuple[pl.LazyFrame, tuple[str, ...]]:
     """Open a table with typed columns, with notes on what was guessed about it."""
     if kind == "xlsx":

@@ -11,8 +11,7 @@ from rankstone.errors import BadValue, printable
 from rankstone.io.column_suggestions import is_distance
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from rankstone._basics import Columns
     from rankstone.io.input_table import Table
 
 #: seconds since 1970 in the spring of 1973; larger numbers are no grades
@@ -39,7 +38,7 @@ def rated(table: Table) -> Table:
     return table.mapped(kept, read_as=read_as)
 
 
-def refuse_implausible(table: Table, columns: Mapping[str, str], ours: str) -> None:
+def refuse_implausible(table: Table, columns: Columns, ours: str) -> None:
     """Refuse times that were named relevance, and distances that were named score.
 
     Parameters

@@ -30,13 +30,14 @@ from rankstone.io.typed_tables import of_frame
 from rankstone.io.unreadable_files import reading
 
 if TYPE_CHECKING:
+    from rankstone._basics import Columns
     from rankstone.io.input_table import Table
 
 
 def read_object(
     value: object,
     number: str,
-    columns: Mapping[str, str],
+    columns: Columns,
     source: str,
     further: Sequence[str] = (),
 ) -> Table:
@@ -81,7 +82,7 @@ def read_object(
 
 
 def _frame(
-    value: object, number: str, columns: Mapping[str, str], source: str
+    value: object, number: str, columns: Columns, source: str
 ) -> pl.LazyFrame | pl.DataFrame | None:
     """Return an object with named columns as a frame; ``None`` for any other."""
     if isinstance(value, (pl.LazyFrame, pl.DataFrame)):

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import tzinfo
 
+    from rankstone._basics import Columns
+
 
 _NARROW: Final = 2**63
 _LARGEST_ID: Final = 2**127
@@ -302,7 +304,7 @@ def is_column(value: object) -> bool:
     return not hasattr(value, "columns") and getattr(value, "ndim", 1) > 0
 
 
-def holds_columns(value: object, columns: Mapping[str, str] | None = None) -> bool:
+def holds_columns(value: object, columns: Columns | None = None) -> bool:
     """Return True for a dict of columns, False for ``{query: [doc, …]}``.
 
     Queries may have any id, so a dict holds columns only if our names are among its keys (``query_id`` and

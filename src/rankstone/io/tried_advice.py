@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
     from pathlib import Path
 
+    from rankstone._basics import Columns
     from rankstone.io.advice import Advice
 
     #: the arguments of a reader by name
@@ -120,7 +121,7 @@ class Attempt(Record):
         is_harmed = first is None
         return None if is_harmed else self
 
-    def _with_names(self, names: Mapping[str, str]) -> Attempt:
+    def _with_names(self, names: Columns) -> Attempt:
         columns = _names(names, self.way["columns"])
         way = {**self.way, "columns": columns}
         refusal, _ = _refusal(self.read, way)
@@ -277,7 +278,7 @@ def _changed(call: Call, advice: Advice, present: AbstractSet[str]) -> Call | No
     return {**call, **settings, "columns": columns}
 
 
-def _names(names: Mapping[str, str], like: Mapping[str, str] | None) -> Renames:
+def _names(names: Columns, like: Columns | None) -> Renames:
     """Return names with the settings of others, whose record of columns is not shared."""
     columns = Renames(names, like)
     columns.present, columns.csv_files = set(), []
@@ -317,7 +318,7 @@ def _refusal(
     return None, columns.present
 
 
-def _refuse_head(table: Table, columns: Mapping[str, str]) -> None:
+def _refuse_head(table: Table, columns: Columns) -> None:
     """Read the first rows of a table; refuse numbers of other names that look like no grades and no scores."""
     columns_of_table = [pl.col(name) for name in table.schema]
     pieces = iter(table.tables(columns_of_table))

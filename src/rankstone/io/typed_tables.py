@@ -29,7 +29,7 @@ from rankstone.io.unused_lists import numbers_beside
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from rankstone._basics import Locate
+    from rankstone._basics import Columns, Locate
 
 
 #: whole numbers that may not fit into 64 bits with a sign; as ids they become decimal text
@@ -117,7 +117,7 @@ class _Column(Record):
 def of_frame(
     frame: pl.LazyFrame,
     source: str,
-    columns: Mapping[str, str],
+    columns: Columns,
     *,
     untyped: bool = False,
     further: Sequence[str] = (),
@@ -134,7 +134,7 @@ def of_frame(
 def of_parts(
     parts: Sequence[TablePart],
     source: str,
-    columns: Mapping[str, str],
+    columns: Columns,
     *,
     untyped: bool = False,
     further: Sequence[str] = (),
@@ -287,7 +287,7 @@ def of_batches(
     schema: Mapping[str, pl.DataType],
     read: Callable[[Sequence[str]], Iterator[pl.DataFrame]],
     source: str,
-    columns: Mapping[str, str],
+    columns: Columns,
     *,
     further: Sequence[str] = (),
 ) -> Table:
@@ -344,7 +344,7 @@ def _about(
     named: Mapping[str, _Column],
     kept: Mapping[str, pl.DataType],
     rows: Callable[[list[str]], pl.LazyFrame],
-    columns: Mapping[str, str],
+    columns: Columns,
 ) -> tuple[dict[str, pl.DataType], dict[str, Any]]:
     """Return the columns that belong to the documents, and what a table knows of its own columns.
 
@@ -374,7 +374,7 @@ def _about(
 
 
 def _named(
-    schema: Mapping[str, pl.DataType], columns: Mapping[str, str], source: str
+    schema: Mapping[str, pl.DataType], columns: Columns, source: str
 ) -> dict[str, _Column]:
     """Return the columns by our names; a list of structs becomes a list for each field.
 

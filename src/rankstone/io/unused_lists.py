@@ -16,6 +16,7 @@ from rankstone.io.columns import COSTS, UNUSED
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from rankstone._basics import Columns
     from rankstone.io.column_suggestions import Kind
 
 
@@ -49,7 +50,7 @@ _ABOUT: Final = ("metadata.", "meta.")
 def numbers_beside(
     kinds: Mapping[str, Kind | None],
     lists: Callable[[], pl.LazyFrame],
-    columns: Mapping[str, str],
+    columns: Columns,
 ) -> tuple[tuple[str, ...], set[str]]:
     """Return the lists of numbers of a table that has no grades, or no scores, by our names.
 
@@ -104,7 +105,7 @@ def may_be_meant(name: str, ours: Sequence[str]) -> bool:
     return is_common_name(name, ours) or not others
 
 
-def possible_grades(names: Iterable[str], columns: Mapping[str, str]) -> list[str]:
+def possible_grades(names: Iterable[str], columns: Columns) -> list[str]:
     """Return the columns of judgments that may be grades under a name that is not known.
 
     Times and texts, known by their names, are none.

@@ -56,7 +56,7 @@ from rankstone.stats.sequential import TUNED_TO, always_valid_ratio
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rankstone._basics import Floats, Ints, Progress
+    from rankstone._basics import Columns, Floats, Ints, Progress
 
 
 _PEEKING = "with ten looks, about 19 % of experiments without a difference show a significant one, not 5 %"
@@ -252,7 +252,7 @@ def ab(
     planned: int | str | date | None = None,
     invalid: str = "error",
     positions_from: int = 1,
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
     format_in: str | None = None,
     csv_separator: str | None = None,
     decimal: str | None = None,

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import date
 
-    from rankstone._basics import Progress
+    from rankstone._basics import Columns, Progress
     from rankstone.online.click_log import ClickLog
 
 
@@ -182,7 +182,7 @@ def clicks(
     time_unit: str | None = None,
     time_format: str | None = None,
     positions_from: int = 1,
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
     format_in: str | None = None,
     csv_separator: str | None = None,
     decimal: str | None = None,

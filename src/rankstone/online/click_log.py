@@ -17,7 +17,7 @@ from rankstone.online.log_tables import FROM_0, number, row_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rankstone._basics import Progress
+    from rankstone._basics import Columns, Progress
     from rankstone.io.events import Events
 
 #: larger numbers are not positions
@@ -117,7 +117,7 @@ def open_log(
     clock: Clock,
     span: Span,
     positions_from: int,
-    columns: Mapping[str, str] | None,
+    columns: Columns | None,
     format_in: str | None,
     progress: Progress | None,
 ) -> ClickLog:

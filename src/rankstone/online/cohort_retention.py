@@ -43,10 +43,10 @@ from rankstone.online.user_activity import ActivityPlan, People, Policies, user_
 from rankstone.stats.multiple_testing import CORRECTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from datetime import date
 
-    from rankstone._basics import Progress
+    from rankstone._basics import Columns, Progress
     from rankstone.online.registrations import RetentionTables
 
 
@@ -82,7 +82,7 @@ def retention(
     duplicate_registrations: str = "error",
     confidence: float = 0.95,
     correction: str = "holm",
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
     format_in: str | None = None,
     csv_separator: str | None = None,
     decimal: str | None = None,

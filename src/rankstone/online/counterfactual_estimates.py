@@ -43,7 +43,7 @@ from rankstone.online.log_tables import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rankstone._basics import Ints, Progress
+    from rankstone._basics import Columns, Ints, Progress
     from rankstone.online.estimators import WeightedRows, Weights
     from rankstone.stats.mean_intervals import Estimate
 
@@ -78,7 +78,7 @@ _WEIGHTS: Final = {"n": pl.Int64} | dict.fromkeys(
 
 
 def with_target_positions(
-    log: Log, target: object, order: str, columns: Mapping[str, str] | None
+    log: Log, target: object, order: str, columns: Columns | None
 ) -> tuple[Log, Rankings]:
     """Return the log with a column ``target_position`` (null: not in the target), and the target."""
     if log.has("target_position") or log.has("target_propensity"):
@@ -252,7 +252,7 @@ def counterfactual(
     order: str = "score",
     invalid: str = "error",
     confidence: float = 0.95,
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
     format_in: str | None = None,
     csv_separator: str | None = None,
     decimal: str | None = None,

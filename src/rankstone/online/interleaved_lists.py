@@ -22,7 +22,7 @@ from rankstone.stats.random_streams import check_count
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from rankstone._basics import Floats, Progress
+    from rankstone._basics import Columns, Floats, Progress
 
 #: optimised interleaving enumerates up to 2^k lists, so k is limited
 MAX_OPTIMISED_LENGTH: Final = 10
@@ -247,7 +247,7 @@ def interleave(
     draws: int = 1,
     seed: int = 0,
     order: str = "score",
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
     format_in: str | None = None,
     csv_separator: str | None = None,
     decimal: str | None = None,

@@ -35,7 +35,7 @@ from rankstone.tables.sheet import Sheet, Table
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rankstone._basics import Ints, Progress
+    from rankstone._basics import Columns, Ints, Progress
     from rankstone.stats.mean_intervals import Estimate
 
 
@@ -174,7 +174,7 @@ def read_log(
     further: Sequence[str] = (),
     *,
     blank: Sequence[str] = (),
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
     format_in: str | None = None,
     invalid: str = "error",
     numbers: Sequence[str] = (),
@@ -418,7 +418,7 @@ def read_rankings(
     name: str,
     *,
     order: str = "score",
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
     format_in: str | None = None,
     progress: Progress | None = None,
 ) -> Rankings:
@@ -426,14 +426,7 @@ def read_rankings(
     options = ordering_options({"order": order})
     table = read_run(run, columns, format_in, order=order, name=name)
     listed = load_run(table.watched(progress), options_for(table, options))
-    frame = pl.DataFrame(
-        {
-            "query_id": listed.names.gather(listed.ranked.query),
-            "doc_id": listed.docs,
-            "rank": listed.ranked.rank,
-        }
-    )
-    return Rankings(table.source, frame, listed.tally.tied)
+    return Rankings(table.source, listed.to_frame(), listed.tally.tied)
 
 
 def cluster_of_impressions(log: Log, column: str, impression: Ints) -> Ints:

@@ -40,9 +40,9 @@ from rankstone.stats.randomisation_test import sign_flips
 from rankstone.stats.sampling_units import Units
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
-    from rankstone._basics import Floats, Ints, Progress
+    from rankstone._basics import Columns, Floats, Ints, Progress
 
 
 _LISTS: Final = (
@@ -127,7 +127,7 @@ def impression_credits(
     cluster: str | None,
     invalid: str,
     unknown: str,
-    columns: Mapping[str, str] | None,
+    columns: Columns | None,
     format_in: str | None,
     progress: Progress | None,
 ) -> ImpressionCredits:
@@ -318,7 +318,7 @@ def interleaving_preference(
     margin: float | None = None,
     confidence: float = 0.95,
     seed: int = 0,
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
     format_in: str | None = None,
     csv_separator: str | None = None,
     decimal: str | None = None,

@@ -21,9 +21,7 @@ from rankstone.online.local_times import Clock, TimeReading, read_times
 from rankstone.online.user_activity import segment_codes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from rankstone._basics import Progress
+    from rankstone._basics import Columns, Progress
     from rankstone.online.periods import Calendar
 
 #: treatment of events before a user's registration
@@ -205,7 +203,7 @@ def open_tables(
     registrations: object,
     by: str | None,
     *,
-    columns: Mapping[str, str] | None,
+    columns: Columns | None,
     format_in: str | None,
     progress: Progress | None,
 ) -> RetentionTables:

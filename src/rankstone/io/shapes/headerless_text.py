@@ -20,9 +20,10 @@ from rankstone.io.trec_text import first_lines, title_of, trec, words_of
 from rankstone.io.unreadable_files import reading
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
+    from rankstone._basics import Columns
     from rankstone.io.input_table import Table
     from rankstone.io.shapes.recognition import Candidates
     from rankstone.io.trec_text import Layout, Ranks
@@ -38,7 +39,7 @@ def shaped_text(
     kind: str,
     layout: Layout,
     ranks: Ranks,
-    columns: Mapping[str, str],
+    columns: Columns,
     shapes: Candidates,
 ) -> Table | None:
     """Open text that has a shape; ``None`` for TREC's and for tables with a header.
@@ -93,7 +94,7 @@ def is_trec(rows: Sequence[Sequence[str]], layout: Layout) -> bool:
     return whole and foreign(rows, layout.number) is None
 
 
-def _is_headerless(lines: Sequence[str], columns: Mapping[str, str]) -> bool:
+def _is_headerless(lines: Sequence[str], columns: Columns) -> bool:
     """Return whether the first row of a table is data, and no option names its columns."""
     if columns.keys() or CsvOptions.of(columns).header is False:
         return False

@@ -21,9 +21,10 @@ from rankstone.io.typed_tables import of_frame
 from rankstone.io.unreadable_files import reading
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from rankstone._basics import Columns
     from rankstone.io.shapes.line_template import LineTemplate
     from rankstone.io.shapes.recognition import Candidates
     from rankstone.io.shapes.shape import Shape
@@ -134,7 +135,7 @@ class _TextFile:
 
 
 def shaped_document(
-    value: object, source: str, columns: Mapping[str, str], shapes: Candidates | None
+    value: object, source: str, columns: Columns, shapes: Candidates | None
 ) -> Table | None:
     """Open a document of JSON that has a shape; ``None`` where it has none or columns are named.
 

@@ -18,6 +18,8 @@ from rankstone.io.sources import read_toml
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from rankstone._basics import Columns
+
 
 #: what the rows of a file are for
 ROLES: Final = ("judgments", "run")
@@ -68,7 +70,7 @@ class Shape(Record):
     templates: tuple[LineTemplate, ...] = ()
     json: Any = None
     names: Any = None
-    columns: Mapping[str, str] = field(default_factory=dict)
+    columns: Columns = field(default_factory=dict)
     records: tuple[str, ...] = ()
 
     def has_keys(self, record: Mapping[str, Any]) -> bool:

@@ -76,6 +76,15 @@ class LoadedRun(Record):
         """Return the index for documents of the other run."""
         return PairIndex(QueryIndex(self.names), self.ranked.query, self.docs)
 
+    def to_frame(self) -> pl.DataFrame:
+        """Return ``query_id``, ``doc_id`` and ``rank`` from 1, list after list, best first."""
+        columns = {
+            "query_id": self.names.gather(self.ranked.query),
+            "doc_id": self.docs,
+            "rank": self.ranked.rank,
+        }
+        return pl.DataFrame(columns)
+
 
 class StreamedLists(Record):
     """Some lists of the streamed run, without their documents.

@@ -196,18 +196,12 @@ def identical(
     frames = []
     for table in tables:
         loaded = load_run(table, options_for(table, checked))
-        rows = loaded.ranked
-        ids = {
-            "query": loaded.names.gather(rows.query),
-            "rank": rows.rank,
-            "doc": loaded.docs,
-        }
-        frame = pl.DataFrame(
-            {**ids, **({"first": rows.first, "last": rows.last} if averaged else {})}
-        )
-        frames.append(
-            frame.filter(pl.col("rank") <= (depth or len(frame))).sort("query", "rank")
-        )
+        frame = loaded.to_frame()
+        if averaged:
+            ties = {"first": loaded.ranked.first, "last": loaded.ranked.last}
+            frame = frame.with_columns(**ties)
+        first = frame.filter(pl.col("rank") <= (depth or len(frame)))
+        frames.append(first.sort("query_id", "rank"))
     return frames[0].equals(frames[1])
 
 
