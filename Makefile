@@ -71,8 +71,8 @@ oldest: ## worked examples, readers, statistics and commands with the lowest ver
 	$(OLDEST)/bin/python -m pip --disable-pip-version-check --quiet install --editable . \
 	  $$($(OLDEST)/bin/python tests/oldest.py) hypothesis pytest pytest-xdist pyyaml
 	$(OLDEST)/bin/python -m pytest -q -n 2 -p no:cacheprovider tests/golden \
-	  $(addprefix tests/unit/test_,assert_ranking.py broken_input.py comparison.py encoded_columns.py release_gate.py lists_in_columns.py \
-	  reading.py scores.py spreadsheets.py workbooks.py writing.py) \
+	  $(addprefix tests/io/test_,broken_input.py encoded_columns.py lists_in_columns.py reading.py spreadsheets.py workbooks.py writing.py) \
+	  $(addprefix tests/comparison/test_,comparison.py release_gate.py) tests/evaluation/test_scores.py tests/integrations/test_assert_ranking.py \
 	  $(addprefix tests/cli/test_,command_line.py compare_command.py completion.py gate_command.py option_table.py \
 	  report_command.py tables.py) $(ARGS)
 

@@ -30,7 +30,7 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 CORE: Final = (
     "tests/golden/test_examples.py",
     "tests/laws/test_every_measure.py",
-    "tests/unit/test_walls.py",
+    "tests/project/test_walls.py",
 )
 SECONDS: Final = 50  # from the start until no further test begins
 FILES: Final = 25  # of the nearest tests: collecting them all would take the minute

@@ -24,7 +24,7 @@ from tests.rankings.recommendation.oracle import groups
 from tests.rankings.recommendation.table import ALL as OF_LISTS
 from tests.rankings.recommendation.worlds import world as beyond_world
 from tests.rankings.worlds import TEXTS as OF_TWO
-from tests.unit.test_results import MADE
+from tests.tables.test_results import MADE
 
 import rankstone
 from rankstone import demo, online

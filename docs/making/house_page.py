@@ -24,7 +24,7 @@ def floors() -> str:
 
 
 def circles() -> str:
-    """Return the files that use one another; ``tests/unit/test_circles.py`` says why the few may."""
+    """Return the files that use one another; ``tests/project/test_circles.py`` says why the few may."""
     groups = house.circles(house.file_edges())
     return "\n".join(" ↔ ".join(group) for group in groups) or "none"
 

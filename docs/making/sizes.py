@@ -1,7 +1,7 @@
 """How large and how dense the package is, room by room, and the limits on both.
 
 Lines are saved by folding them, tokens are not.  So the budget is in tokens, and a limit on tokens a line
-keeps the lines open.  ``make house`` prints the table, ``tests/unit/test_walls.py`` holds the limits.
+keeps the lines open.  ``make house`` prints the table, ``tests/project/test_walls.py`` holds the limits.
 """
 
 from __future__ import annotations

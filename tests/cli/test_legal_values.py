@@ -378,7 +378,7 @@ ELSEWHERE: Final = {
     ("baseline", "depth"): "is refused, with what to use instead",
 }
 #: options that need files of their own → where they are tried
-OF_OTHER_FILES: Final = {"no-header": "tests/unit/test_headerless_tables.py"}
+OF_OTHER_FILES: Final = {"no-header": "tests/io/test_headerless_tables.py"}
 #: suffix of a file → --format-in
 FORMATS_IN: Final = {
     ".csv": "csv",

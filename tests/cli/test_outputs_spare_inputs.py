@@ -24,7 +24,7 @@ import polars as pl
 import pytest
 from tests.command_line import command as run
 from tests.command_line import commands
-from tests.unit.test_workbooks import workbook
+from tests.io.test_workbooks import workbook
 
 import rankstone
 from rankstone import demo

@@ -70,9 +70,9 @@ NO_TEST: Final = "exit code"
 #: tests about sources, not about what they do
 ABOUT_SOURCES: Final = (
     "tests/mutation/",
-    "tests/unit/test_walls.py",
-    "tests/unit/test_quick.py",
-    "tests/unit/test_tests.py",
+    "tests/project/test_walls.py",
+    "tests/project/test_quick.py",
+    "tests/project/test_tests.py",
     "tests/laws/test_adding_a_measure.py",
 )
 

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
-from tests.unit.test_comparison import scores
+from tests.comparison.test_comparison import scores
 
 from rankstone import compare_scores, demo
 from rankstone.cli import cli

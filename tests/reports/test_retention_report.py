@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
-from tests.unit.test_report import Page
+from tests.reports.test_report import Page
 
 import rankstone
 from rankstone import plots

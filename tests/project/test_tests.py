@@ -7,8 +7,25 @@ import re
 from functools import cache
 from pathlib import Path
 
+from docs.making import house
+
 TESTS = Path(__file__).parents[1]
 ASSERTING = {"raises", "warns", "fail"}
+#: folders that are no room: kinds of tests; what they share; and the project itself
+KINDS = {
+    *(
+        "arrays",
+        "browser",
+        "fuzz",
+        "golden",
+        "hooks",
+        "laws",
+        "live",
+        "mutation",
+        "oracle",
+    ),
+    *("parity", "project", "regression", "shapes", "strangers", "typing"),
+}
 #: folders that `make test` does not even collect
 APART = ("parity", "hooks")
 #: words that say nothing about what a name holds
@@ -41,6 +58,15 @@ def asserts(function: ast.AST) -> bool:
     return own or any(
         name in ASSERTING or name.startswith("assert_") for name in called(function)
     )
+
+
+def test_folders_mirror_the_rooms() -> None:
+    """The tests of a room are in the folder of its name; any other folder is a kind of tests."""
+    folders = {path.relative_to(TESTS).parts[0] for path in TESTS.rglob("*/*.py")}
+    loose = [path.name for path in TESTS.glob("test_*.py")]
+
+    assert folders - house.FLOOR.keys() == KINDS
+    assert not loose
 
 
 def test_every_test_asserts() -> None:

@@ -20,7 +20,7 @@ from docs.making.command_line import page as command_line
 from docs.making.markdown import anchor, escaped, number, table
 from docs.making.measures import CHINESE, chinese, families
 from docs.making.staging import BrokenLink, navigation, relinked, staged
-from tests.unit.test_documents import shell_lines
+from tests.project.test_documents import shell_lines
 
 import rankstone
 from rankstone.cli import cli

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 from docs.making.printed import blocks, typed
+from tests.project.test_documents import DOCUMENTS, TYPED, shell_lines
 from tests.stand_ins import lay_out
-from tests.unit.test_documents import DOCUMENTS, TYPED, shell_lines
 
 from rankstone.measures import MEASURES
 from rankstone.measures.core.gains_and_discounts import CUSTOM_DISCOUNTS, CUSTOM_GAINS

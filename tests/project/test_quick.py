@@ -17,10 +17,10 @@ GRAPH = cache(Imports)
 @pytest.mark.parametrize(
     ("changed", "first"),
     [
-        ("tests/unit/test_cards.py", "tests/unit/test_cards.py"),
+        ("tests/measures/test_cards.py", "tests/measures/test_cards.py"),
         ("tests/golden/classic.yaml", "tests/golden/test_examples.py"),
-        ("README.md", "tests/unit/test_documents.py"),
-        ("tests/rows.py", "tests/unit/test_cards.py"),
+        ("README.md", "tests/project/test_documents.py"),
+        ("tests/rows.py", "tests/measures/test_cards.py"),
         ("examples/ci/rankstone.toml", "tests/cli/test_gate_command.py"),
     ],
 )
@@ -33,7 +33,7 @@ def test_a_measure_leads_to_the_laws() -> None:
     """A module is reached through names that a package gives on, lazily or not; so is one that is gone."""
     path = Path(inspect.getfile(rankstone.AP)).relative_to(ROOT)
     for changed in (path, path.with_name("gone.py")):
-        assert {"tests/laws/test_laws.py", "tests/unit/test_cards.py"} <= set(
+        assert {"tests/laws/test_laws.py", "tests/measures/test_cards.py"} <= set(
             GRAPH().nearest([str(changed)])
         )
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from markdown_it import MarkdownIt
+from tests.explanation.test_explanation import NASTY, _compile, _read_html
 from tests.rows import each
-from tests.unit.test_explanation import NASTY, _compile, _read_html
 
 import rankstone
 from rankstone.tables.markup import latex

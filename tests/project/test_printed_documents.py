@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 from docs.making.printed import Block, BrokenCommand, blocks, refreshed, run_python
-from tests.unit.test_documents import DOCUMENTS
+from tests.project.test_documents import DOCUMENTS
 
 import rankstone
 from rankstone.comparison import GateRule
