@@ -16,7 +16,9 @@ from tests.comparison.test_comparison import scores
 from rankstone import compare_scores, demo
 from rankstone.cli import cli
 from rankstone.comparison import letter_display
+from rankstone.comparison.leaderboard import Leaderboard
 from rankstone.comparison.letter_display import letter_columns, letters
+from rankstone.comparison.verdict import TURNED
 from rankstone.errors import BadOption, BadValue, DuplicateRows
 
 if TYPE_CHECKING:
@@ -102,6 +104,45 @@ def test_the_leaderboard_follows_the_pairs() -> None:
     )
     assert board["wins"][-1] == (matrix.differences(last, leader) > 0).sum()
     assert (board["low"] < board["mean"]).all()
+
+
+def test_ranks_of_a_leaderboard() -> None:
+    """Equal means share a rank; clear differences leave some ranks to a system and not others."""
+    means = pl.DataFrame({"system": [*"cadb"], "mean": [0.8, 0.9, 0.1, 0.8]})
+    verdicts = {"ab": "inconclusive", "ac": "better", "da": "worse", "db": "worse"}
+    verdicts |= {"bc": "identical", "cd": "inconclusive"}
+    pairs = [
+        {"system": pair[0], "versus": pair[1], "verdict": word}
+        for pair, word in verdicts.items()
+    ]
+    counts = dict.fromkeys(("wins", "ties", "losses"), 1)
+    board = Leaderboard.from_tables(
+        means.with_columns(judged=None), pl.DataFrame([pair | counts for pair in pairs])
+    )
+
+    ranks = dict(zip(board.systems, board.possible_ranks, strict=True))
+    assert board.rows["rank"].to_list() == [1, 2, 2, 4]
+    assert ranks == {"a": (1, 2), "b": (1, 3), "c": (2, 4), "d": (3, 4)}
+    assert list(board.letters) == list(board.systems) == ["a", "c", "b", "d"]
+
+
+def test_pairs_of_a_leaderboard_hold_both_ways_round() -> None:
+    """What a is to b, b is to a; a verdict is one on a baseline, so without one there is none in any row."""
+    found = many()
+    board = found.board()
+
+    for versus in board.systems[::7]:
+        rows = {row["system"]: row for row in board.against(versus).rows(named=True)}
+        for system, row in rows.items():
+            turned = board.against(system).row(
+                by_predicate=pl.col("system") == versus, named=True
+            )
+            assert row["wins"] == turned["losses"]
+            assert TURNED.get(row["verdict"], row["verdict"]) == turned["verdict"]
+    assert found.leaderboard()["verdict"].null_count() == 15
+    tied = compare_scores(scores({"a": 0.3, "b": 0.2, "c": 0.29}), permutations=999)
+    assert tied.leaderboard()["verdict"].null_count() == 3
+    assert tied.leaderboard(versus="a")["verdict"].null_count() == 1
 
 
 def _written_out(letters: str) -> set[str]:

@@ -17,7 +17,6 @@ from rankstone.errors import BadParameter, MissingExtra
 from rankstone.explanation import Explainer, Explanation
 from rankstone.reports import chart_style as style
 from rankstone.reports.charts.comparison_charts import thinned
-from rankstone.reports.leaderboard import Leaderboard
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -283,16 +282,6 @@ def test_rows_of_a_leaderboard(tmp_path: Path) -> None:
     assert re.search(r"1 1–2 a c 0\.70\d* leader", document.text("board"))
     assert re.search(r"3 b a 0\.50\d* 0 / 0 / 40", document.text("board"))
     assert "All 3 pairs as a table" in document.text("pairs")
-
-
-def test_ranks_of_a_leaderboard() -> None:
-    """Equal means share a rank; clear differences leave some ranks to a system and not others."""
-    beats = np.zeros((4, 4), bool)
-    beats[0, 2:] = beats[1, 3] = True
-    board = Leaderboard(("a", "b", "c", "d"), [0.9, 0.8, 0.8, 0.1], beats)
-
-    assert board.ranks == [1, 2, 2, 4]
-    assert board.possible_ranks == [(1, 2), (1, 3), (2, 4), (3, 4)]
 
 
 def test_few_judged_documents_are_flagged(tmp_path: Path) -> None:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from dataclasses import field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
 
 from rankstone._basics import Record
-from rankstone.comparison.letter_display import letters as compact_letters
+from rankstone.comparison.leaderboard import Leaderboard
 from rankstone.comparison.score_sources import fact_of
-from rankstone.comparison.verdict import CLEAR, TURNED, judged_shares_differ
+from rankstone.comparison.verdict import judged_shares_differ
 from rankstone.errors import InputError, one_of
 from rankstone.io import read_run
-from rankstone.stats.automatic_intervals import mean_estimates
 from rankstone.stats.friedman_and_nemenyi import friedman
 from rankstone.tables.results import Result
 
@@ -27,6 +26,37 @@ if TYPE_CHECKING:
     from rankstone.comparison.settings import ComparisonSettings
     from rankstone.evaluation.request import QrelsLike
     from rankstone.hits.alignment_audit import Audit
+
+
+#: the columns of means
+_MEANS: Final[dict[str, Any]] = {
+    "system": pl.String,
+    "measure": pl.String,
+    "mean": pl.Float64,
+    "n": pl.Int64,
+    "runs": pl.Int64,
+    "sd": pl.Float64,
+    "judged": pl.Float64,
+}
+#: the columns of analyses of variance
+_ANOVA: Final[dict[str, Any]] = {
+    "measure": pl.String,
+    "f": pl.Float64,
+    "p": pl.Float64,
+    "df": pl.Int64,
+    "df_error": pl.Int64,
+    "error": pl.Float64,
+}
+#: the columns of Friedman's test
+_FRIEDMAN: Final[dict[str, Any]] = {
+    "measure": pl.String,
+    "chi_square": pl.Float64,
+    "p_chi_square": pl.Float64,
+    "f": pl.Float64,
+    "p": pl.Float64,
+    "df": pl.Int64,
+    "df_error": pl.Int64,
+}
 
 
 class Sources(Record):
@@ -114,28 +144,27 @@ class ComparedSystems(Result, Record, kw_only=True):
         """Return :attr:`table`."""
         return self.table
 
+    def board(self, measure: str | None = None) -> Leaderboard:
+        """Return the systems by one measure, the first primary one unless given, the best first."""
+        measure = measure or self.primary[0]
+        return Leaderboard.from_tables(
+            self.mean().filter(measure=measure),
+            self.table.filter(measure=measure),
+            lower_is_better=fact_of(measure, "direction", "higher") == "lower",
+            all_pairs=not self.baselines,
+        )
+
     def letters(self, measure: str) -> dict[str, str]:
         """Return letters of the systems by one measure, the best system first.
 
         Two systems share a letter if and only if their pair is not clearly different (compact letter
         display, Piepho 2004).  Empty with a baseline, since the others are not compared with each other.
         """
-        if self.baselines:
-            return {}
-        best_last = fact_of(measure, "direction", "higher") == "lower"
-        means = self.mean().filter(measure=measure)
-        ranked = means.sort("mean", descending=not best_last, maintain_order=True)
-        systems = ranked["system"].to_list()
-        place = {system: position for position, system in enumerate(systems)}
+        return self.board(measure).letters
 
-        different = np.zeros((len(systems), len(systems)), np.bool_)
-        pairs = self.table.filter(pl.col("verdict").is_in(CLEAR), measure=measure)
-        for system, versus in pairs.select("system", "versus").iter_rows():
-            row = place[system]
-            column = place[versus]
-            different[row, column] = True
-            different[column, row] = True
-        return dict(zip(systems, compact_letters(different), strict=True))
+    def mean_intervals(self, measure: str) -> dict[str, tuple[float, float]]:  # noqa: ARG002 - where scores are known
+        """Return the interval of each mean by itself; empty where there is none."""
+        return {}
 
     def leaderboard(
         self, measure: str | None = None, versus: str | None = None
@@ -149,54 +178,26 @@ class ComparedSystems(Result, Record, kw_only=True):
         with a baseline.  Of several baselines ``versus`` names the one; it is the first unless given.
         """
         measure = measure or self.primary[0]
-        best_last = fact_of(measure, "direction", "higher") == "lower"
-        ranked = (
-            self.mean()
-            .filter(measure=measure)
-            .sort("mean", descending=not best_last, maintain_order=True)
-        )
-        place = {system: at for at, system in enumerate(ranked["system"])}
-        table = self.table.filter(measure=measure)
-        verdict = pl.col("verdict").replace(TURNED)
+        board = self.board(measure)
+        rival = versus or self.baseline or board.systems[0]
+        one_of("versus", rival, self.systems)
+        against = board.against(rival)
         if not self.baselines and versus is None:
-            verdict = pl.lit(None, pl.String)
-        versus = versus or self.baseline or ranked["system"][0]
-        one_of("versus", versus, self.systems)
-        counts = ["wins", "ties", "losses"]
-        turned = table.filter(system=versus).select("versus", verdict, *counts[::-1])
-        turned.columns = ["system", "verdict", *counts]
-        against = pl.concat(
-            [table.filter(versus=versus).select(turned.columns), turned]
+            against = against.with_columns(verdict=pl.lit(None, pl.String))
+
+        intervals = self.mean_intervals(measure)
+        own = [
+            (*intervals.get(system, (None, None)), board.letters.get(system))
+            for system in board.systems
+        ]
+        schema = {"low": pl.Float64, "high": pl.Float64, "letters": pl.String}
+        parts = (
+            board.rows.drop("judged"),
+            pl.DataFrame(own, schema, orient="row"),
+            against.drop("system"),
+            board.rows.select("judged"),
         )
-        letter = self.letters(measure)
-        ends = dict[str, tuple[float, float]]()
-        matrix = getattr(self, "matrices", {}).get(measure)
-        if matrix is not None and not matrix.replicates:
-            method = "worst_case" if self.settings.interval == "worst_case" else "auto"
-            means = mean_estimates(
-                matrix.units, [matrix.span] * len(matrix.systems), method
-            )
-            found = (one.interval(self.settings.confidence) for one in means)
-            ends = dict(zip(matrix.systems, found, strict=True))
-        low, high = (
-            [ends.get(system, (None, None))[side] for system in place]
-            for side in (0, 1)
-        )
-        return ranked.join(
-            against, on="system", how="left", maintain_order="left"
-        ).select(
-            pl.col("mean").rank("min", descending=not best_last).alias("rank"),
-            "system",
-            "mean",
-            low=pl.Series(low, dtype=pl.Float64),
-            high=pl.Series(high, dtype=pl.Float64),
-            letters=pl.Series([letter.get(name) for name in place], dtype=pl.String),
-            verdict="verdict",
-            wins="wins",
-            ties="ties",
-            losses="losses",
-            judged="judged",
-        )
+        return pl.concat(parts, how="horizontal")
 
 
 class ComparedRuns(ComparedSystems, kw_only=True):
@@ -216,21 +217,21 @@ class ComparedRuns(ComparedSystems, kw_only=True):
         ``difference``.
         """
         parts = []
-        for measure, system, versus in self.table.select(
-            "measure", "system", "versus"
-        ).iter_rows():
+        pairs = self.table.select("measure", "system", "versus")
+        for measure, system, versus in pairs.iter_rows():
             matrix = self.matrices[measure]
-            one, other = (matrix.systems.index(name) for name in (system, versus))
-            values = {
-                "measure": [measure] * len(matrix),
-                "query_id": matrix.queries,
-                "system": [system] * len(matrix),
-                "versus": [versus] * len(matrix),
-                "value": matrix.values[:, one],
-                "value_versus": matrix.values[:, other],
-                "difference": matrix.differences(one, other),
-            }
-            parts.append(pl.DataFrame(values))
+            first = matrix.systems.index(system)
+            second = matrix.systems.index(versus)
+            part = pl.select(
+                measure=pl.lit(measure),
+                query_id=matrix.queries,
+                system=pl.lit(system),
+                versus=pl.lit(versus),
+                value=matrix.values[:, first],
+                value_versus=matrix.values[:, second],
+                difference=matrix.differences(first, second),
+            )
+            parts.append(part)
         return pl.concat(parts)
 
     def mean(self) -> pl.DataFrame:
@@ -241,33 +242,23 @@ class ComparedRuns(ComparedSystems, kw_only=True):
         """
         rows = []
         for measure, matrix in self.matrices.items():
-            mean = matrix.units.mean
-            for at, system in enumerate(matrix.systems):
+            means = zip(matrix.systems, matrix.units.mean.tolist(), strict=True)
+            for system, mean in means:
                 runs = self.replicates.get(system, [system])
                 several = matrix.replicates.get(system)
                 sd = None if several is None else float(np.std(several, ddof=1))
-                rows.append(
-                    (
-                        system,
-                        measure,
-                        float(mean[at]),
-                        len(matrix),
-                        len(runs),
-                        sd,
-                        self._judged(runs),
-                    )
-                )
-        kinds = (
-            pl.String,
-            pl.String,
-            pl.Float64,
-            pl.Int64,
-            pl.Int64,
-            pl.Float64,
-            pl.Float64,
-        )
-        names = "system", "measure", "mean", "n", "runs", "sd", "judged"
-        return pl.DataFrame(rows, dict(zip(names, kinds, strict=True)), orient="row")
+                counts = (len(matrix), len(runs))
+                rows.append((system, measure, mean, *counts, sd, self._judged(runs)))
+        return pl.DataFrame(rows, _MEANS, orient="row")
+
+    def mean_intervals(self, measure: str) -> dict[str, tuple[float, float]]:
+        """Return the interval of each mean by itself; empty where systems have several runs."""
+        matrix = self.matrices[measure]
+        if matrix.replicates:
+            return {}
+        method = "worst_case" if self.settings.interval == "worst_case" else "auto"
+        intervals = matrix.mean_intervals(self.settings.confidence, method)
+        return dict(zip(matrix.systems, intervals, strict=True))
 
     def _judged(self, runs: Sequence[str]) -> float | None:
         if self.judged is None:
@@ -283,21 +274,14 @@ class ComparedRuns(ComparedSystems, kw_only=True):
 
         Columns ``measure``, ``f``, ``p``, ``df``, ``df_error``, ``error`` (mean square).
         """
-        rows = [
-            (
-                measure,
-                analysis.f,
-                analysis.p,
-                analysis.df[0],
-                analysis.df[2],
-                analysis.error,
-            )
-            for measure, matrix in self.matrices.items()
-            if (analysis := matrix.anova) is not None
-        ]
-        kinds = pl.String, pl.Float64, pl.Float64, pl.Int64, pl.Int64, pl.Float64
-        names = "measure", "f", "p", "df", "df_error", "error"
-        frame = pl.DataFrame(rows, dict(zip(names, kinds, strict=True)), orient="row")
+        rows = []
+        for measure, matrix in self.matrices.items():
+            analysis = matrix.anova
+            if analysis is not None:
+                df, _, df_error = analysis.df
+                test = (analysis.f, analysis.p, df, df_error, analysis.error)
+                rows.append((measure, *test))
+        frame = pl.DataFrame(rows, _ANOVA, orient="row")
         return frame.with_columns(pl.col("f", "p").fill_nan(None))
 
     @cached_property
@@ -315,13 +299,6 @@ class ComparedRuns(ComparedSystems, kw_only=True):
             statistics = (test.chi_square, test.p_chi_square, test.f, test.p)
             rows.append((measure, *statistics, *test.df))
 
-        numbers = dict.fromkeys(("chi_square", "p_chi_square", "f", "p"), pl.Float64)
-        schema = {
-            "measure": pl.String,
-            **numbers,
-            **dict.fromkeys(("df", "df_error"), pl.Int64),
-        }
-        frame = pl.DataFrame(rows, schema, orient="row")
-        return frame.with_columns(
-            pl.when(pl.col(name).is_finite()).then(name).alias(name) for name in numbers
-        )
+        frame = pl.DataFrame(rows, _FRIEDMAN, orient="row")
+        numbers = pl.col(pl.Float64)
+        return frame.with_columns(pl.when(numbers.is_finite()).then(numbers))

@@ -94,8 +94,9 @@ def caveats_of(comparison: ComparedSystems, say: Say, digits: int) -> Iterator[s
     """Yield what a reader should know before using the result."""
     short = short_names(comparison)
     audit = getattr(comparison, "audit", None)
-    for name, error in () if audit is None else audit.bad_runs.items():
-        yield say("bad_run", system=printable(name, MAX_NAME), why=error.what)
+    if audit is not None:
+        for name, error in audit.bad_runs.items():
+            yield say("bad_run", system=printable(name, MAX_NAME), why=error.what)
     yield from _pool_bias(comparison, say, short)
     left_out_rows = comparison.table.select("measure", "left_out")
     for measure, left_out in left_out_rows.unique(maintain_order=True).rows():
@@ -184,22 +185,12 @@ def _rare_losses(
 def method_of(comparison: ComparedSystems, say: Say, digits: int) -> Iterator[str]:
     """Yield how the numbers were computed."""
     family = comparison.families[0]
-    alpha = f"{comparison.settings.alpha:g}"
-    if family.size == 1:
-        key = "single_of" if len(comparison.measures) > 1 else "single"
-        yield say(key, measure=comparison.label(comparison.primary[0]), alpha=alpha)
-    else:
-        guarantees = {"none": "family_each", "bh": "family_share", "by": "family_share"}
-        correction = say(f"correction_{family.correction}")
-        key = guarantees.get(family.correction, "family")
-        yield say(key, size=family.size, correction=correction, alpha=alpha)
-        if family.correction in PROCEDURES:
-            yield say(f"assumed_{family.correction}")
-        if family.correction == FLIPPED and not comparison.baselines:
-            yield say("skewed")
+    yield from _family_methods(comparison, say)
     n = f"{family.permutations:,}"
     seed = comparison.settings.seed
-    drawn = say("drawn", n=n, seed=seed) if family.permutations else say("exact")
+    drawn = say("exact")
+    if family.permutations:
+        drawn = say("drawn", n=n, seed=seed)
     yield say("test", test=say(f"test_{family.test}", permutations=drawn))
     yield from _interval_methods(comparison, say)
     if family.size > 1:
@@ -213,26 +204,51 @@ def method_of(comparison: ComparedSystems, say: Say, digits: int) -> Iterator[st
         yield say("exploratory", measures=", ".join(others))
     several = [name for name, runs in comparison.replicates.items() if len(runs) > 1]
     if several:
-        yield say(
-            "runs", systems=", ".join(printable(name, MAX_NAME) for name in several)
-        )
+        systems = ", ".join(printable(name, MAX_NAME) for name in several)
+        yield say("runs", systems=systems)
     if comparison.table["units"][0] != comparison.table["n"][0]:
         yield say("clusters", units=f"{comparison.table['units'][0]:,}")
+    yield from _detectable(comparison, say, digits, repeated=bool(several))
+
+
+def _family_methods(comparison: ComparedSystems, say: Say) -> Iterator[str]:
+    """Yield how many comparisons are a family, and what its correction assumes."""
+    family = comparison.families[0]
+    alpha = f"{comparison.settings.alpha:g}"
+    if family.size == 1:
+        key = "single"
+        if len(comparison.measures) > 1:
+            key = "single_of"
+        yield say(key, measure=comparison.label(comparison.primary[0]), alpha=alpha)
+    else:
+        guarantees = {"none": "family_each", "bh": "family_share", "by": "family_share"}
+        correction = say(f"correction_{family.correction}")
+        key = guarantees.get(family.correction, "family")
+        yield say(key, size=family.size, correction=correction, alpha=alpha)
+        if family.correction in PROCEDURES:
+            yield say(f"assumed_{family.correction}")
+        if family.correction == FLIPPED and not comparison.baselines:
+            yield say("skewed")
+
+
+def _detectable(
+    comparison: ComparedSystems, say: Say, digits: int, *, repeated: bool
+) -> Iterator[str]:
+    """Yield the smallest difference that the test detects; with repeated runs it is not known."""
     primary = comparison.table.filter(role="primary")
     known = primary.drop_nulls("detectable").select("measure", "detectable")
     least = [value for measure, value in known.iter_rows() if value < _range(measure)]
     # a test by signs of fewer queries than it takes detects nothing
     differ = (primary["wins"] + primary["losses"]).sum() > 0
-    signs = differ and comparison.settings.interval == "test" and not several
+    signs = differ and not repeated and comparison.settings.interval == "test"
     if (len(known) or signs) and not least:
         yield say("undetectable", power=percent(comparison.settings.power))
     if least:
-        low, high = (f"{value:.{digits}f}" for value in (min(least), max(least)))
-        yield say(
-            "detectable",
-            power=percent(comparison.settings.power),
-            values=low if low == high else f"{low} – {high}",
-        )
+        values = f"{min(least):.{digits}f}"
+        high = f"{max(least):.{digits}f}"
+        if high != values:
+            values = f"{values} – {high}"
+        yield say("detectable", power=percent(comparison.settings.power), values=values)
 
 
 def _interval_methods(comparison: ComparedSystems, say: Say) -> Iterator[str]:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rankstone.comparison.compared_systems import ComparedSystems
+    from rankstone.comparison.leaderboard import Leaderboard
 
 #: marks of systems against a baseline in LaTeX
 _DAGGERS: Final = {
@@ -33,19 +34,15 @@ def latex_means(
     cells: dict[str, list[str]] = {system: [] for system in comparison.systems}
     raised = marks == "superscript"
     for measure in comparison.measures:
-        board = comparison.leaderboard(measure)
-        daggers = _daggers(comparison, measure)
-        best = f"{board['mean'][0]:.{comparison.digits}f}"
-        for system, mean, letters in board.select(
-            "system", "mean", "letters"
-        ).iter_rows():
-            text = f"{mean:.{comparison.digits}f}"
-            bold = rf"\textbf{{{text}}}" if marks and text == best else text
-            sign = (
-                daggers[system]
-                if letters is None
-                else rf"\mathrm{{{letters.replace('–', '-')}}}"
-            )
+        board = comparison.board(measure)
+        signs = _daggers(comparison, board)
+        for system, letters in board.letters.items():
+            signs[system] = rf"\mathrm{{{letters.replace('–', '-')}}}"
+
+        means = [f"{mean:.{comparison.digits}f}" for mean in board.means]
+        for system, text in zip(board.systems, means, strict=True):
+            bold = rf"\textbf{{{text}}}" if marks and text == means[0] else text
+            sign = signs[system]
             mark = f"$^{{{sign}}}$" if sign else ""
             cells[system].append(f"{bold} & {mark}" if raised else bold)
     wide, shape = (
@@ -81,14 +78,13 @@ def latex_means(
     return "\n".join(lines) + "\n"
 
 
-def _daggers(comparison: ComparedSystems, measure: str) -> dict[str, str]:
+def _daggers(comparison: ComparedSystems, board: Leaderboard) -> dict[str, str]:
     """Return the marks of each system against the baselines, of several with their numbers."""
     signs = dict.fromkeys(comparison.systems, "")
     several = len(comparison.baselines) > 1
     for number, baseline in enumerate(comparison.baselines, 1):
-        board = comparison.leaderboard(measure, baseline)
         index = f"_{{{number}}}" if several else ""
-        for system, word in board.select("system", "verdict").iter_rows():
+        for system, word, *_ in board.against(baseline).iter_rows():
             if word in CLEAR:
                 signs[system] += _DAGGERS[word]
                 signs[system] += index

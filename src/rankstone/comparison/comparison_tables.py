@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 
     from rankstone.comparison.compared_systems import ComparedSystems
     from rankstone.comparison.comparison_words import Say
-    from rankstone.tables.sheet import Kind
+    from rankstone.comparison.leaderboard import Leaderboard
+    from rankstone.tables.sheet import Kind, Part
 
 #: from this number of systems on, the title shows their number and not their names
 _MANY: Final = 4
@@ -57,7 +58,7 @@ def sheet(
     )
     n = max(comparison.table["n"].to_list())
     brief = len(names) > MAX_SENTENCES and not verbose
-    parts: list[Table | tuple[str, tuple[str, ...]]] = [
+    parts: list[Part] = [
         (
             say("verdict"),
             tuple(
@@ -75,21 +76,15 @@ def sheet(
             ]
         ),
     ]
-    if isinstance(comparison, ComparedRuns) and costs_of(
-        comparison.measures, comparison.primary[0]
-    ):
-        parts += tradeoff_tables(comparison, say, digits)
-    if isinstance(comparison, ComparedRuns) and comparison.settings.rope is not None:
-        parts.append(practical_table(comparison, say))
-    if isinstance(comparison, ComparedRuns) and (
-        repeated := list(repeated_sentences(comparison))
-    ):
-        parts.append((say("repeated"), tuple(first_sentences(repeated, say))))
+    if isinstance(comparison, ComparedRuns):
+        parts += _of_scores(comparison, say, digits)
     if comparison.segments is not None:
         parts.append(_segments(comparison, say, digits))
-    if not brief and (shares := judged_share_table(comparison, say)):
+    shares = judged_share_table(comparison, say)
+    if shares is not None and not brief:
         parts.append(shares)
-    if caveats := list(caveats_of(comparison, say, digits)):
+    caveats = list(caveats_of(comparison, say, digits))
+    if caveats:
         parts.append((say("care"), tuple(first_sentences(caveats, say))))
     parts.append((say("how"), tuple(method_of(comparison, say, digits))))
     audit = getattr(comparison, "audit", None)
@@ -102,6 +97,17 @@ def sheet(
     return Sheet(
         say("title", systems=systems, n=f"{n:,}"), parts=tuple(parts), notes=notes
     )
+
+
+def _of_scores(comparison: ComparedRuns, say: Say, digits: int) -> Iterator[Part]:
+    """Yield what only scores in memory show: costs, practical differences, repeated runs."""
+    if costs_of(comparison.measures, comparison.primary[0]):
+        yield from tradeoff_tables(comparison, say, digits)
+    if comparison.settings.rope is not None:
+        yield practical_table(comparison, say)
+    repeated = list(repeated_sentences(comparison))
+    if repeated:
+        yield say("repeated"), tuple(first_sentences(repeated, say))
 
 
 def _clear(comparison: ComparedSystems, say: Say) -> Iterator[str]:
@@ -117,60 +123,57 @@ def _clear(comparison: ComparedSystems, say: Say) -> Iterator[str]:
 
 def _leaderboard(comparison: ComparedSystems, say: Say, digits: int) -> Table:
     """Return the systems by their means, best first, with letters, or verdicts against the baselines."""
-    baselines = comparison.baselines
+    board = comparison.board()
     short = short_names(comparison)
-    boards = [comparison.leaderboard(versus=name) for name in baselines or [None]]
-    board = boards[0]
-    rows = []
-    fewer = max(digits - 1, 0)
-    against = zip(*(one.iter_rows(named=True) for one in boards), strict=True)
-    for row, *others in against:
-        ends = (
-            "–"
-            if row["low"] is None
-            else f"[{row['low']:.{fewer}f}, {row['high']:.{fewer}f}]"
-        )
-        judged = "–" if row["judged"] is None else f"{row['judged']:.3f}"
-        mean = f"{row['mean']:.{digits}f}"
-        rows.append(
-            (
-                f"{row['rank']}",
-                printable(row["system"], 300),
-                mean,
-                ends,
-                *(cell for one in (row, *others) for cell in _against(one, say)),
-                judged,
-            )
-        )
-    versus = ", ".join(short[name] for name in baselines or board["system"][:1])
-    head = [
-        say("rank"),
-        say("system"),
-        printable(comparison.label(comparison.primary[0]), MAX_NAME),
-        say("interval", level=percent(comparison.settings.confidence)),
+    level = percent(comparison.settings.confidence)
+    means = [f"{mean:.{digits}f}" for mean in board.means]
+    columns: list[tuple[str, Kind, list[str]]] = [
+        (say("rank"), "number", [str(rank) for rank in board.rows["rank"]]),
+        (say("system"), "id", [printable(name, 300) for name in board.systems]),
+        (printable(comparison.label(comparison.primary[0]), MAX_NAME), "number", means),
+        (say("interval", level=level), "interval", _ends(comparison, board, digits)),
     ]
-    for name in baselines or [""]:
-        of = f" ({short[name]})" if len(baselines) > 1 else ""
-        head.append(say("verdict_head" if baselines else "letters") + of)
-        head.append(say("wtl") + of)
-    head += [] if comparison.judged is None else [comparison.judged[0]]
-    kinds: tuple[Kind, ...] = (
-        "number",
-        "id",
-        "number",
-        "interval",
-        *("text", "number") * len(boards),
-        "number",
-    )
-    title = say("leaderboard" if baselines else "leaderboard_letters", versus=versus)
-    return Table(
-        title, tuple(head), tuple(row[: len(head)] for row in rows), kinds[: len(head)]
-    )
+
+    rivals = comparison.baselines or board.systems[:1]
+    for rival in rivals:
+        against = board.against(rival).iter_rows(named=True)
+        cells = [_against(row, board, say) for row in against]
+        rival_name = f" ({short[rival]})" if len(rivals) > 1 else ""
+        heading = say("letters" if board.all_pairs else "verdict_head")
+        columns.append((heading + rival_name, "text", [word for word, _ in cells]))
+        counts = [count for _, count in cells]
+        columns.append((say("wtl") + rival_name, "number", counts))
+
+    if comparison.judged is not None:
+        shares = board.rows["judged"]
+        texts = ["–" if share is None else f"{share:.3f}" for share in shares]
+        columns.append((comparison.judged[0], "number", texts))
+    head, kinds, texts_of_columns = zip(*columns, strict=True)
+    versus = ", ".join(short[rival] for rival in rivals)
+    title = "leaderboard_letters" if board.all_pairs else "leaderboard"
+    rows = tuple(zip(*texts_of_columns, strict=True))
+    return Table(say(title, versus=versus), head, rows, kinds)
 
 
-def _against(row: Mapping[str, Any], say: Say) -> tuple[str, str]:
+def _ends(comparison: ComparedSystems, board: Leaderboard, digits: int) -> list[str]:
+    """Return the intervals of means with a decimal less, – where there is none."""
+    intervals = comparison.mean_intervals(comparison.primary[0])
+    fewer = max(digits - 1, 0)
+    texts = []
+    for system in board.systems:
+        text = "–"
+        if system in intervals:
+            low, high = intervals[system]
+            text = f"[{low:.{fewer}f}, {high:.{fewer}f}]"
+        texts.append(text)
+    return texts
+
+
+def _against(row: Mapping[str, Any], board: Leaderboard, say: Say) -> tuple[str, str]:
     """Return the letters or the verdict of a row of a leaderboard, and its counts of queries."""
-    word = row["letters"] or (say(f"word_{row['verdict']}") if row["verdict"] else "–")
+    word = board.letters.get(row["system"], "–")
+    if row["verdict"] and not board.all_pairs:
+        word = say(f"word_{row['verdict']}")
     if row["wins"] is None:
         return word, "–"
     return word, f"{row['wins']}/{row['ties']}/{row['losses']}"
@@ -182,37 +185,33 @@ def sentences(comparison: ComparedSystems, digits: int = 4) -> list[str]:
     short = short_names(comparison)
     lines = []
     for row in comparison.table.filter(role="primary").iter_rows(named=True):
-        difference = signed(row["difference"], digits)
-        level = percent(row["confidence"])
         numbers = say(
             "numbers",
-            difference=difference,
-            level=level,
+            difference=signed(row["difference"], digits),
+            level=percent(row["confidence"]),
             ends=interval_ends(row, digits),
         )
         if comparison.families[0].correction == "nemenyi":
             numbers = say("mean_ranks", numbers=numbers)
         n = f"{row['n']:,}"
-        margin = comparison.settings.margin
         line = say(
             row["verdict"],
             **names_in(comparison, row, short),
             numbers=numbers,
             n=n,
-            margin=margin,
+            margin=comparison.settings.margin,
         )
         line += _excluded(row, comparison, say, digits)
-        if (least := fewest_differing(row, comparison.settings)) is not None:
-            line = (
-                say(
-                    "few_differ",
-                    count=row["wins"] + row["losses"],
-                    n=n,
-                    least=least,
-                    alpha=f"{comparison.settings.alpha:g}",
-                )
-                + line
+        least = fewest_differing(row, comparison.settings)
+        if least is not None:
+            few = say(
+                "few_differ",
+                count=row["wins"] + row["losses"],
+                n=n,
+                least=least,
+                alpha=f"{comparison.settings.alpha:g}",
             )
+            line = few + line
         if row["needed"] is not None and row["needed_cautious"] is not None:
             line += say(
                 "would_decide",
@@ -233,11 +232,16 @@ def _excluded(
     if comparison.settings.test in OF_MEDIANS and not guarded:
         return ""
     direction = fact_of(row["measure"], "direction", "higher")
-    name = "high" if direction == "lower" else "low"
-    limit = row[f"{name}_guarded" if guarded else name]
-    if limit is None or direction == "neither":
+    end = "low"
+    towards_loss = -1
+    if direction == "lower":
+        end = "high"
+        towards_loss = 1
+    if guarded:
+        end += "_guarded"
+    if row[end] is None or direction == "neither":
         return ""
-    loss = -limit if name == "low" else limit
+    loss = towards_loss * row[end]
     if loss <= 0 or (row["verdict"] != "inconclusive" and not guarded):
         return ""
     return say("excluded_guarded" if guarded else "excluded", loss=f"{loss:.{digits}f}")
@@ -317,10 +321,14 @@ def _head(
     comparison: ComparedSystems, table: pl.DataFrame, say: Say, family: int
 ) -> tuple[tuple[str, ...], bool]:
     """Return the head of differences, and whether p is corrected; families may differ in their level."""
-    one = comparison.families[family]
-    corrected = one.size > 1 and one.correction != "none"
-    p = say("adjusted", correction=one.correction) if corrected else say("p")
-    difference = say("rank_difference" if one.correction == "nemenyi" else "difference")
+    correction = comparison.families[family].correction
+    corrected = comparison.families[family].size > 1 and correction != "none"
+    p = say("p")
+    if corrected:
+        p = say("adjusted", correction=correction)
+    difference = say("difference")
+    if correction == "nemenyi":
+        difference = say("rank_difference")
     return (
         difference,
         _interval(comparison, table, say),

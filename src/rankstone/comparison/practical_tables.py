@@ -25,9 +25,13 @@ _NEARLY_1 = 0.995
 _PAIR: Final = ("measure", "system", "versus")
 _VERDICTS: Final = ("worse", "equivalent", "better")
 _SCHEMA = {
-    **dict.fromkeys(_PAIR, pl.String),
+    "measure": pl.String,
+    "system": pl.String,
+    "versus": pl.String,
     "n": pl.Int64,
-    **dict.fromkeys(_VERDICTS, pl.Float64),
+    "worse": pl.Float64,
+    "equivalent": pl.Float64,
+    "better": pl.Float64,
 }
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone.comparison.verdict import TURNED
 from rankstone.errors import printable
 from rankstone.stats.proportions import quantile_interval
 from rankstone.tables.sheet import Table
@@ -20,6 +19,20 @@ if TYPE_CHECKING:
 
 
 _SHARES: Final = {"p50": 0.5, "p95": 0.95}
+_SCHEMA: Final[dict[str, Any]] = {
+    "system": pl.String,
+    "quality": pl.Float64,
+    "cost": pl.String,
+    "mean": pl.Float64,
+    "p50": pl.Float64,
+    "p50_low": pl.Float64,
+    "p50_high": pl.Float64,
+    "p95": pl.Float64,
+    "p95_low": pl.Float64,
+    "p95_high": pl.Float64,
+    "dominated_by": pl.List(pl.String),
+    "clearly": pl.Boolean,
+}
 
 
 def costs_of(measures: tuple[str, ...], primary: str) -> list[str]:
@@ -41,24 +54,18 @@ def quality_and_cost(found: ComparedRuns) -> pl.DataFrame:
         ``clearly``: True if one of them is clearly better or cheaper, and in nothing worse.
     """
     measure = found.primary[0]
-    quality = found.mean().filter(measure=measure).select("system", quality="mean")
+    worth = dict(found.mean().filter(measure=measure).select("system", "mean").rows())
     sign = found.matrices[measure].sign
     rows = []
-    verdicts = {
-        (row["measure"], *pair): row["verdict"]
-        if turned == 1
-        else TURNED.get(row["verdict"], row["verdict"])
-        for row in found.table.iter_rows(named=True)
-        for turned, pair in (
-            (1, (row["system"], row["versus"])),
-            (-1, (row["versus"], row["system"])),
-        )
-    }
     for cost in costs_of(found.measures, measure):
         matrix = found.matrices[cost]
-        worth = dict(quality.iter_rows())
+        verdicts = {
+            (name, system, versus): verdict
+            for name in (measure, cost)
+            for system, versus, verdict, *_ in found.board(name).pairs.iter_rows()
+        }
         mean = dict(zip(matrix.systems, matrix.units.mean.tolist(), strict=True))
-        for at, system in enumerate(matrix.systems):
+        for column, system in enumerate(matrix.systems):
             over = [
                 other
                 for other in matrix.systems
@@ -68,34 +75,28 @@ def quality_and_cost(found: ComparedRuns) -> pl.DataFrame:
             ]
             clear = any(
                 _clearly(
-                    {verdicts.get((name, one, system)) for name in (measure, cost)}
+                    {verdicts.get((name, other, system)) for name in (measure, cost)}
                 )
-                for one in over
+                for other in over
             )
-            alone = len(matrix.units) == len(matrix)
             row = {
                 "system": system,
                 "quality": worth[system],
                 "cost": cost,
                 "mean": mean[system],
+                "dominated_by": over,
+                "clearly": clear,
             }
             row |= _percentiles(
-                matrix.values[:, at], found.settings.confidence, known=alone
+                matrix.values[:, column],
+                found.settings.confidence,
+                known=len(matrix.units) == len(matrix),
             )
-            rows.append({**row, "dominated_by": over, "clearly": clear})
-    ends = [f"{name}{end}" for name in _SHARES for end in ("", "_low", "_high")]
-    kinds: dict[str, Any] = {
-        "system": pl.String,
-        "quality": pl.Float64,
-        "cost": pl.String,
-    }
-    kinds |= dict.fromkeys(("mean", *ends), pl.Float64)
-    frame = pl.DataFrame(
-        rows, {**kinds, "dominated_by": pl.List(pl.String), "clearly": pl.Boolean}
-    )
-    return frame.sort(pl.col("quality") * -sign, maintain_order=True).sort(
-        "cost", maintain_order=True
-    )
+            rows.append(row)
+
+    frame = pl.DataFrame(rows, _SCHEMA)
+    best_first = frame.sort(pl.col("quality") * -sign, maintain_order=True)
+    return best_first.sort("cost", maintain_order=True)
 
 
 def _clearly(verdicts: set[str | None]) -> bool:

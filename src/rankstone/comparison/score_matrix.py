@@ -12,6 +12,7 @@ import polars as pl
 
 from rankstone._basics import Record
 from rankstone.errors import NotComparable, printable
+from rankstone.stats.automatic_intervals import mean_estimates
 from rankstone.stats.friedman_and_nemenyi import ranks
 from rankstone.stats.sampling_units import Units
 from rankstone.stats.two_way_anova import Blocked, two_way
@@ -114,21 +115,23 @@ class Matrix(Record):
         rows = np.flatnonzero(has)
         ids = every["query_id"].gather(rows)
         parts = [table[rows] for table in columns]
-        number, names = (None, None) if cluster is None else _clusters(ids, cluster)
+        number = None
+        names = None
+        if cluster is not None:
+            number, names = _clusters(ids, cluster)
         repeated = {
             system: part
             for system, part in zip(systems, parts, strict=True)
             if part.shape[1] > 1 and not np.isnan(part).any()
         }
+        weights = np.stack([weight for _, weight in found.values()], axis=1)
         matrix = cls(
             measure,
             direction,
             tuple(systems),
             ids,
             np.stack([_over_runs(part) for part in parts], axis=1),
-            np.nanmax(
-                np.stack([weight for _, weight in found.values()], axis=1)[rows], axis=1
-            ),
+            np.nanmax(weights[rows], axis=1),
             number,
             names,
             len(has) - len(rows),
@@ -156,7 +159,17 @@ class Matrix(Record):
         most = float(self.values.max())
         if low is None and high is None and least >= 0 and most <= 1:
             return 0.0, 1.0
-        return min(least, low or 0.0), most if high is None else max(most, high)
+        if high is not None:
+            most = max(most, high)
+        return min(least, low or 0.0), most
+
+    def mean_intervals(
+        self, confidence: float, method: str = "auto"
+    ) -> list[tuple[float, float]]:
+        """Return the interval of each system's mean by itself."""
+        spans = [self.span] * len(self.systems)
+        estimates = mean_estimates(self.units, spans, method)
+        return [estimate.interval(confidence) for estimate in estimates]
 
     @cached_property
     def anova(self) -> Blocked | None:

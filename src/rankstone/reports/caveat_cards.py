@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from rankstone.comparison.comparison_result import Comparison
-    from rankstone.reports.leaderboard import Leaderboard
+    from rankstone.comparison.leaderboard import Leaderboard
     from rankstone.reports.page_words import Words
 
 #: fewer queries are few
@@ -183,7 +183,7 @@ def _judged(
 ) -> Iterator[CaveatCard]:
     shares = judged_shares(found)
     low = sorted(
-        (name for name in board.names if shares.get(name, 1.0) < JUDGED),
+        (name for name in board.systems if shares.get(name, 1.0) < JUDGED),
         key=shares.__getitem__,
     )
     if low:
@@ -192,7 +192,7 @@ def _judged(
         )
         parts = {
             "count": len(low),
-            "n": len(board.names),
+            "n": len(board.systems),
             "names": names,
             "k": _cutoff(found),
         }
@@ -298,7 +298,7 @@ def _first_place(
     found: Comparison, board: Leaderboard, short: Mapping[str, str], words: Words
 ) -> Iterator[CaveatCard]:
     """Yield how many queries would tell the first from the second."""
-    top = list(board.names[:2])
+    top = list(board.systems[:2])
     rows = found.table.filter(measure=found.primary[0], verdict="inconclusive")
     for row in rows.drop_nulls("needed").iter_rows(named=True):
         if found.baseline is None and sorted(top) == sorted(

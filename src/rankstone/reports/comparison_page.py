@@ -10,7 +10,7 @@ from rankstone.errors import printable
 from rankstone.reports import page_data
 from rankstone.reports.caveat_cards import cards, judged_shares
 from rankstone.reports.example_lists import examples, query_texts
-from rankstone.reports.leaderboard import Leaderboard
+from rankstone.reports.page_words import decimals
 from rankstone.reports.result_pages import slices_rows
 from rankstone.tables.short_names import shortened
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rankstone._basics import Progress
     from rankstone.boards.slices_result import Slices
     from rankstone.comparison.comparison_result import Comparison
+    from rankstone.comparison.leaderboard import Leaderboard
     from rankstone.reports.page_words import Words
 
 #: characters of names in sentences and on charts, and of whole names
@@ -37,11 +38,11 @@ def comparison_content(
     """Return what is written on the page of a comparison, and its data for the scripts."""
     measure = found.primary[0]
     settings = found.settings
-    board = Leaderboard.from_comparison(found, measure)
+    board = found.board(measure)
     rows = found.table.filter(measure=measure)
     first = rows.row(0, named=True)
     two = len(found.systems) == _PAIR
-    order = (first["versus"], first["system"]) if two else board.names
+    order = (first["versus"], first["system"]) if two else board.systems
 
     full = [printable(name, _MAX_NAME) for name in order]
     cut = shortened(full, _MAX_SHORT)
@@ -64,7 +65,7 @@ def comparison_content(
         "level": words.percent(settings.confidence),
         "pair_level": words.percent(first["confidence"]),
         "correction": found.families[0].correction,
-        "ranks": board.ranks,
+        "ranks": board.rows["rank"].to_list(),
     }
 
     shares = judged_shares(found)
@@ -84,10 +85,11 @@ def comparison_content(
         "names": full,
         "short": short,
         "board": board,
+        "digits": _mean_digits(board.means),
         "rivals": rivals,
         "cards": cards(found, board, short, words),
         "judged": judged,
-        "counts": [_counts(found, order, rival) for rival in rivals],
+        "counts": [_counts(board, order[rival]) for rival in rivals],
         "second": data["measures"][1] if len(found.measures) > 1 else None,
         "pairs": rows.height,
         "several": several,
@@ -107,18 +109,14 @@ def comparison_content(
     return {"view": view, "data": data, "parts": parts}
 
 
-def _counts(
-    found: Comparison, order: tuple[str, ...], rival: int
-) -> list[tuple[int, int, int]]:
+def _counts(board: Leaderboard, rival: str) -> list[tuple[int, int, int]]:
     """Return on how many queries each system is better than the rival, equal, and worse."""
-    matrix = found.matrices[found.primary[0]]
-    versus = matrix.systems.index(order[rival])
-    counts = []
-    for name in order:
-        system = matrix.systems.index(name)
-        gains = matrix.sign * matrix.differences(system, versus)
-        better = int((gains > 0).sum())
-        equal = int((gains == 0).sum())
-        worse = int((gains < 0).sum())
-        counts.append((better, equal, worse))
-    return counts
+    counts = board.against(rival).select("wins", "ties", "losses")
+    return counts.fill_null(0).rows()
+
+
+def _mean_digits(means: list[float]) -> int:
+    """Return the decimals of means: one more where different ones would look equal."""
+    few = decimals(means)
+    shown = {f"{mean:.{few}f}" for mean in means}
+    return few + 1 if len(shown) < len({*means}) else few

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,13 +14,11 @@ from rankstone.comparison.quality_and_cost import ends_of, quality_and_cost
 from rankstone.errors import printable
 from rankstone.reports.charts.comparison_charts import query_rows, thinned
 from rankstone.reports.page_words import FIGURES
-from rankstone.stats.automatic_intervals import mean_estimates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rankstone.comparison.comparison_result import Comparison
-    from rankstone.comparison.score_matrix import Matrix
 
 #: a verdict as one letter
 _LETTERS: Final = {
@@ -54,7 +51,7 @@ def measures(found: Comparison, order: Sequence[str]) -> list[dict[str, Any]]:
         place = [matrix.systems.index(system) for system in order]
         known = not columns or len(order) * (1 + len(columns)) <= _INTERVALS
         ends = (
-            _mean_intervals(matrix, found.settings.confidence)[place]
+            np.array(matrix.mean_intervals(found.settings.confidence))[place]
             if known
             else np.empty((0, 2))
         )
@@ -73,14 +70,6 @@ def measures(found: Comparison, order: Sequence[str]) -> list[dict[str, Any]]:
             }
         )
     return columns
-
-
-def _mean_intervals(matrix: Matrix, confidence: float) -> np.ndarray[Any, Any]:
-    found = mean_estimates(matrix.units, [matrix.span] * len(matrix.systems))
-    ends = np.array(
-        [replace(one, span=matrix.span).interval(confidence) for one in found]
-    )
-    return ends.clip(*matrix.span)
 
 
 def pairs(found: Comparison, order: Sequence[str]) -> dict[str, Any]:
