@@ -488,3 +488,27 @@ def test_a_measure_of_ones_own() -> None:
         rankstone.measures.MEASURES.remove("SameTop")
 
     assert record == {"SameTop": (0 + 1) / 2}
+
+
+@pytest.mark.parametrize(
+    ("option", "scores"), [("ties", (1.0, 1.0, 0.5)), ("duplicates", (3.0, 2.0, 1.0))]
+)
+def test_a_fix_offers_what_lists_without_judgments_allow(
+    option: str, scores: tuple[float, ...]
+) -> None:
+    """Every value that the error about ties or duplicates offers is accepted by the same verb."""
+    docs = ["a", "b", "a" if option == "duplicates" else "c"]
+    run = pl.DataFrame({"query_id": ["q"] * 3, "doc_id": docs, "score": scores})
+    verbs = (
+        lambda **options: rankstone.diff(run, run, "tau_b", **options),
+        lambda **options: rankstone.beyond(run, "Entropy", **options),
+    )
+    for verb in verbs:
+        with pytest.raises(rankstone.InputError) as refused:
+            verb(**{option: "error"})
+        assert refused.value.where
+        assert refused.value.fix is not None
+        offered = refused.value.fix.partition(f"{option}=")[2].split(", ")
+        assert len(offered) > 1
+        for value in offered:
+            verb(**{option: value})

@@ -35,7 +35,7 @@ from rankstone.rankings.rank_similarity.list_ordering import (
     options_for,
     ordering_options,
 )
-from rankstone.rankings.rank_similarity.list_pairs import load_run
+from rankstone.rankings.rank_similarity.ranked_lists import load_run
 from rankstone.stats.automatic_intervals import difference_estimate, mean_estimates
 from rankstone.stats.order_agreement import order_agreement
 from rankstone.stats.random_streams import check_count

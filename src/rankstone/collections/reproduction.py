@@ -32,7 +32,7 @@ from rankstone.rankings.rank_similarity.list_ordering import (
     options_for,
     ordering_options,
 )
-from rankstone.rankings.rank_similarity.list_pairs import load_run
+from rankstone.rankings.rank_similarity.ranked_lists import load_run
 from rankstone.rankings.rank_similarity.run_similarity import diff, open_runs
 from rankstone.stats.automatic_intervals import difference_estimate, mean_estimates
 from rankstone.stats.effect_ratios import (

@@ -6,11 +6,8 @@ taken, and hits can be filled up so that there is one at every rank.
 
 from __future__ import annotations
 
-from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import cached_property
-from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
@@ -28,7 +25,7 @@ from rankstone.hits.list_arrays import (
     ragged_range,
 )
 from rankstone.hits.matching import Chunk, Matcher
-from rankstone.hits.query_lists import Lists, ReadBatch, Scattered, is_scattered
+from rankstone.hits.query_lists import Lists, read_lists
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -192,35 +189,22 @@ class Aligner(Record):
         Judged queries that the run does not answer come last, in a separate chunk; there is always a chunk.
         The second value records which queries the run answers.
         """
-        lists = self._lists(stream)
-        tables = iter(self._tables(stream))
-        begin = list(islice(tables, 1))
-        results = None
-        if not (begin and is_scattered(begin[0]["query_id"])):
-            try:
-                results = self._work(
-                    lists, lists.contiguous(chain(begin, tables)), stream, each
-                )
-            except Scattered:
-                begin = []
-        if (
-            results is None
-        ):  # outside the handler, whose traceback would keep the first stream alive
-            if not self.regroups:
-                raise Scattered
-            tables = tables if begin else iter(self._tables(stream))
-            lists = self._lists(stream)
-            results = self._work(
-                lists, lists.regrouped(chain(begin, tables)), stream, each
-            )
+        matcher = self._matcher
+        results, lists = read_lists(
+            lambda: self._lists(stream),
+            lambda: self._tables(stream),
+            lambda batch: each(matcher.chunk(batch, stream.locate)),
+            regroups=self.regroups,
+            threads=self.threads,
+        )
         if isinstance(self.judgments, Judgments):
             names, codes = self._empty_lists(self.judgments, stream, lists)
             if len(codes) and self.options.no_results != "drop":
-                results.append(each(self._matcher.empty(self.judgments, codes, names)))
+                results.append(each(matcher.empty(self.judgments, codes, names)))
             absent = np.flatnonzero(~lists.answered & (self.options.missing != "drop"))
             if len(absent) or not results:
                 results.append(
-                    each(self._matcher.missing(self.judgments, absent, stream.failed))
+                    each(matcher.missing(self.judgments, absent, stream.failed))
                 )
         return results, lists
 
@@ -261,43 +245,6 @@ class Aligner(Record):
         )
         check = RowCheck(self.options, stream.locate, self.extras)
         return Lists(queries, check, keep_extra=self.options.extra == "keep")
-
-    def _work(
-        self,
-        lists: Lists,
-        batches: Iterator[Callable[[], ReadBatch]],
-        stream: Stream,
-        each: Callable[[Chunk], Result],
-    ) -> list[Result]:
-        matcher = self._matcher
-
-        def job(read: Callable[[], ReadBatch]) -> tuple[ReadBatch, Result | None]:
-            checked = read()
-            wanted = len(checked.batch.lengths) > 0
-            return checked, each(
-                matcher.chunk(checked.batch, stream.locate)
-            ) if wanted else None
-
-        def finish(done: tuple[ReadBatch, Result | None]) -> None:
-            checked, result = done
-            lists.admit(checked)
-            if result is not None:
-                results.append(result)
-
-        results: list[Result] = []
-        begin = list(islice(batches, 2))
-        if len(begin) == 1:  # one batch needs no other thread
-            finish(job(begin.pop()))
-        with ThreadPoolExecutor(self.threads) as pool:
-            waiting: deque[Future[tuple[ReadBatch, Result | None]]] = deque()
-            for read in chain(begin, batches):
-                waiting.append(pool.submit(job, read))
-                while len(waiting) > self.threads:
-                    finish(waiting.popleft().result())
-            while waiting:
-                finish(waiting.popleft().result())
-        lists.close()
-        return results
 
     def _tables(self, stream: Stream) -> Iterable[pl.DataFrame]:
         """Start the stream with the ``key`` that orders lists and the hashes of documents."""

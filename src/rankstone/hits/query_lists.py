@@ -7,10 +7,12 @@ by.  That is checked, never assumed: a query whose rows continue after another o
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 import polars as pl
@@ -20,13 +22,13 @@ from rankstone.hits.batches import Batch, Piece, pieces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from concurrent.futures import Future
 
     from numpy.typing import NDArray
 
     from rankstone._basics import Ints
     from rankstone.hits.pair_index import QueryIndex
 
+Result = TypeVar("Result")
 
 _IDS: Final = ("query_id", "doc_id", "named")
 #: the beginning of the names of columns with costs
@@ -285,6 +287,85 @@ class Lists:
             batch = batch.rows_at(rows, batch.lengths[judged])
             batch = replace(batch, names=batch.names.filter(judged), codes=codes)
         return ReadBatch(batch, codes, unjudged)
+
+
+def read_lists(
+    start_lists: Callable[[], Lists],
+    start_tables: Callable[[], Iterable[pl.DataFrame]],
+    each: Callable[[Batch], Result],
+    *,
+    regroups: bool = True,
+    threads: int = _THREADS,
+) -> tuple[list[Result], Lists]:
+    """Call ``each`` for every batch of whole lists, and return the results in the stream's order.
+
+    Parameters
+    ----------
+    start_lists
+        Returns a reader that has read nothing.
+    start_tables
+        Starts the stream; called again where a query turns out to be scattered.
+    each
+        Called in any thread, for batches that have a list.
+    regroups
+        True if scattered queries are regrouped in memory; otherwise :class:`Scattered` is raised.
+    threads
+        How many batches are processed at the same time.
+
+    Returns
+    -------
+    results, lists
+        The second records which queries the run answers.
+    """
+    lists = start_lists()
+    tables = iter(start_tables())
+    begin = list(islice(tables, 1))
+    if not (begin and is_scattered(begin[0]["query_id"])):
+        try:
+            batches = lists.contiguous(chain(begin, tables))
+            return _results(lists, batches, each, threads), lists
+        except Scattered:
+            begin = []
+    # outside the handler, whose traceback would keep the first stream alive
+    if not regroups:
+        raise Scattered
+    tables = tables if begin else iter(start_tables())
+    lists = start_lists()
+    batches = lists.regrouped(chain(begin, tables))
+    return _results(lists, batches, each, threads), lists
+
+
+def _results(
+    lists: Lists,
+    batches: Iterator[Callable[[], ReadBatch]],
+    each: Callable[[Batch], Result],
+    threads: int,
+) -> list[Result]:
+    def job(read: Callable[[], ReadBatch]) -> tuple[ReadBatch, Result | None]:
+        checked = read()
+        wanted = len(checked.batch.lengths) > 0
+        return checked, each(checked.batch) if wanted else None
+
+    def finish(done: tuple[ReadBatch, Result | None]) -> None:
+        checked, result = done
+        lists.admit(checked)
+        if result is not None:
+            results.append(result)
+
+    results: list[Result] = []
+    begin = list(islice(batches, 2))
+    if len(begin) == 1:  # one batch needs no other thread
+        finish(job(begin.pop()))
+    with ThreadPoolExecutor(threads) as pool:
+        waiting: deque[Future[tuple[ReadBatch, Result | None]]] = deque()
+        for read in chain(begin, batches):
+            waiting.append(pool.submit(job, read))
+            while len(waiting) > threads:
+                finish(waiting.popleft().result())
+        while waiting:
+            finish(waiting.popleft().result())
+    lists.close()
+    return results
 
 
 def _with_costs(columns: dict[str, NDArray[Any]]) -> dict[str, Any]:

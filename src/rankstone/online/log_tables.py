@@ -28,7 +28,7 @@ from rankstone.rankings.rank_similarity.list_ordering import (
     options_for,
     ordering_options,
 )
-from rankstone.rankings.rank_similarity.list_pairs import load_run
+from rankstone.rankings.rank_similarity.ranked_lists import load_run
 from rankstone.tables.results import Result, given
 from rankstone.tables.sheet import Sheet, Table
 

@@ -65,10 +65,10 @@ def derive_similarity(
     value = np.nan
     if first is not None and second is not None:
         table, options = runs[1]
-        chunks, _ = stream_pairs(
-            first, rows_of_query(table, query), options, lambda chunk: chunk
+        pairs, _ = stream_pairs(
+            first, rows_of_query(table, query), options, lambda paired, _: paired
         )
-        compared = measure.compare(replace(chunks[0].paired, trace=trace, _memo={}))
+        compared = measure.compare(replace(pairs[0], trace=trace, _memo={}))
         status = PairStatus(int(compared.status[0]))
         value = float(compared.value[0])
     docs = [

@@ -68,6 +68,17 @@ class Agreement(Record):
             )
         )
 
+    @classmethod
+    def without_value(cls, status: PairStatus, n_a: Ints, n_b: Ints) -> Agreement:
+        """Return queries without a value, for one reason."""
+        shape = n_a.shape
+        none = np.zeros_like(n_a)
+        return cls(np.full(shape, np.nan), np.full(shape, status), n_a, n_b, none)
+
+    def take(self, rows: Ints) -> Agreement:
+        """Return the values of some queries, in that order."""
+        return Agreement(*(getattr(self, f.name)[rows] for f in fields(self)))
+
 
 @dataclass(frozen=True, kw_only=True)
 class ListMeasure(PerQuery):

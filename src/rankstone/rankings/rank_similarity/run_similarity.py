@@ -25,11 +25,11 @@ from rankstone.rankings.rank_similarity.list_ordering import (
 )
 from rankstone.rankings.rank_similarity.list_pairs import (
     JoinedParts,
+    MeasuredBatch,
     both_lists,
-    load_run,
-    measure_chunk,
     stream_pairs,
 )
+from rankstone.rankings.rank_similarity.ranked_lists import load_run
 from rankstone.rankings.rank_similarity.similarity_scores import Similarity
 from rankstone.rankings.recorded_derivations import derive_similarity
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from rankstone.hits.alignment_options import AlignmentOptions, OrderingKeywords
     from rankstone.io.input_table import Table
     from rankstone.measures.core.definition import Named
-    from rankstone.rankings.rank_similarity.list_pairs import LoadedRun
+    from rankstone.rankings.rank_similarity.ranked_lists import LoadedRun
 
 
 def open_runs(
@@ -137,7 +137,7 @@ def diff(
         loaded,
         table_b.watched(progress),
         of_b,
-        lambda chunk: measure_chunk(chunk, parsed),
+        lambda paired, streamed: MeasuredBatch.of(paired, streamed, parsed),
     )
     if not lists.answered.any():
         raise _no_common_query(loaded, lists.unjudged(), (table_a, table_b))

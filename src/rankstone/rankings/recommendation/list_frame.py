@@ -42,7 +42,7 @@ class Codes:
     """Numbers distinct ids from 0 in the order of their first occurrence, and returns ids for numbers.
 
     Ids are compared as text: 7 and "7" are one id.  Threads read ids in any order, so they first get marks
-    (:meth:`marks`); marks get numbers when their order is known (:meth:`numbered`), by one thread at a time.
+    (:meth:`categories`); marks get numbers when their order is known (:meth:`of`), by one thread at a time.
 
     >>> codes = Codes()
     >>> codes.of(pl.Series(["a", "b", "a"])).tolist()
@@ -63,14 +63,13 @@ class Codes:
         """Return the expression that marks a column of ids while a table is read."""
         return pl.col(name).cast(pl.String).cast(self._kind)
 
-    def marks(self, ids: pl.Series) -> Numbers:
-        """Return the mark of each id, uint32, in any thread; earlier ids get smaller marks."""
-        known = ids if ids.dtype == self._kind else ids.cast(pl.String).cast(self._kind)
-        marks: Numbers = known.to_physical().to_numpy()
-        return marks
+    def categories(self, ids: pl.Series) -> pl.Series:
+        """Return ids as categories, in any thread; earlier ids get smaller marks."""
+        return ids if ids.dtype == self._kind else ids.cast(pl.String).cast(self._kind)
 
-    def numbered(self, marks: Numbers) -> Numbers:
-        """Return the number of each mark, uint32; new ones get the next, in order."""
+    def of(self, ids: pl.Series) -> Numbers:
+        """Return the number of each id, uint32; new ids get the next ones, in order."""
+        marks: Numbers = self.categories(ids).to_physical().to_numpy()
         with self._lock:
             more = int(marks.max(initial=0)) + 1 - len(self._number)
             if more > 0:
@@ -86,10 +85,6 @@ class Codes:
                 self._mark = np.append(self._mark, new)
             return self._number[marks]
 
-    def of(self, ids: pl.Series) -> Numbers:
-        """Return the number of each id, uint32; new ids get the next ones."""
-        return self.numbered(self.marks(ids))
-
     def of_runs(self, ids: pl.Series) -> Numbers:
         """Return the number of each id; fast where equal ids are contiguous."""
         runs = ids.rle().struct.unnest()
@@ -97,11 +92,8 @@ class Codes:
 
     def ids(self, numbers: Numbers) -> pl.Series:
         """Return the ids of numbers, as text."""
-        return self.marked(self._mark[numbers])
-
-    def marked(self, marks: Numbers) -> pl.Series:
-        """Return the ids of marks, as text."""
-        return pl.Series(marks, dtype=pl.UInt32).cat.to(self._kind).cast(pl.String)
+        marks = pl.Series(self._mark[numbers], dtype=pl.UInt32)
+        return marks.cat.to(self._kind).cast(pl.String)
 
     def __len__(self) -> int:
         return len(self._mark)

@@ -38,7 +38,7 @@ class RecommendationAudit:
     shortest, longest
         Lengths of lists down to that cutoff.
     tied, duplicates
-        Rows in tie blocks that reach above the cutoff; rows dropped as duplicates.
+        Rows in tie blocks that reach above the cutoff; rows whose item is in its list more than once.
     unknown
         Table → distinct items shown that are not in it, and their share of rows.
     without
@@ -75,7 +75,7 @@ class RecommendationAudit:
         return line(
             f"{counted(self.queries, 'list')} × {lengths}, {self.items:,} distinct",
             noted(self.tied, "tied row"),
-            noted(self.duplicates, "duplicate row", "dropped"),
+            noted(self.duplicates, "duplicate row"),
             (
                 noted(items, "item", f"({share:.1%} of rows) not in the {table}")
                 for table, (items, share) in self.unknown.items()
@@ -164,14 +164,14 @@ def audit_run(
     audience = tables.audience()
     return RecommendationAudit(
         source=source,
-        rows=reading.rows,
+        rows=reading.tally.rows,
         queries=len(lists),
         shown=len(lists.item),
         items=len(shown),
         shortest=int(lists.n.min(initial=lists.n.max(initial=0))),
         longest=int(lists.n.max(initial=0)),
-        tied=reading.tied,
-        duplicates=reading.dropped,
+        tied=reading.tally.tied,
+        duplicates=reading.tally.duplicates,
         unknown=unknown,
         without=without,
         read_as=reading.read_as,
