@@ -19,6 +19,7 @@ import polars as pl
 
 from rankstone._basics import counted
 from rankstone.errors import EmptyInput, InputError, MissingExtra, one_of, printable
+from rankstone.io.column_suggestions import kinds_of_texts
 from rankstone.io.columns import CANONICAL, hidden, is_known, is_text, lacking, renames
 from rankstone.io.csv_dialect import (
     Dialect,
@@ -31,9 +32,10 @@ from rankstone.io.damaged_files import broken_row
 from rankstone.io.exact_numbers import refuse_inexact
 from rankstone.io.input_table import ROWS, Table
 from rankstone.io.list_columns import Unfolding, unfolded
-from rankstone.io.listed_cells import ListedCells, listed_cells
+from rankstone.io.listed_cells import ListedCells, further_lists, listed_cells
 from rankstone.io.number_columns import Decimals, decimal_text, truths, with_fractions
 from rankstone.io.unreadable_files import reading
+from rankstone.io.unused_lists import numbers_beside
 from rankstone.io.workbook_limits import check_workbook
 
 if TYPE_CHECKING:
@@ -174,6 +176,7 @@ def delimited(
         present=present,
         unusable=short,
         read_as=read_as,
+        **readers[0].find_numbers(),
     )
     table = unfolded(table)
     if isinstance(table.start, Unfolding):
@@ -219,6 +222,15 @@ class _Delimited:
             return listed_cells(self.frame.select(names).head(_ROWS).collect())
         except pl.exceptions.PolarsError:  # it is reported where all is read
             return ListedCells({})
+
+    def find_numbers(self) -> dict[str, Any]:
+        """Find lists of numbers beside those of documents, in columns without a name of ours."""
+        if not self.listed.marks:
+            return {}
+        lists = further_lists(self.frame.head(_ROWS).collect(), self.listed).lazy()
+        kinds = kinds_of_texts(lists)
+        unused, _ = numbers_beside(kinds, lambda: lists, self.renamed)
+        return {"kinds": lambda: kinds, "unused": unused}
 
     def _rename(self, header: list[str]) -> None:
         """Rename columns to our names; refuse a header that has one of them twice."""

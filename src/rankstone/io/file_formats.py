@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rankstone._basics import Columns, StrPath
+    from rankstone.io.column_suggestions import Kind
     from rankstone.io.input_table import Table
     from rankstone.io.shapes import Candidates
 
@@ -383,8 +384,14 @@ def read_files(
         dialect = cache(
             lambda: dialect_of(whole[0], title_of(whole[0], name), kind, columns)
         )
-        kinds = cache(lambda: kinds_of_texts(scan_delimited(dialect(), columns)[0]))
         table = delimited(whole, name, kind, columns, further)
+        of_lists = table.kinds()
+
+        @cache
+        def kinds() -> dict[str, Kind | None]:
+            rows, _ = scan_delimited(dialect(), columns)
+            return {**kinds_of_texts(rows), **of_lists}
+
         return replace(table, extent=extent, kinds=kinds)
     records = _shaped_records(whole, name, columns, shapes) if kind == "jsonl" else None
     return records or _columnar(whole, name, kind, columns, further)

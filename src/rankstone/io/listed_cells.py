@@ -7,7 +7,7 @@ every cell has two parts these may be of one id.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 #: an item of a list in brackets: in quotes, or without blanks
 _ITEM: Final = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,\[\]\s]+"""
+_TEXTS: Final = pl.List(pl.String())
+#: a list as NumPy shows it
+_ARRAY: Final = r"(?s)^array\((\[.*\]).*\)$"
 #: parts that every cell has where ids are made of two
 _PAIR: Final = 2
 _NAMES: Final = {" ": "blanks", "|": "|", ";": ";", ",": "commas"}
@@ -45,7 +48,7 @@ class ListedCells(Record):
         """Return the lists of cells of text, of ids or of numbers."""
         lists: list[pl.Expr] = []
         for name, mark in self.marks.items():
-            cells = pl.col(name).str.strip_chars()
+            cells = _stripped(pl.col(name))
             items = _in_brackets(cells) if mark == "[" else _between(cells, mark)
             lists.append(items.cast(schema[name]))
         return lists
@@ -53,6 +56,8 @@ class ListedCells(Record):
 
 def listed_cells(head: pl.DataFrame) -> ListedCells:
     """Return which columns of a table of texts have lists in their cells.
+
+    A row with one score, grade or rank is one document, whatever its id looks like.
 
     Parameters
     ----------
@@ -64,19 +69,43 @@ def listed_cells(head: pl.DataFrame) -> ListedCells:
         return none
     if not head["query_id"].is_unique().all():
         return none
-    marks: dict[str, str] = {}
-    for name in ("doc_id", "score", "relevance", "rank"):
-        mark = _mark(head[name]) if name in head else ""
-        if mark:
-            marks[name] = mark
-    if "doc_id" in marks:
-        return ListedCells(marks)
-    return none
+    numbers = {
+        name: _mark_of_numbers(head[name])
+        for name in ("score", "relevance", "rank")
+        if name in head
+    }
+    if not all(numbers.values()):
+        return none
+    mark = _mark(head["doc_id"], pairs=bool(numbers))
+    return ListedCells({"doc_id": mark, **numbers}) if mark else none
 
 
-def _mark(column: pl.Series) -> str:
-    """Return what stands between the items in the cells of a column; empty where they are no lists."""
-    cells = column.drop_nulls().str.strip_chars()
+def further_lists(head: pl.DataFrame, listed: ListedCells) -> pl.DataFrame:
+    """Return the other columns of a table that have lists in their cells, as lists of texts.
+
+    Parameters
+    ----------
+    head
+        The first rows, by our names.
+    listed
+        What is known of columns with names of ours.
+    """
+    marks = {
+        name: _mark_of_numbers(head[name]) or _mark(head[name])
+        for name in head.columns
+        if name != "query_id"
+    }
+    marks = {name: mark for name, mark in marks.items() if mark} | {**listed.marks}
+    texts = dict.fromkeys(marks, _TEXTS)
+    return head.select(ListedCells(marks).expressions(texts))
+
+
+def _mark(column: pl.Series, *, pairs: bool = False) -> str:
+    """Return what stands between the items in the cells of a column; empty where they are no lists.
+
+    ``pairs``: whether lists may have two items each, as ids have which are made of two parts.
+    """
+    cells = _stripped(column.drop_nulls())
     if cells.is_empty():
         return ""
     in_brackets = cells.str.contains(r"(?s)^\[.*\]$")
@@ -85,12 +114,28 @@ def _mark(column: pl.Series) -> str:
     for mark in "|;, ":
         items = cells.str.split(mark)
         lengths = items.list.len()
-        if (lengths == 1).all() or (lengths == _PAIR).all():
+        if (lengths == 1).all() or ((lengths == _PAIR).all() and not pairs):
             continue
         has_digit = items.explode().str.contains(r"\d")
         if mark in "|;" or has_digit.all():
             return mark
     return ""
+
+
+def _mark_of_numbers(column: pl.Series) -> str:
+    """Return what stands between the numbers in the cells of a column; empty for one number in each."""
+    mark = _mark(column, pairs=True)
+    if not mark:
+        return ""
+    lists = ListedCells({column.name: mark}).expressions({column.name: _TEXTS})
+    items = column.to_frame().select(lists).to_series().explode().drop_nulls()
+    are_numbers = items.cast(pl.Float64, strict=False).is_not_null().all()
+    return mark if are_numbers else ""
+
+
+def _stripped(cells: pl.Expr | pl.Series) -> Any:  # noqa: ANN401 - as it was given
+    """Return cells without blanks around them, and without NumPy's ``array(…)`` around brackets."""
+    return cells.str.strip_chars().str.replace(_ARRAY, "$1")
 
 
 def _between(cells: pl.Expr, mark: str) -> pl.Expr:
