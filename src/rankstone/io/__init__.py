@@ -24,7 +24,7 @@ from rankstone.errors import (
 )
 from rankstone.io.atomic_files import atomic
 from rankstone.io.attributes import read_attributes
-from rankstone.io.columns import CsvOptions, Renames, parse_columns, with_csv
+from rankstone.io.columns import RUN_NAMES, CsvOptions, Renames, parse_columns, with_csv
 from rankstone.io.databases import open_database
 from rankstone.io.events import read_events
 from rankstone.io.file_formats import (
@@ -42,7 +42,7 @@ from rankstone.io.json_objects import holds_json, json_value, read_json, tabular
 from rankstone.io.list_columns import Unfolding
 from rankstone.io.objects import read_object
 from rankstone.io.python_rows import holds_columns
-from rankstone.io.several_runs import RUN_NAMES, refuse_second, refuse_several, split
+from rankstone.io.several_runs import refuse_second, refuse_several, split
 from rankstone.io.shapes import Shape, candidates, known_shapes, own_shapes
 from rankstone.io.shapes.reading import shaped_document
 from rankstone.io.sources import (

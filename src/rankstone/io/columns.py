@@ -62,13 +62,17 @@ _OF_BOARDS: Final = (
 )
 #: names that a column can be renamed to
 _OURS: Final = (*CANONICAL, *FURTHER, *_ALIASES, *_OF_BOARDS, UNUSED)
+#: columns that name the run of each row
+RUN_NAMES: Final = (
+    *("run", "run_id", "system", "model", "algorithm"),
+    *("System", "Model", "Algorithm"),
+)
 _TEXTS: Final = (
+    *RUN_NAMES,
     "query_id",
     "doc_id",
     "subtopic",
     "subgroup",
-    "run",
-    "run_id",
     "error",
     "nugget",
     "answerable",

@@ -12,6 +12,7 @@ import polars as pl
 
 from rankstone._basics import first_true, quoted, some
 from rankstone.errors import BadValue, EmptyInput, InputError, printable
+from rankstone.io.columns import RUN_NAMES
 from rankstone.io.damaged_files import refuse_endless
 from rankstone.io.file_formats import format_of
 from rankstone.io.typed_tables import of_frame
@@ -32,8 +33,6 @@ _FILES: Final = 16
 _LINES: Final = 100
 #: the column of a TREC line that names the run
 _TAG: Final = 5
-#: columns that name the run of each row
-RUN_NAMES: Final = ("run", "run_id")
 
 
 def refuse_several(
@@ -168,7 +167,7 @@ def refuse_second(table: Table) -> None:
                     f"a second {column}: the table holds several runs",
                     where=table.locate(row + first_true(other)),
                     given=f"{printable(names.filter(other)[0], 40)} after {printable(first, 40)}",
-                    expected=f"one run, with one {column} in all rows",
+                    expected=f"one run, with one {column} in all rows; or {column} renamed to unused",
                     fix=f"eval, compare and report read each as a run with run_column={column}",
                 )
             row += len(names)

@@ -25,6 +25,7 @@ _TYPES: Final = {
     "…": r".*",
 }
 _BLANKS: Final = r"[ \t]+"
+_BETWEEN_NUMBERS: Final = r"[ \t,]+"
 #: rows that may all be of one document
 _FEW: Final = 3
 #: rows from which numbers that are all different are no grades, but ids or times
@@ -125,8 +126,9 @@ class LineTemplate(Record):
         if not self.lists:
             return cells
         listed = pl.col(LISTED)
-        if self.separator == " ":
-            listed = listed.str.replace_all(_BLANKS, " ")
+        if self.separator in " \t":
+            # such ids are numbers, so a comma stands between two
+            listed = listed.str.replace_all(_BETWEEN_NUMBERS, self.separator)
         return cells.with_columns(listed.str.split(self.separator).alias("doc_id"))
 
 
