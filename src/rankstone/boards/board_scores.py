@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -59,8 +60,14 @@ _ALIASES: Final = {
     "weight": (),
     "cluster": (),
 }
-#: columns of wide tables that are made of the others
-_MEANS: Final = ("mean", "average", "avg", "avg.", "average score", "mean score")
+#: columns of wide tables that are no data sets: places and summaries, dates, and what models are made of
+_NO_DATASET: Final = re.compile(
+    r"(rank|place|position|index|no|nr|#|unnamed: ?\d+)?\.?"
+    r"|rank \(.*\)|.*\b(mean|average|avg)\b.*|.*\bwin rate\b.*"
+    r"|date|year|released?|release date|licen[sc]e|organi[sz]ation"
+    r"|.*\bparam(eter)?s?\b.*|.*\bdimensions?\b.*|max tokens|memory usage.*",
+    re.IGNORECASE,
+)
 _TEXTS: Final = ("system", "dataset", "query_id", "seed", "cluster", "measure")
 _ORDER: Final = ("dataset", "query_id", "system", "seed")
 
@@ -340,7 +347,9 @@ def by_aliases(
 
 def _unfolded(table: pl.DataFrame, where: str, notes: dict[str, None]) -> pl.DataFrame:
     """Return a row for each system and data set of a wide table."""
-    key = "system" if "system" in table.columns else table.columns[0]
+    others = [name for name in table.columns if _NO_DATASET.fullmatch(name.strip())]
+    usable = [name for name in table.columns if name not in others]
+    key = "system" if "system" in table.columns else (usable or table.columns)[0]
     numeric = table[key].cast(pl.String).cast(pl.Float64, strict=False)
     if not numeric.null_count() and (numeric != numeric.round()).any():
         raise BadValue(
@@ -349,13 +358,13 @@ def _unfolded(table: pl.DataFrame, where: str, notes: dict[str, None]) -> pl.Dat
             expected="a row for each system and a column for each data set",
             fix="for systems in columns and a row for each query: rankstone compare --scores FILE",
         )
-    means = [one for one in table.columns if one.lower() in _MEANS]
     notes |= dict.fromkeys(
-        f"{where}: the column {printable(one)} is left out: no data set"
-        for one in means
+        f"{where}: the column {printable(name) or 'without a name'} is left out: no data set"
+        for name in others
+        if name != key
     )
-    datasets = [one for one in table.columns if one not in (key, *means)]
-    numbers = [_scores(table[one], where, notes) for one in datasets]
+    datasets = [name for name in usable if name != key]
+    numbers = [_scores(table[name], where, notes) for name in datasets]
     if not numbers:
         raise MissingColumn(
             "there is no column of scores",
