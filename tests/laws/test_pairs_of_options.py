@@ -3,48 +3,60 @@
 from __future__ import annotations
 
 import os
+from dataclasses import fields, replace
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
-from allpairspy import AllPairs
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.laws.test_oracle import COPIES_STAY_IN_RANGE, agree, allowed
 from tests.oracle.oracle import IMPUTED, judge, lists_of, tie_blocks
-from tests.oracle.worlds import CHOICES, World, differences, worlds
+from tests.oracle.pairs import CANDIDATES
+from tests.oracle.worlds import World, differences, worlds
+
+from rankstone.hits import alignment_options
+from rankstone.hits.alignment_options import AlignmentOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterator, Mapping
 
 #: worlds of each row
 CASES: Final = int(os.environ.get("RANKSTONE_CASES", "2"))
-#: all options of alignment and their values; ``None`` is the default, and nothing that it is about
-OPTIONS: Final[dict[str, tuple[Any, ...]]] = {
-    **CHOICES,
-    "ties": (*CHOICES["ties"], "expected", "best", "worst"),
-    "depth": (None, 1, 3),
-    "duplicates": (
-        None,
-        "first_keep_rank",
-        "first_drop",
-        "last_drop",
-        "keep",
-        "keep_judged",
-    ),
-    "duplicate_judgments": (None, "max", "sum", "mean", "majority", "first", "last"),
-    "no_results": ("missing", "zero", "undefined", "drop"),
-    "pool": ("judged", "list"),
-    "exclude_from": (None, "lists", "judgments", "both"),
-    "identical_ids": ("keep", "drop"),
+#: values of options that no world has → the reason
+LEFT_OUT: Final = {
+    ("unit_score", "*"): "worlds have no units: tests/laws/test_units.py",
+    ("empty", "error"): "which query is empty depends on each measure's level",
+}
+#: values that are no words; ``None`` is the default, and for ``exclude_from`` a world without excluded pairs
+NO_WORDS: Final[dict[str, tuple[Any, ...]]] = {
+    "unjudged": (0, 1, 0.5),
+    "exclude_from": (None,),
     "score_above": (None, 0.0, 1.0),
+    "depth": (None, 1, 3),
+    "candidates": (CANDIDATES, 2 * CANDIDATES),
+}
+
+
+def values_of_option(name: str) -> list[Any]:
+    """Return the values of an alignment option that worlds have, from the table of its words."""
+    words = alignment_options.CHOICES.get(name, ())
+    kept = [word for word in words if not {(name, word), (name, "*")} & LEFT_OUT.keys()]
+    return [*kept, *NO_WORDS.get(name, ())]
+
+
+#: all options of alignment and their values
+OPTIONS: Final = {
+    field.name: values
+    for field in fields(AlignmentOptions)
+    if (values := values_of_option(field.name))
 }
 MEASURES: Final = (
     "P@3", "P(denom=n)@4", "R@2", "F@3", "Success@1", "Rprec", "AP", "AP(denom=min_R_k)@2",
     "AP(denom=hits)@3", "RR", "RR(target=best)", "CG@3", "DCG(gain=exp2)",
     "nDCG", "nDCG@3", "nDCG(gain=exp2)@3", "nDCG(ideal=list)@3", "nDCG(gain=exp2, ideal=topk)@3",
     "nDCG(gain=binary, ideal=k_of_R)@2", "nDCG(ideal_depth=min_k_n)@4", "Judged@3", "NumRet",
-    "NumRelRet(rel=2)@3", "ERR(max_grade=9)@3", "RBP(p=0.8)",
+    "NumRelRet(rel=2)@3", "ERR(max_grade=9)@3", "RBP(p=0.8)", "Fallout(negatives=catalogue)@3",
 )  # fmt: skip
 
 
@@ -111,6 +123,25 @@ def has_open_copies(world: World) -> bool:
     return False
 
 
+def without_errors(world: World) -> World:
+    """Return a world without what its options call an error; unanswered queries have empty lists."""
+    refused = {name for name, value in world.options.items() if value == "error"}
+    qrels, run = list(world.qrels), list(world.run)
+    if "negative" in refused:
+        qrels = [(query, doc, abs(grade)) for query, doc, grade in qrels]
+    if "ties" in refused:
+        run = [(query, doc, float(place)) for place, (query, doc, _) in enumerate(run)]
+    judged = {query for query, _, _ in qrels}
+    if "extra" in refused:
+        run = [row for row in run if row[0] in judged]
+    answered = {query for query, _, _ in run}
+    rule = world.options["no_results"]
+    if rule == "error" or (rule == "missing" and "missing" in refused):
+        qrels = [row for row in qrels if row[0] in answered]
+    hollow = dict.fromkeys(query for query, _, _ in qrels if query not in answered)
+    return replace(world, qrels=tuple(qrels), run=tuple(run), hollow=tuple(hollow))
+
+
 Pair = tuple[tuple[str, Any], tuple[str, Any]]
 
 PAIRS: Final[list[Pair]] = [
@@ -121,38 +152,58 @@ PAIRS: Final[list[Pair]] = [
 ]
 
 
-def missed(rows: Iterable[Mapping[str, Any]]) -> list[Pair]:
-    """Return the pairs that are in no row."""
-    met = {pair for row in rows for pair in combinations(row.items(), 2)}
-    return [pair for pair in PAIRS if pair not in met]
-
-
 def rows_of_all_pairs() -> list[dict[str, Any]]:
-    """Return rows in which all pairs meet: those of the library that can be, completed one by one."""
-    drawn = [
-        dict(zip(OPTIONS, row, strict=True))
-        for row in AllPairs(list(map(list, OPTIONS.values())))
-    ]
-    rows = [row for row in drawn if possible(row)]
-    while left := missed(rows):
-        row = dict(left[0])
-        for name in [name for name in OPTIONS if name not in row]:
+    """Return rows in which all pairs meet: each begins with a pair that is missing, and takes the best values."""
+    rows: list[dict[str, Any]] = []
+    missing = set(PAIRS)
+    for pair in PAIRS:
+        if pair not in missing:
+            continue
+        row = dict(pair)
+        for name in sorted(OPTIONS.keys() - row.keys(), key=most_values_first):
             trials = [{**row, name: value} for value in OPTIONS[name]]
             row = max(
                 filter(possible, trials),
-                key=lambda trial: sum(set(pair) <= trial.items() for pair in left),
+                key=lambda trial: len(missing & set(pairs_in(trial))),
             )
+        missing -= set(pairs_in(row))
         rows.append({name: row[name] for name in OPTIONS})
     return rows
+
+
+def most_values_first(name: str) -> tuple[int, str]:
+    """Order options by the number of their values: those with many have most pairs to meet."""
+    return -len(OPTIONS[name]), name
+
+
+def pairs_in(row: Mapping[str, Any]) -> Iterator[Pair]:
+    """Return the pairs of a row, in the order of the options."""
+    return combinations(((name, row[name]) for name in OPTIONS if name in row), 2)
 
 
 ROWS: Final = rows_of_all_pairs()
 
 
 def test_every_two_values_meet() -> None:
-    """All pairs that can stand together are in some row, and every row can be."""
-    assert not missed(ROWS)
+    """All pairs of values that can stand together are in some row, and every row can be."""
+    met = {pair for row in ROWS for pair in pairs_in(row)}
+
+    assert met == set(PAIRS)
     assert all(map(possible, ROWS))
+
+
+def test_every_option_of_alignment_is_in_the_worlds() -> None:
+    """A new option, or a new value of one, is in the worlds, or stands with a reason among those left out."""
+    names = {field.name for field in fields(AlignmentOptions)}
+    absent = names - OPTIONS.keys() - {name for name, _ in LEFT_OUT}
+    stale = [
+        (name, word)
+        for name, word in LEFT_OUT
+        if word not in ("*", *alignment_options.CHOICES[name])
+    ]
+
+    assert not absent
+    assert not stale
 
 
 @pytest.mark.parametrize(
@@ -167,7 +218,7 @@ def test_every_two_options(chosen: dict[str, Any], data: st.DataObject) -> None:
     qrels, run = list(world.qrels), list(world.run)
     if data.draw(st.booleans()):
         run = [(query, doc, 1.0) for query, doc, _ in run]
-    if "duplicates" in chosen:
+    if chosen["duplicates"] != "error":
         copies = st.lists(st.sampled_from(run), min_size=1, max_size=2)
         other = st.sampled_from([0.0, 0.0, 2.0, 3.0])
         again = [
@@ -175,7 +226,7 @@ def test_every_two_options(chosen: dict[str, Any], data: st.DataObject) -> None:
             for query, doc, own in data.draw(copies)
         ]
         run = data.draw(st.permutations([*run, *again]))
-    if "duplicate_judgments" in chosen:
+    if chosen["duplicate_judgments"] != "error":
         judged = st.lists(st.sampled_from(qrels), min_size=1, max_size=3)
         grades = st.sampled_from([0.0, 1.0, 2.0, -1.0])
         again = [(query, doc, data.draw(grades)) for query, doc, _ in data.draw(judged)]
@@ -183,14 +234,10 @@ def test_every_two_options(chosen: dict[str, Any], data: st.DataObject) -> None:
     pairs = sorted({(query, doc) for query, doc, _ in (*qrels, *run)}, key=str)
     lists = st.lists(st.sampled_from(pairs), min_size=1, max_size=4, unique=True)
     exclude = tuple(data.draw(lists)) if "exclude_from" in chosen else ()
-    answered = {query for query, _, _ in run}
-    hollow = tuple(
-        dict.fromkeys(query for query, _, _ in qrels if query not in answered)
-    )
     family: tuple[str, ...] = MEASURES
-    if chosen.get("duplicates") == "keep":
+    if chosen["duplicates"] == "keep":
         family = COPIES_STAY_IN_RANGE
-    world = World(tuple(qrels), tuple(run), chosen, exclude, hollow)
+    world = without_errors(World(tuple(qrels), tuple(run), chosen, exclude))
     assume(not has_open_copies(world))
     agree(world, allowed(family, chosen["ties"]))
 

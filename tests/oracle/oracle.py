@@ -679,7 +679,7 @@ def score(
     without = (
         spec.name not in ("Judged", "Unjudged") and relevant_total(result, spec) == 0
     )
-    if without and empty == "drop":
+    if without and empty in ("drop", "unanswerable"):
         return None
     values = [
         (FORMULAS[spec.name](facts, spec), count) for facts, count in possible.items()
