@@ -16,7 +16,7 @@ from rankstone._basics import Record
 from rankstone.hits.remembering import Remembering
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -40,6 +40,17 @@ _WORTH_A_CALL = 24
 def sums(group: Ints, values: Floats, groups: int) -> Floats:
     """Sum values by group, each group strictly from its first value to its last, float64 ``[groups]``."""
     return np.bincount(group, values, groups).astype(np.float64, copy=False)
+
+
+def divided(values: Floats | Ints, by: Floats | Ints, otherwise: float = 0.0) -> Floats:
+    """Divide where the divisor is above 0; elsewhere the quotient is ``otherwise``.
+
+    >>> divided(np.array([1.0, 2.0]), np.array([2, 0])).tolist()
+    [0.5, 0.0]
+    """
+    quotient = np.full(values.shape, otherwise)
+    np.divide(values, by, out=quotient, where=by > 0)
+    return quotient
 
 
 def offsets_of(lengths: Ints | Bools) -> Ints:
@@ -68,6 +79,21 @@ def ragged_range(starts: Ints, lengths: Ints) -> Ints:
         starts - (ends - lengths), lengths
     )
     return numbers
+
+
+def spans(offsets: Ints, rows: int) -> Iterator[tuple[int, int]]:
+    """Cut lists into ranges of about so many rows that are worked on together; no list is split.
+
+    >>> [*spans(np.array([0, 2, 4, 9, 10]), 4)]
+    [(0, 2), (2, 3), (3, 4)]
+    """
+    begin = 0
+    while begin < len(offsets) - 1:
+        limit = offsets[begin] + rows
+        reached = np.searchsorted(offsets, limit, side="right")
+        end = max(int(reached) - 1, begin + 1)
+        yield begin, end
+        begin = end
 
 
 def counts_within(mask: Bools, offsets: Ints) -> Ints:

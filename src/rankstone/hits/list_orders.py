@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from rankstone._basics import Record
-from rankstone.hits.list_arrays import running
+from rankstone.hits.list_arrays import running, spans
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,7 +53,7 @@ def earlier_smaller(offsets: Ints, value: Ints) -> Ints:
     """
     count = np.empty(len(value), np.int64)
     levels = int(value.max(initial=0)) + 1
-    for begin, end in _spans(offsets):
+    for begin, end in spans(offsets, _TOGETHER):
         first = int(offsets[begin])
         last = int(offsets[end])
         if end - begin > 1 or last - first <= _TOGETHER:
@@ -74,7 +74,7 @@ def weight_of_earlier_smaller(offsets: Ints, value: Ints, weight: Floats) -> Flo
     [0.0, 0.0, 0.75]
     """
     weights = np.zeros(len(value))
-    for begin, end in _spans(offsets):
+    for begin, end in spans(offsets, _TOGETHER):
         part = slice(int(offsets[begin]), int(offsets[end]))
         part_weight = weight[part]
         for split_at in _splits(offsets[begin : end + 1] - part.start, value[part]):
@@ -83,17 +83,6 @@ def weight_of_earlier_smaller(offsets: Ints, value: Ints, weight: Floats) -> Flo
             )
             weights[part.start + split_at.at] += split_at.high * lows
     return weights
-
-
-def _spans(offsets: Ints) -> Iterator[tuple[int, int]]:
-    """Cut the lists into ranges that are counted together; a longer list is a range of its own."""
-    begin = 0
-    while begin < len(offsets) - 1:
-        end = (
-            int(np.searchsorted(offsets, offsets[begin] + _TOGETHER, side="right")) - 1
-        )
-        yield begin, (end := max(end, begin + 1))
-        begin = end
 
 
 def _count(offsets: Ints, value: Ints) -> Ints:

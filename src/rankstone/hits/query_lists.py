@@ -343,8 +343,9 @@ def _results(
 ) -> list[Result]:
     def job(read: Callable[[], ReadBatch]) -> tuple[ReadBatch, Result | None]:
         checked = read()
-        wanted = len(checked.batch.lengths) > 0
-        return checked, each(checked.batch) if wanted else None
+        if not len(checked.batch.lengths):
+            return checked, None
+        return checked, each(checked.batch)
 
     def finish(done: tuple[ReadBatch, Result | None]) -> None:
         checked, result = done

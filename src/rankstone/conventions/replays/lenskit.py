@@ -9,12 +9,12 @@ import numpy as np
 
 from rankstone.conventions.replays import Replay
 from rankstone.hits.list_arrays import sums
-from rankstone.measures.core.definition import parameter
 from rankstone.measures.core.measure import Contributions
 from rankstone.rankings.recommendation.calibration import CategoryMeasure
 from rankstone.rankings.recommendation.recommendation_measure import (
-    DISCOUNTS,
+    PERSISTENCE,
     Attention,
+    falling,
 )
 
 if TYPE_CHECKING:
@@ -37,10 +37,8 @@ class CategoryEntropy(Replay, Attention, CategoryMeasure, family="diversity"):
     name = "entropy"
     needs = ("items",)
 
-    discount: str = parameter("none", "how attention falls with the rank", *DISCOUNTS)
-    p: float | None = parameter(
-        None, "discount=geometric: p^(i−1)", above=0.0, below=1.0
-    )
+    discount: str = falling("none")
+    p: float | None = PERSISTENCE
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Sum over categories instead of items; all that are not in the list have the same term."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankstone._basics import Record
-from rankstone.hits.list_arrays import list_numbers, offsets_of
+from rankstone.hits.list_arrays import divided, list_numbers, offsets_of, spans
 from rankstone.hits.remembering import Remembering
 from rankstone.hits.trace import Traced
 from rankstone.rankings.rank_similarity.pair_counts import Counts, counts, whole_sums
@@ -50,14 +50,10 @@ class PairedLists(Remembering, Traced, Record):
     def parts(self, rows: int) -> Iterator[PairedLists]:
         """Yield the pairs in parts of about so many rows of either run; no query is split."""
         through = np.maximum(self.a.offsets, self.b.offsets)
-        begin = 0
         if not self.queries:
             yield self
-        while begin < self.queries:
-            end = int(np.searchsorted(through, through[begin] + rows, side="right")) - 1
-            end = max(end, begin + 1)
+        for begin, end in spans(through, rows):
             yield self._part(begin, end)
-            begin = end
 
     def _part(self, begin: int, end: int) -> PairedLists:
         a = self.a.part(begin, end)
@@ -225,16 +221,18 @@ class Side(Record):
 
     Attributes
     ----------
+    first, last
+        int64: first and last rank of the open block, so that ``last`` documents are at or above the depth if
+        tied ones have their first rank; the depth itself below the end of the list.
     part
         float64: the part of the open block that counts, above 0 up to 1; 1 below the end of the list.
-    reached
-        int64: documents at or above the depth if tied ones have their first rank.
     squares
         float64: sum of the squares of the parts of documents.
     """
 
+    first: Ints
+    last: Ints
     part: Floats
-    reached: Ints
     squares: Floats
 
     @classmethod
@@ -246,7 +244,7 @@ class Side(Record):
         last = np.where(inside, ranked.last[row], depth)
         size = last - first + 1
         part = (depth - first + 1) / size
-        return cls(part, last, first - 1 + size * part * part)
+        return cls(first, last, part, first - 1 + size * part * part)
 
 
 class Depths(Record):
@@ -361,25 +359,29 @@ class Depths(Record):
     @cached_property
     def _longer_only(self) -> tuple[Ints, Ints, Floats]:
         """Documents of the longer list only: complete ones, those in the open block, and their part."""
-        (a, b), (in_a, in_b) = self.lists, self.shared
+        a, b = self.lists
+        # the longer list goes down to every depth
         longer_is_a: Bools = (a.n > b.n)[self.query]
-        complete = []
-        started = []
-        for side, rows in ((a, in_a), (b, in_b)):
-            query = side.query[rows]
-            inside = self._between(query, side.first[rows], side.last[rows])
-            done = self._between(query, side.last[rows] + 1, self.longer[query])
-            listed = self.depth <= side.n[self.query]
-            row = np.where(listed, side.offsets[self.query] + self.depth - 1, 0)
-            first = np.where(listed, side.first[row], 1)
-            last = np.where(listed, side.last[row], 0)
-            complete.append(first - 1 - done)
-            started.append(last - first + 1 - inside)
-        return (
-            np.where(longer_is_a, complete[0], complete[1]),
-            np.where(longer_is_a, started[0], started[1]),
-            np.where(longer_is_a, self.a.part, self.b.part),
+        side_a = self._documents_of_one(a, self.shared[0], self.a)
+        side_b = self._documents_of_one(b, self.shared[1], self.b)
+        complete, started, part = (
+            np.where(longer_is_a, of_a, of_b)
+            for of_a, of_b in zip(side_a, side_b, strict=True)
         )
+        return complete, started, part
+
+    def _documents_of_one(
+        self, ranked: Ranked, shared: Ints, side: Side
+    ) -> tuple[Ints, Ints, Floats]:
+        """Return the same for one list, at the depths that it reaches."""
+        query = ranked.query[shared]
+        first = ranked.first[shared]
+        last = ranked.last[shared]
+        inside = self._between(query, first, last)
+        done = self._between(query, last + 1, self.longer[query])
+        complete = side.first - 1 - done
+        started = side.last - side.first + 1 - inside
+        return complete, started, side.part
 
     def unseen(self, ties: str) -> Floats:
         """Return the expected parts of the documents below the end of the shorter list.
@@ -390,9 +392,7 @@ class Depths(Record):
             return self._below_shorter.astype(np.float64)
         complete, started, part = self._longer_only
         count = complete + started
-        mean = np.divide(
-            complete + part * started, count, out=np.zeros(len(part)), where=count > 0
-        )
+        mean = divided(complete + part * started, count)
         parts: Floats = self._below_shorter * mean
         return parts
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankstone.errors import BadParameter
-from rankstone.hits.list_arrays import list_numbers, ragged_range, sums
+from rankstone.hits.list_arrays import divided, list_numbers, ragged_range, sums
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.rankings.rank_similarity.list_measure import ListMeasure
 
@@ -276,7 +276,7 @@ def mean_of_ratios(
     defined = np.ones(paired.queries, bool)
     for numerator, norm in ratios:
         defined &= norm > 0
-        value = np.divide(numerator, norm, out=np.zeros(paired.queries), where=norm > 0)
+        value = divided(numerator, norm)
         paired.record_steps(
             **dict(zip(names, (numerator, norm), strict=True)), way=value
         )

@@ -201,7 +201,7 @@ class _WeightedAgreement(Record):
             together: Floats = np.sqrt(depths.a.squares * depths.b.squares)
             return together
         if self.ties == "w":
-            return (depths.a.reached + depths.b.reached) / 2.0
+            return (depths.a.last + depths.b.last) / 2.0
         return depths.depth.astype(np.float64)
 
     def _at_end_of_shorter(self) -> Floats:

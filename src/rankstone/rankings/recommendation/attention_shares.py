@@ -7,19 +7,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankstone.hits.list_arrays import list_numbers
+from rankstone.hits.list_arrays import divided, list_numbers
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions
 from rankstone.rankings.recommendation.calibration import CategoryShares, cells
-from rankstone.rankings.recommendation.exposure import GROUP, GroupMeasure
+from rankstone.rankings.recommendation.exposure import (
+    GROUP,
+    GroupMeasure,
+    ItemsOrGroups,
+)
 from rankstone.rankings.recommendation.list_frame import sums_by_item
 from rankstone.rankings.recommendation.recommendation_measure import (
     ANY,
-    DISCOUNTS,
+    PERSISTENCE,
+    RELEVANT_FROM,
     Attention,
     Parts,
     PerListMeasure,
-    WholeRunMeasure,
+    falling,
     summed,
 )
 
@@ -68,10 +73,8 @@ class AWRF(Attention, PerListMeasure, family="exposure fairness"):
         "population", "the target shares", "population", "relevant", "equal"
     )
     distance: str = parameter("jsd", "between shares and target", "jsd", "l1")
-    discount: str = parameter("log2", "how attention falls with the rank", *DISCOUNTS)
-    p: float | None = parameter(
-        None, "discount=geometric: p^(i−1)", above=0.0, below=1.0
-    )
+    discount: str = falling("log2")
+    p: float | None = PERSISTENCE
     rel: RelevantFrom = parameter(
         ANY, 'target=relevant: means grade ≥ rel; ">2" for strictly greater'
     )
@@ -154,8 +157,7 @@ def _jsd(p: Floats, q: Floats) -> Floats:
     return terms
 
 
-@dataclass(frozen=True, kw_only=True)
-class IAA(Attention, WholeRunMeasure, family="exposure fairness"):
+class IAA(ItemsOrGroups):
     """Inequity of amortized attention: attention against relevance, summed over all lists.
 
     >>> print(IAA(discount="geometric", p=0.5, k=10))
@@ -182,24 +184,9 @@ class IAA(Attention, WholeRunMeasure, family="exposure fairness"):
         citation="Biega, Gummadi and Weikum, SIGIR 2018",
     )
 
-    by: str = parameter("item", "the attention of items, or of groups", "item", "group")
-    group: str | None = parameter(None, "by=group: " + GROUP, word=True)
-    discount: str = parameter("log2", "how attention falls with the rank", *DISCOUNTS)
-    p: float | None = parameter(
-        None, "discount=geometric: p^(i−1)", above=0.0, below=1.0
-    )
-    rel: RelevantFrom = parameter(
-        ANY, 'relevant means grade ≥ rel; ">2" for strictly greater'
-    )
-
     def needed(self) -> tuple[str, ...]:
         """Return the tables needed; the table of items has the groups."""
         return ("qrels", "items") if self.by == "group" else ("qrels",)
-
-    @property
-    def item_column(self) -> str | None:  # type: ignore[override]
-        """The parameter with the column of groups, for by=group."""
-        return "group" if self.by == "group" else None
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Give each item (or group) the difference of its two shares."""
@@ -240,9 +227,7 @@ class PlacementChances(GroupMeasure):
         self, lists: ListFrame, tables: Tables, placed: Floats, possible: Floats
     ) -> Floats:
         """Divide the places of each group by its possible places."""
-        chance: Floats = np.divide(
-            placed, possible, out=np.full(len(placed), np.nan), where=possible > 0
-        )
+        chance = divided(placed, possible, np.nan)
         lists.record(
             "group",
             self.sets(tables).names,
@@ -322,9 +307,7 @@ class REO(PlacementChances):
         sensitive="groups with few relevant items",
         use="equal recall for all groups; 0 is parity",
     )
-    rel: RelevantFrom = parameter(
-        ANY, 'relevant means grade ≥ rel; ">2" for strictly greater'
-    )
+    rel: RelevantFrom = RELEVANT_FROM
 
     def chances(self, lists: ListFrame, tables: Tables) -> Floats:
         """Divide the relevant places of each group by its possible places."""

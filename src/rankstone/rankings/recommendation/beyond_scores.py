@@ -13,6 +13,7 @@ from rankstone.evaluation.score_tables import of_measures
 from rankstone.evaluation.scores import Scores
 from rankstone.io.attributes import read_attributes
 from rankstone.measures.core.syntax import parse_measure
+from rankstone.rankings.recommendation.list_reading import rows_about
 from rankstone.rankings.recorded_derivations import derive_beyond
 from rankstone.tables.phrases import check_language
 
@@ -103,14 +104,10 @@ def _with_users(
 ) -> Scores:
     """Return the scores with another table of users."""
     table = read_attributes(users, "query_id", columns)
-    known = table.collect(*table.columns)
-    runs = {}
-    for name, run in scores.runs.items():
-        queries = run.queries.cast(pl.String).rename("query_id").to_frame()
-        about = queries.join(
-            known, on="query_id", how="left", maintain_order="left"
-        ).drop("query_id")
-        runs[name] = replace(run, about=about)
+    runs = {
+        name: replace(run, about=rows_about(run.queries, table))
+        for name, run in scores.runs.items()
+    }
     return replace(scores, runs=runs, _means={})
 
 

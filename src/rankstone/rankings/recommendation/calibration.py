@@ -14,6 +14,7 @@ from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions
 from rankstone.rankings.recommendation.recommendation_measure import (
     DISCOUNTS,
+    PERSISTENCE,
     Attention,
     PerListMeasure,
 )
@@ -142,9 +143,7 @@ class Calibration(Attention, CategoryMeasure, family="calibration"):
     discount: str = parameter(
         "none", "how the weight of an item falls with its rank", *DISCOUNTS
     )
-    p: float | None = parameter(
-        None, "discount=geometric: p^(i−1)", above=0.0, below=1.0
-    )
+    p: float | None = PERSISTENCE
     weight: str | None = parameter(
         None, "column of --history with weights of interactions", word=True
     )

@@ -12,10 +12,11 @@ from rankstone.errors import NotComparable
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.rankings.recommendation.recommendation_measure import (
     ANY,
-    DISCOUNTS,
+    PERSISTENCE,
     Attention,
     Parts,
     WholeRunMeasure,
+    falling,
 )
 from rankstone.rankings.recommendation.recommendation_tables import Catalogue
 
@@ -233,10 +234,8 @@ class Gini(Attention, CatalogueMeasure, family="catalogue"):
         "past",
         "shown",
     )
-    discount: str = parameter("none", "how attention falls with the rank", *DISCOUNTS)
-    p: float | None = parameter(
-        None, "discount=geometric: p^(i−1)", above=0.0, below=1.0
-    )
+    discount: str = falling("none")
+    p: float | None = PERSISTENCE
     denom: str = parameter("m_minus_1", "the denominator", "m_minus_1", "m")
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:

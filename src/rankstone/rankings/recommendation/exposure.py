@@ -10,15 +10,16 @@ import numpy as np
 
 from rankstone._basics import counted
 from rankstone.errors import BadParameter, NotComparable, did_you_mean, printable
-from rankstone.hits.list_arrays import sums
+from rankstone.hits.list_arrays import divided, sums
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.rankings.recommendation.list_frame import sums_by_item
 from rankstone.rankings.recommendation.recommendation_measure import (
-    ANY,
-    DISCOUNTS,
+    PERSISTENCE,
+    RELEVANT_FROM,
     Attention,
     Parts,
     WholeRunMeasure,
+    falling,
 )
 
 if TYPE_CHECKING:
@@ -55,10 +56,8 @@ class TwoGroups(Attention, GroupMeasure):
     scale: str = parameter(
         "ratio", "the ratio, or its natural logarithm", "ratio", "log"
     )
-    discount: str = parameter("log2", "how attention falls with the rank", *DISCOUNTS)
-    p: float | None = parameter(
-        None, "discount=geometric: p^(i−1)", above=0.0, below=1.0
-    )
+    discount: str = falling("log2")
+    p: float | None = PERSISTENCE
 
     @property
     def span(self) -> tuple[float | None, float | None]:
@@ -133,9 +132,7 @@ class RelevantGroups(TwoGroups):
 
     needs = ("items", "qrels")
 
-    rel: RelevantFrom = parameter(
-        ANY, 'relevant means grade ≥ rel; ">2" for strictly greater'
-    )
+    rel: RelevantFrom = RELEVANT_FROM
 
     def utility(self, lists: ListFrame, tables: Tables) -> Floats:
         """Return how often items of each group are relevant to the users of the lists."""
@@ -270,25 +267,25 @@ _CITATION = "Diaz, Mitra, Ekstrand, Biega and Carterette, CIKM 2020; over groups
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Expected(Attention, WholeRunMeasure, family="exposure fairness"):
-    """A measure of expected exposure over all lists of a run."""
+class ItemsOrGroups(Attention, WholeRunMeasure, family="exposure fairness"):
+    """A measure of the attention on items, or on groups of them."""
 
-    needs: ClassVar[tuple[str, ...]] = ("items", "qrels")
-
-    by: str = parameter("item", "the exposure of items, or of groups", "item", "group")
+    by: str = parameter("item", "the attention of items, or of groups", "item", "group")
     group: str | None = parameter(None, "by=group: " + GROUP, word=True)
-    discount: str = parameter("log2", "how attention falls with the rank", *DISCOUNTS)
-    p: float | None = parameter(
-        None, "discount=geometric: p^(i−1)", above=0.0, below=1.0
-    )
-    rel: RelevantFrom = parameter(
-        ANY, 'relevant means grade ≥ rel; ">2" for strictly greater'
-    )
+    discount: str = falling("log2")
+    p: float | None = PERSISTENCE
+    rel: RelevantFrom = RELEVANT_FROM
 
     @property
     def item_column(self) -> str | None:  # type: ignore[override]
         """The parameter with the column of groups, for by=group."""
         return "group" if self.by == "group" else None
+
+
+class _Expected(ItemsOrGroups):
+    """A measure of expected exposure over all lists of a run."""
+
+    needs: ClassVar[tuple[str, ...]] = ("items", "qrels")
 
     def received(self, lists: ListFrame, tables: Tables) -> Floats:
         """Return ε, float64 ``[table rows]`` or ``[groups]``."""
@@ -319,14 +316,10 @@ class _Expected(Attention, WholeRunMeasure, family="exposure fairness"):
         depth = min(self.k if self.k is not None else longest, m)
         attention = self.attention(np.arange(1, depth + 1))
         # summed from either end: a difference of sums would lose small numbers
-        first = np.array([0.0, *np.add.accumulate(attention)])[np.minimum(count, depth)]
-        rest = np.array([*np.add.accumulate(attention[::-1])[::-1], 0.0])[
-            np.minimum(count, depth)
-        ]
-        return (
-            np.divide(first, count, out=np.zeros(len(count)), where=count > 0),
-            np.divide(rest, m - count, out=np.zeros(len(count)), where=m > count),
-        )
+        shown = np.minimum(count, depth)
+        first = np.append(0.0, np.add.accumulate(attention))[shown]
+        rest = np.append(np.add.accumulate(attention[::-1])[::-1], 0.0)[shown]
+        return divided(first, count), divided(rest, m - count)
 
     def _by(self, values: Floats, tables: Tables) -> Floats:
         return values if self.by == "item" else self.sets(tables).split_sum(values)

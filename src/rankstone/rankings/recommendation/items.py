@@ -18,7 +18,13 @@ from rankstone.errors import (
     MissingColumn,
     printable,
 )
-from rankstone.hits.list_arrays import list_numbers, offsets_of, ragged_range, sums
+from rankstone.hits.list_arrays import (
+    divided,
+    list_numbers,
+    offsets_of,
+    ragged_range,
+    sums,
+)
 from rankstone.hits.remembering import Remembering
 
 if TYPE_CHECKING:
@@ -122,9 +128,7 @@ class Sets(Record):
 
     def split_sum(self, values: Floats) -> Floats:
         """Sum values of rows by category, divided equally among several, float64 ``[categories]``."""
-        parts = np.divide(
-            values, self.size, out=np.zeros(len(values)), where=self.size > 0
-        )
+        parts = divided(values, self.size)
         return sums(self.label, np.repeat(parts, self.size), len(self.names))
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rankstone.hits.list_arrays import list_numbers, sums
+from rankstone.hits.list_arrays import divided, list_numbers, sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,10 +30,7 @@ _WORD: Final = 64
 def unit(values: Floats) -> Floats:
     """Return vectors of length one; a zero vector stays zero, and is similar to none."""
     length = np.sqrt(np.einsum("id,id->i", values, values))
-    units: Floats = np.divide(
-        values, length[:, None], out=np.zeros_like(values), where=length[:, None] > 0
-    )
-    return units
+    return divided(values, length[:, None])
 
 
 # -- padded lists ----------------------------------------------------------------------------

@@ -15,7 +15,13 @@ import numpy as np
 import polars as pl
 
 from rankstone._basics import Record
-from rankstone.hits.list_arrays import list_numbers, offsets_of, ragged_range, sums
+from rankstone.hits.list_arrays import (
+    list_numbers,
+    offsets_of,
+    ragged_range,
+    spans,
+    sums,
+)
 from rankstone.hits.remembering import Remembering
 from rankstone.hits.trace import Traced
 
@@ -173,19 +179,8 @@ class ListFrame(Remembering, Traced, Record):
 
     def chunks(self) -> Iterator[ListFrame]:
         """Yield the lists in order, as views of about as many rows as fit into a cache."""
-        begin = 0
-        while begin < len(self):
-            end = (
-                int(
-                    np.searchsorted(
-                        self.offsets, self.offsets[begin] + _ROWS, side="right"
-                    )
-                )
-                - 1
-            )
-            end = min(max(end, begin + 1), len(self))
+        for begin, end in spans(self.offsets, _ROWS):
             yield self.part(begin, end)
-            begin = end
 
     def part(self, begin: int, end: int) -> ListFrame:
         """Return lists ``begin`` … ``end - 1``."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rankstone.hits.alignment_options import AlignmentOptions
+    from rankstone.io.attributes import Attributes
     from rankstone.io.input_table import Table
     from rankstone.measures.core.definition import Named
     from rankstone.rankings.rank_similarity.lists_audit import PairTally
@@ -86,7 +87,6 @@ def read_lists(
 
 
 _MEASURING_THREADS: Final = 2
-_COLUMNS: Final = ("numerator", "denominator", "value", "status")
 
 
 def measure_lists(
@@ -113,22 +113,18 @@ def measure_lists(
         values: dict[Named, float] = {
             measure: value.result() for measure, value in whole.items()
         }
-    by_measure: dict[Any, Scored] = {}
-    for at, measure in enumerate(of_lists):
-        joined = (
-            np.concatenate([getattr(part[at], name) for part in parts])
-            for name in _COLUMNS
-        )
-        by_measure[measure] = Scored(*joined)
-    return RunScores(frame.names, by_measure, _about(frame, tables)), values
+    about = None if tables.users is None else rows_about(frame.names, tables.users)
+    every = np.arange(len(frame))
+    by_measure: dict[Any, Scored] = {
+        measure: Scored.joined([part[at] for part in parts], every)
+        for at, measure in enumerate(of_lists)
+    }
+    return RunScores(frame.names, by_measure, about), values
 
 
-def _about(frame: ListFrame, tables: Tables) -> pl.DataFrame | None:
-    """Return the columns of the table of users, one row per list."""
-    if tables.users is None:
-        return None
-    known = tables.users.collect(*tables.users.columns)
-    names = frame.names.rename("query_id").to_frame()
-    return names.join(known, on="query_id", how="left", maintain_order="left").drop(
-        "query_id"
-    )
+def rows_about(names: pl.Series, users: Attributes) -> pl.DataFrame:
+    """Return the columns of a table of users, one row per list."""
+    ids = names.cast(pl.String).rename("query_id").to_frame()
+    known = users.collect(*users.columns)
+    rows = ids.join(known, on="query_id", how="left", maintain_order="left")
+    return rows.drop("query_id")

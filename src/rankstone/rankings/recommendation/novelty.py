@@ -12,10 +12,11 @@ from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions
 from rankstone.rankings.recommendation import list_distances as distances
 from rankstone.rankings.recommendation.recommendation_measure import (
-    ANY,
-    DISCOUNTS,
+    PERSISTENCE,
+    RELEVANT_FROM,
     Attention,
     PerListMeasure,
+    falling,
 )
 
 if TYPE_CHECKING:
@@ -119,13 +120,9 @@ class _Discovery(Attention, PerListMeasure):
     relevance_by: str = parameter(
         "judged", "the items that count: judged relevant, or all", "judged", "all"
     )
-    rel: RelevantFrom = parameter(
-        ANY, 'relevant means grade ≥ rel; ">2" for strictly greater'
-    )
-    discount: str = parameter("log2", "how attention falls with the rank", *DISCOUNTS)
-    p: float | None = parameter(
-        None, "discount=geometric: p^(i−1)", above=0.0, below=1.0
-    )
+    rel: RelevantFrom = RELEVANT_FROM
+    discount: str = falling("log2")
+    p: float | None = PERSISTENCE
 
     def needed(self) -> tuple[str, ...]:
         """Return the tables needed; judgments for relevance_by=judged."""
@@ -342,9 +339,7 @@ class Serendipity(PerListMeasure, family="novelty"):
         "column of --items for expected=history (several with +); default: `features`, or all",
         word=True,
     )
-    rel: RelevantFrom = parameter(
-        ANY, 'relevant means grade ≥ rel; ">2" for strictly greater'
-    )
+    rel: RelevantFrom = RELEVANT_FROM
     denom: str = parameter(
         "n", "the denominator: the length of the list, or k", "n", "k"
     )

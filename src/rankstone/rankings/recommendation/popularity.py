@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankstone.hits.list_arrays import list_numbers, sums
+from rankstone.hits.list_arrays import divided, list_numbers, sums
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions
 from rankstone.rankings.recommendation.recommendation_measure import PerListMeasure
@@ -248,7 +248,7 @@ class PopularityLift(PerListMeasure, family="popularity"):
         whose = list_numbers(count)
         theirs = past.item[pairs]
         summed = sums(whose, met[theirs], len(lists))
-        profile = np.divide(summed, count, out=np.zeros(len(lists)), where=count > 0)
+        profile = divided(summed, count)
         lists.record(
             "item", theirs, title="past", total=summed, contribution=lambda: met[theirs]
         )

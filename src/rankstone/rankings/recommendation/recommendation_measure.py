@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 
 from rankstone._basics import Record
-from rankstone.measures.core.definition import ANY_GAIN, Named, PerQuery, Threshold
+from rankstone.hits.list_arrays import divided
+from rankstone.measures.core.definition import (
+    ANY_GAIN,
+    Named,
+    PerQuery,
+    Threshold,
+    parameter,
+)
 from rankstone.measures.core.gains_and_discounts import check_persistence, divisors
 from rankstone.measures.core.measure import Contributions, Scored, Status
 
@@ -25,6 +32,21 @@ if TYPE_CHECKING:
 
 #: how attention may fall with the rank
 DISCOUNTS = ("log2", "reciprocal", "geometric", "none")
+#: the default threshold: relevant means a grade above zero
+ANY: Threshold = ANY_GAIN
+
+
+def falling(default: str) -> Any:  # noqa: ANN401 - a parameter
+    """Declare ``discount``: how attention falls with the rank."""
+    return parameter(default, "how attention falls with the rank", *DISCOUNTS)
+
+
+#: the parameter ``p`` of discount=geometric
+PERSISTENCE: Any = parameter(None, "discount=geometric: p^(i−1)", above=0.0, below=1.0)
+#: the parameter ``rel``
+RELEVANT_FROM: Any = parameter(
+    ANY, 'relevant means grade ≥ rel; ">2" for strictly greater'
+)
 
 
 class Needs:
@@ -127,9 +149,7 @@ class PerListMeasure(Needs, PerQuery):
                     shown.record_steps(added=added)
         norm = parts.norm
         shown.record_result(numerator, norm)
-        ratio = np.divide(
-            numerator, norm, out=np.full(len(shown), np.nan), where=norm > 0
-        )
+        ratio = divided(numerator, norm, np.nan)
         status = np.where(norm > 0, Status.ok, self.zero_norm).astype(np.int8)
         rel = self.relevance()
         if rel is not None:
@@ -187,7 +207,3 @@ class WholeRunMeasure(Needs, Named):
         numerator, norm = self.ratio(shown, tables)
         shown.record_result(numerator, norm)
         return self.link(numerator / norm) if norm > 0 else math.nan
-
-
-#: the default threshold: relevant means a grade above zero
-ANY: Threshold = ANY_GAIN
