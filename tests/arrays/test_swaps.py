@@ -85,17 +85,26 @@ def batch(seed: int, *, ties: bool) -> tuple[Any, Any, Any]:
 def swapped(scores: Any, labels: Any, measure: str, mask: Any) -> Any:
     """Return what the measure says has changed after each swap, one by one."""
     count = scores.shape[1]
-    weights = np.zeros((*scores.shape, count))
-    now = np.nan_to_num(
-        next(iter(evaluate(scores, labels, measure, mask=mask).values.values()))
-    )
-    for first, other in combinations(range(count), 2):
+    pairs = list(combinations(range(count), 2))
+    lists = [scores]
+    for first, other in pairs:
         after = scores.copy()
         after[:, [first, other]] = scores[:, [other, first]]
-        then = np.nan_to_num(
-            next(iter(evaluate(after, labels, measure, mask=mask).values.values()))
-        )
-        change = np.where(mask[:, first] & mask[:, other], np.abs(then - now), 0.0)
+        lists.append(after)
+
+    every = len(lists)
+    scored = evaluate(
+        np.concatenate(lists),
+        np.tile(labels, (every, 1)),
+        measure,
+        mask=np.tile(mask, (every, 1)),
+    )
+    values = next(iter(scored.values.values())).reshape(every, len(scores))
+    now, *then = np.nan_to_num(values)
+
+    weights = np.zeros((*scores.shape, count))
+    for (first, other), value in zip(pairs, then, strict=True):
+        change = np.where(mask[:, first] & mask[:, other], np.abs(value - now), 0.0)
         weights[:, first, other] = weights[:, other, first] = change
     return weights
 
