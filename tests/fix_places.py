@@ -44,9 +44,13 @@ class FixText:
 
     def matches(self, fix: str) -> bool:
         """Return True if a fix may have been made by this text."""
-        # a dot in a text is one, too
-        parts = map(re.escape, self.text.split(HOLE))
-        return re.search("(?s:.*)".join(parts), fix) is not None
+        return _pattern(self.text).search(fix) is not None
+
+
+@cache
+def _pattern(text: str) -> re.Pattern[str]:
+    # a dot in a text is one, too
+    return re.compile("(?s:.*)".join(map(re.escape, text.split(HOLE))))
 
 
 @cache

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 from tests.cli.lines_with_files import LINES, make_files, typed
 from tests.command_line import commands, exit_code
+from tests.night import part, turn_of
 from tests.rows import each
 
 from rankstone.cli.plain_text import plain_output
@@ -73,13 +74,16 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]
 def test_every_command_prints_in_every_encoding(
     name: str, files: tuple[Path, dict[str, str]]
 ) -> None:
-    """Commands × languages × encodings, and help: the same exit code, and as many lines, as in UTF-8."""
+    """Commands × languages × encodings, and help: the same exit code, and as many lines, as in UTF-8.
+
+    Each line is printed in two of the encodings in turn, and at night in all.
+    """
     folder, names = files
     with chdir(folder):
-        for words in lines_of(name, names):
+        for turn, words in enumerate(lines_of(name, names), turn_of(name)):
             code, text, message = printed(words, "utf-8")
             assert code == 0, message.decode()
-            for encoding in ENCODINGS:
+            for encoding in part(ENCODINGS, 3, turn):
                 where = f"{encoding}: {shlex.join(words)}"
                 ended, out, err = printed(words, encoding)
                 assert ended == code, f"{where}: {err.decode(encoding)}"
