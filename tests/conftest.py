@@ -39,11 +39,12 @@ _COMMON = [
     HealthCheck.filter_too_much,
     HealthCheck.function_scoped_fixture,
 ]
+# a few of each law, of which `make nightly` tries hundreds
 settings.register_profile(
-    "local", deadline=None, max_examples=6, suppress_health_check=_COMMON
+    "local", deadline=None, max_examples=3, suppress_health_check=_COMMON
 )
 settings.register_profile(
-    "ci", parent=settings.get_profile("local"), derandomize=True, max_examples=5
+    "ci", parent=settings.get_profile("local"), derandomize=True
 )
 settings.register_profile(
     "long", parent=settings.get_profile("local"), max_examples=500

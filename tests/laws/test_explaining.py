@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 import os
 import re
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
 from tests.rows import each
 
-from rankstone import Measure, evaluate, explain, parse_measure
+from rankstone import Measure, evaluate, parse_measure
 from rankstone.conventions import Convention, Entry, conventions
-from rankstone.explanation.explain_scores import Explainer
+from rankstone.explanation.explain_scores import Explainer, explain_queries
 from rankstone.explanation.explanation_result import Explanation
 from rankstone.measures import MEASURES
 from rankstone.testing.small_worlds import small_world
@@ -45,6 +46,14 @@ def unfolded(
     ]
 
 
+@cache
+def unfolded_world(text: str, *, ties: bool = False) -> tuple[Any, list[Explanation]]:
+    """Return the scores and explanations of a measure's world."""
+    measure = parse_measure(text)
+    assert isinstance(measure, Measure)
+    return unfolded(measure, small_world(measure, CASES, seed=SEED + 7, ties=ties))
+
+
 def same(item: float | None, other: float | None) -> bool:
     """Tell whether two numbers are the same to the last bit, or neither is one."""
     if item is None or other is None:
@@ -56,10 +65,7 @@ def same(item: float | None, other: float | None) -> bool:
 @pytest.mark.parametrize("text", TEXTS)
 def test_an_explanation_is_the_score(text: str, ties: bool) -> None:  # noqa: FBT001 - as parametrize hands it
     """Numerator, norm and value are those of evaluate; running totals end in the numerator."""
-    measure = parse_measure(text)
-    assert isinstance(measure, Measure)
-    world = small_world(measure, CASES, seed=SEED + 7, ties=ties)
-    scores, explained = unfolded(measure, world)
+    scores, explained = unfolded_world(text, ties=ties)
     for row, item in zip(scores.iter_rows(named=True), explained, strict=True):
         assert item.query_id == row["query_id"]
         assert item.status == row["status"]
@@ -77,13 +83,11 @@ def test_a_difference_is_the_sum_of_its_shares(text: str) -> None:
     """What documents and pseudo-rows add to the difference of two lists sums to it."""
     measure = parse_measure(text)
     assert isinstance(measure, Measure)
-    world, other = (
-        small_world(measure, CASES, seed=seed) for seed in (SEED + 3, SEED + 3)
+    world = small_world(measure, CASES, seed=SEED + 7)
+    turned = world.ranked(
+        (query, doc, -score) for query, doc, score in world.run.iter_rows()
     )
-    turned = other.ranked(
-        (query, doc, -score) for query, doc, score in other.run.iter_rows()
-    )
-    _, first = unfolded(measure, world)
+    _, first = unfolded_world(text)
     _, second = unfolded(measure, turned)
     for item, result in zip(first, second, strict=True):
         both = item.versus(result)
@@ -141,9 +145,11 @@ def test_an_explanation_is_the_score_of_a_library(
     options: dict[str, Any] = {"convention": str(convention), "candidates": 30}
     run = lists(copies=entry.options.get("duplicates", "error") != "error")
     scores = evaluate(GRADES, run, text, **options).per_query
-    for row in scores.iter_rows(named=True):
-        explained = explain(GRADES, run, text, row["query_id"], **options)
+    queries = scores["query_id"].to_list()
+    tables = explain_queries(GRADES, run, text, queries, **options)
+    for row, explained in zip(scores.iter_rows(named=True), tables, strict=True):
         assert isinstance(explained, Explanation)
+        assert explained.query_id == row["query_id"]
         assert same(explained.value, row["value"])
         assert same(explained.numerator, row["numerator"])
         assert same(explained.denominator, row["denominator"])
