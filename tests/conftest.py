@@ -43,9 +43,7 @@ _COMMON = [
 settings.register_profile(
     "local", deadline=None, max_examples=3, suppress_health_check=_COMMON
 )
-settings.register_profile(
-    "ci", parent=settings.get_profile("local"), derandomize=True
-)
+settings.register_profile("ci", parent=settings.get_profile("local"), derandomize=True)
 settings.register_profile(
     "long", parent=settings.get_profile("local"), max_examples=500
 )
