@@ -20,6 +20,7 @@ from tests.diagnostics.possibilities import (
     run,
 )
 from tests.laws.table import FAMILIES, TABLES
+from tests.night import part
 
 import rankstone
 from rankstone import InputError, UsageError
@@ -41,6 +42,23 @@ SCALES: Final = {
 WITHIN: Final = 1e-12
 #: families and scales; tables of gains name whole grades only
 DRAWN: Final = [(f, s) for f in ALL for s in SCALES if f != "tables" or s != "uneven"]
+#: each family on two of the scales in turn, at night on all
+IN_TURN: Final = [
+    (family, scale)
+    for turn, family in enumerate(ALL)
+    for scale in part(SCALES, 2, turn)
+    if (family, scale) in DRAWN
+]
+#: each family with both limits and both rules for ties, at night in every combination
+OUTER: Final = [
+    (family, *which)
+    for turn, family in enumerate(ALL)
+    for which in part(
+        [(1, "docid_desc"), (1, "expected"), (20, "expected"), (20, "docid_desc")],
+        2,
+        turn,
+    )
+]
 #: families without bounds: more is known of a document than a grade, or ties have no closed form
 UNBOUNDED: Final = ("judgment groups", "novelty", "intents", "sessions")
 NOT_CLOSED: Final = ("log odds", "interpolated", "shortfalls", "cascades", "navigation")
@@ -152,21 +170,19 @@ def test_one_run(family: str, scale: str) -> None:
     check(family, scale, 1)
 
 
-@pytest.mark.parametrize(("family", "scale"), DRAWN)
+@pytest.mark.parametrize(("family", "scale"), IN_TURN)
 def test_tied_documents(family: str, scale: str) -> None:
     """The same where the value is the mean over the orders of tied documents."""
     check(family, scale, 2, ties="expected")
 
 
-@pytest.mark.parametrize(("family", "scale"), DRAWN)
+@pytest.mark.parametrize(("family", "scale"), IN_TURN)
 def test_two_runs(family: str, scale: str) -> None:
     """A difference is bounded by the grades of both lists' documents, shared ones having one grade."""
     check(family, scale, 3, runs=2)
 
 
-@pytest.mark.parametrize("ties", ["docid_desc", "expected"])
-@pytest.mark.parametrize("limit", [1, 20])
-@pytest.mark.parametrize("family", ALL)
+@pytest.mark.parametrize(("family", "limit", "ties"), OUTER)
 def test_outer_intervals(family: str, limit: int, ties: str) -> None:
     """Where not everything may be tried, the interval holds every possibility."""
     check(family, "graded", 4, runs=2, limit=limit, ties=ties)

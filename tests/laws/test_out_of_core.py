@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.laws.test_explaining import TEXTS
+from tests.night import part
 
 import rankstone
 from rankstone import Measure, parse_measure
@@ -89,11 +90,17 @@ def check(qrels: Any, run: Any, measures: Any, **options: Any) -> None:
     assert message == page
 
 
-@pytest.mark.parametrize("ties", [False, True])
-@pytest.mark.parametrize("scattered", [False, True])
-@pytest.mark.parametrize(
-    "wanted", KINDS, ids=lambda wanted: f"{wanted[0]:d}{len(wanted[1])}{wanted[2]:d}"
-)
+#: each kind with rows of a query together and apart, with ties and without; at night in every combination
+IN_TURN = [
+    pytest.param(kind, *which, id=f"{kind[0]:d}{len(kind[1])}{kind[2]:d}-{which}")
+    for turn, kind in enumerate(KINDS)
+    for which in part(
+        [(False, False), (False, True), (True, True), (True, False)], 2, turn
+    )
+]
+
+
+@pytest.mark.parametrize(("wanted", "scattered", "ties"), IN_TURN)
 def test_every_measure(wanted: tuple[Any, ...], scattered: bool, ties: bool) -> None:  # noqa: FBT001 - as parametrize hands it
     """Every registered measure, whether rows of a query are together or not."""
     world = small_world(KINDS[wanted][0], 30, seed=5, ties=ties)
@@ -117,8 +124,15 @@ OPTIONS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("scattered", [False, True])
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
+#: at night each also with rows of a query in the other order
+OPTIONS_IN_TURN = [
+    (options, scattered)
+    for turn, options in enumerate(OPTIONS)
+    for scattered in part([False, True], 2, turn)
+]
+
+
+@pytest.mark.parametrize(("options", "scattered"), OPTIONS_IN_TURN, ids=str)
 def test_options(options: dict[str, Any], scattered: bool) -> None:  # noqa: FBT001 - as parametrize hands it
     """Options of alignment mean the same, those that ask for the order of rows, too; ids may be numbers."""
     world = small_world("nDCG", 40, seed=3, ties=True)
@@ -167,10 +181,8 @@ def test_sources_of_all_kinds(tmp_path: Path, many_ranges: list[int]) -> None:
     lines = run.select(pl.format("{} Q0 {} 1 {} tag", "query_id", "doc_id", "score"))
     text.write_text("# a comment\n" + "\n".join(lines.to_series()) + "\n")
     (tmp_path / "parts").mkdir()
-    for index, part in enumerate(run.iter_slices(100)):
-        part.write_parquet(
-            tmp_path / "parts" / f"{index:03}.parquet", row_group_size=37
-        )
+    for index, chunk in enumerate(run.iter_slices(100)):
+        chunk.write_parquet(tmp_path / "parts" / f"{index:03}.parquet", row_group_size=37)
     lists = {
         query: subset["doc_id"].unique(maintain_order=True).to_list()
         for (query,), subset in run.group_by("query_id")
