@@ -182,7 +182,9 @@ def test_sources_of_all_kinds(tmp_path: Path, many_ranges: list[int]) -> None:
     text.write_text("# a comment\n" + "\n".join(lines.to_series()) + "\n")
     (tmp_path / "parts").mkdir()
     for index, chunk in enumerate(run.iter_slices(100)):
-        chunk.write_parquet(tmp_path / "parts" / f"{index:03}.parquet", row_group_size=37)
+        chunk.write_parquet(
+            tmp_path / "parts" / f"{index:03}.parquet", row_group_size=37
+        )
     lists = {
         query: subset["doc_id"].unique(maintain_order=True).to_list()
         for (query,), subset in run.group_by("query_id")
