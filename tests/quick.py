@@ -1,22 +1,21 @@
 """What `make quick` runs: lint of what changed, then the tests nearest to it, within a minute.
 
 Who imports whom is read from syntax trees, so nothing is recorded beforehand and a fresh clone needs no
-first run.  Tests run in this order until the time is up: those that changed, the core below, then those
-with the shortest way of imports to a changed file.  Tests that found no time are counted as skipped; `make
-test` runs them.  ``python tests/quick.py COMMIT OPTION …`` takes what changed since COMMIT (empty: since the
-branch began) and options of pytest.
+first run.  Tests run in this order until the time is up: those that changed, the core below, then of those
+that reach a changed file through imports the ones of its room, and of these the ones with words of its
+name.  Tests that found no time are counted as skipped; `make test` runs them.  ``python tests/quick.py COMMIT
+OPTION …`` takes what changed since COMMIT (empty: since the branch began) and options of pytest.
 """
 
 from __future__ import annotations
 
 import ast
-import heapq
 import os
 import re
 import subprocess
 import sys
 import time
-from collections import defaultdict
+from collections import defaultdict, deque
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -36,7 +35,6 @@ SECONDS: Final = 50  # from the start until no further test begins
 FILES: Final = 25  # of the nearest tests: collecting them all would take the minute
 #: most of these need what a minute does not start: browsers, clusters, other libraries
 ELSEWHERE: Final = {"browser", "hooks", "live", "parity", "spark"}
-_PACKAGE: Final = 4  # a way through a package's __init__ says little, so it counts as this many imports
 _MODULE: Final = re.compile(r"\b(?:rankstone|tests|docs)(?:\.\w+)+")
 
 
@@ -55,29 +53,35 @@ class Imports:
         for path, source in self.sources.items():
             for name in source.defined:
                 self._homes[name].add(path)
-        self._importers = defaultdict[Path, dict[Path, int]](dict)
+        self._importers = defaultdict[Path, set[Path]](set)
         for path in self.sources:
             for imported in self._imported(path):
-                self._importers[imported][path] = (
-                    _PACKAGE if path.name == "__init__.py" else 1
-                )
+                self._importers[imported].add(path)
 
     def nearest(self, changed: Iterable[str]) -> list[str]:
-        """Return the test files that a change may concern, the nearest first."""
-        wide = {
-            path: len(source.imported) for path, source in self.sources.items()
-        }  # of equals, the narrow one
-        ways = sorted(
-            (0, 0, path) for name in changed for path in self._noticing(Path(name))
-        )
-        costs: dict[Path, int] = {}
-        while ways:
-            cost, _, path = heapq.heappop(ways)
-            if path not in costs:
-                costs[path] = cost
-                for importer, step in self._importers[path].items():
-                    heapq.heappush(ways, (cost + step, wide[importer], importer))
-        return [str(path) for path in costs if path.name.startswith("test_")]
+        """Return the test files that a change may concern: those of its room first, then by name and imports."""
+        paths = [Path(name) for name in changed]
+        rooms = {_room(path) for path in paths}
+        subjects = set().union(*(path.stem.split("_") for path in paths))
+        steps = self._steps(chain.from_iterable(map(self._noticing, paths)))
+
+        def distance(path: Path) -> tuple[bool, bool, int, int]:
+            shared = len(subjects.intersection(path.stem.split("_")))
+            return path not in paths, _room(path) not in rooms, -shared, steps[path]
+
+        tests = [path for path in steps if path.name.startswith("test_")]
+        return list(map(str, sorted(tests, key=distance)))
+
+    def _steps(self, sources: Iterable[Path]) -> dict[Path, int]:
+        """Return the files that reach some files through imports, and in how many steps."""
+        steps = dict.fromkeys(sources, 0)
+        queue = deque(steps)
+        while queue:
+            path = queue.popleft()
+            for importer in self._importers[path] - steps.keys():
+                steps[importer] = steps[path] + 1
+                queue.append(importer)
+        return steps
 
     def _noticing(self, path: Path) -> set[Path]:
         """Return the Python files that notice a change: itself; those that name it, or its folder or kind."""
@@ -111,7 +115,7 @@ class Imports:
         return {path for path, text in texts if text.rpartition("/")[2] in names}
 
     def _imported(self, path: Path) -> Iterator[Path]:
-        """Yield what a file imports: by name, by attribute, within a text, as a command, as conftest."""
+        """Yield what a file imports: by name, by attribute, within a text, as conftest."""
         source = self.sources[path]
         for name in source.imported.union(*map(_MODULE.findall, source.texts)):
             yield from self._files(name)
@@ -126,13 +130,6 @@ class Imports:
                 entry
                 for folder in path.parents
                 if (entry := folder / "conftest.py") in self.sources
-            )
-            words = {text.partition(" ")[0].replace("-", "_") for text in source.texts}
-            commands = (item for item in self.sources if "cli" in item.parts[:-1])
-            yield from (
-                command
-                for command in commands
-                if command.stem.removesuffix("_command") in words
             )
 
     @cache  # noqa: B019 - one graph a process
@@ -174,6 +171,18 @@ class _Source:
             self.defined |= {
                 target.id for target in targets if isinstance(target, ast.Name)
             }
+
+
+def _room(path: Path) -> str:
+    """Return the folder of tests that a file belongs to.
+
+    >>> _room(Path("src/rankstone/io/reading.py")), _room(Path("tests/io/test_reading.py")), _room(Path("README.md"))
+    ('io', 'io', 'project')
+    """
+    match path.parts:
+        case ("src", _, room, _, *_) | ("tests", room, _, *_):
+            return room
+    return "project"
 
 
 def _dotted(path: Path) -> str:

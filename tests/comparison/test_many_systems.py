@@ -128,8 +128,8 @@ def test_ranks_of_a_leaderboard() -> None:
 
 def test_pairs_of_a_leaderboard_hold_both_ways_round() -> None:
     """What a is to b, b is to a; a verdict is one on a baseline, so without one there is none in any row."""
-    found = many()
-    board = found.board()
+    comparison = many()
+    board = comparison.board()
 
     for versus in board.systems[::7]:
         rows = {row["system"]: row for row in board.against(versus).rows(named=True)}
@@ -139,7 +139,7 @@ def test_pairs_of_a_leaderboard_hold_both_ways_round() -> None:
             )
             assert row["wins"] == turned["losses"]
             assert TURNED.get(row["verdict"], row["verdict"]) == turned["verdict"]
-    assert found.leaderboard()["verdict"].null_count() == 15
+    assert comparison.leaderboard()["verdict"].null_count() == 15
     tied = compare_scores(scores({"a": 0.3, "b": 0.2, "c": 0.29}), permutations=999)
     assert tied.leaderboard()["verdict"].null_count() == 3
     assert tied.leaderboard(versus="a")["verdict"].null_count() == 1

@@ -29,6 +29,25 @@ def test_a_change_is_noticed(changed: str, first: str) -> None:
     assert first in GRAPH().nearest([changed])[:60]
 
 
+@pytest.mark.parametrize(
+    ("changed", "first"),
+    [
+        ("src/rankstone/io/databases.py", "tests/io/test_databases.py"),
+        ("src/rankstone/cli/gate_command.py", "tests/cli/test_gate_command.py"),
+        ("src/rankstone/stats/max_t.py", "tests/stats/test_max_t.py"),
+    ],
+)
+def test_the_tests_of_a_room_come_first(changed: str, first: str) -> None:
+    """Of a room's tests the one that has the name of the changed file comes first."""
+    assert (ROOT / changed).is_file()
+    nearest = GRAPH().nearest([changed])
+    rooms = [Path(path).parts[1] for path in nearest]
+    room = Path(first).parts[1]
+
+    assert nearest[0] == first
+    assert set(rooms[: rooms.count(room)]) == {room}
+
+
 def test_a_measure_leads_to_the_laws() -> None:
     """A module is reached through names that a package gives on, lazily or not; so is one that is gone."""
     path = Path(inspect.getfile(rankstone.AP)).relative_to(ROOT)
