@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -10,10 +11,12 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from io import BytesIO
 from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
+from tests.command_line import command
 
 import rankstone
 from rankstone import demo
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 BASH = shutil.which("bash")
+#: who was left and right, and who won
+BATTLES = [("m1", "m2", "model_a"), ("m2", "m1", "model_a"), ("m1", "m2", "tie")]
 
 if os.name != "posix":
     pytest.skip("pipes have no names here", allow_module_level=True)
@@ -128,6 +133,65 @@ def test_pipes_are_read_like_the_files_they_come_from(folder: Path, line: str) -
     )
 
 
+def _parquet(**columns: list[object]) -> bytes:
+    content = BytesIO()
+    pl.DataFrame(columns).write_parquet(content)
+    return content.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("line", "rows"),
+    [
+        (
+            "board --pairs -",
+            [{"model_a": a, "model_b": b, "winner": w} for a, b, w in BATTLES],
+        ),
+        (
+            "board -",
+            [
+                {"model": "m1", "NQ": 0.5, "FiQA": 1},
+                {"model": "m2", "NQ": 1, "FiQA": 0},
+            ],
+        ),
+        (
+            "online retention -",
+            [
+                {"user_id": f"u{day % 2}", "time": f"2024-01-0{day}"}
+                for day in range(1, 8)
+            ],
+        ),
+        (
+            "online ab -",
+            [
+                {"user_id": f"u{n}", "variant": "ab"[n % 2], "value": n}
+                for n in range(8)
+            ],
+        ),
+        (
+            "eval --labeled - -m RR",
+            [{"query_id": "q", "label": g, "score": g} for g in (1, 0)],
+        ),
+    ],
+)
+def test_standard_input_is_known_by_its_content(
+    line: str, rows: list[dict[str, object]]
+) -> None:
+    """The same rows say the same as JSON lines, JSON, CSV and TSV, whichever command reads them."""
+    frame = pl.DataFrame(rows)
+    texts = {
+        "JSON lines": frame.write_ndjson(),
+        "JSON": json.dumps(rows),
+        "CSV": frame.write_csv(),
+        "TSV": frame.write_csv(separator="\t"),
+    }
+    outputs = {}
+    for name, text in texts.items():
+        done = command(*line.split(), "--format", "csv", stdin=text, code=None)
+        assert not done.returncode, f"{name}: {done.stderr}"
+        outputs[name] = done.stdout
+    assert all(output == outputs["CSV"] for output in outputs.values()), outputs
+
+
 def fifo(place: Path, content: bytes) -> str:
     """Make a pipe with a name, and a thread that writes into it once."""
     os.mkfifo(place)
@@ -153,12 +217,20 @@ def fifo(place: Path, content: bytes) -> str:
             b'{"query_id": "q", "doc_id": "x", "score": 2}\n{"query_id": "q", "doc_id": "d", "score": 1}\n',
         ),
         ("pipe.json", b'{"q": {"x": 2.0, "d": 1.0}}'),
+        ("table", b"query_id,doc_id,score\nq,x,2.0\nq,d,1.0\n"),
+        ("tabs", b"query_id\tdoc_id\tscore\nq\tx\t2.0\nq\td\t1.0\n"),
+        (
+            "lines",
+            b'{"query_id": "q", "doc_id": "x", "score": 2}\n{"query_id": "q", "doc_id": "d", "score": 1}\n',
+        ),
+        ("object", b'{"q": {"x": 2.0, "d": 1.0}}'),
+        ("parquet", _parquet(query_id=["q", "q"], doc_id=["x", "d"], score=[2, 1])),
     ],
 )
-def test_the_suffix_of_a_pipe_says_its_format(
+def test_the_content_of_a_pipe_says_its_format(
     tmp_path: Path, name: str, content: bytes
 ) -> None:
-    """A pipe that has a name is read as a file of this name would be; without a suffix, as TREC text."""
+    """A pipe is read as a file of this name and with this content would be."""
     scores = rankstone.evaluate({"q": {"d": 1}}, fifo(tmp_path / name, content), "RR")
 
     assert scores.mean()["value"].to_list() == [1 / 2]

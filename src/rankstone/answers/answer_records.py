@@ -6,14 +6,13 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
 from rankstone._basics import Record, is_path
 from rankstone.errors import BadLine, BadValue, MissingColumn, printable
-from rankstone.io.file_formats import format_of, format_of_stream
+from rankstone.io.file_formats import format_of
 from rankstone.io.file_roles import note_input
 from rankstone.io.json_objects import read_text
 from rankstone.io.sources import is_stream, read_stream
@@ -126,7 +125,7 @@ def _read(name: str) -> Iterator[tuple[str, Any]]:
     """Yield the place and the content of each row of a file."""
     note_input(name)
     piped = is_stream(name)
-    kind = format_of_stream(name, "jsonl") if piped else format_of(Path(name))
+    kind = format_of(name, "jsonl" if piped else "trec")
     if kind in ("parquet", "csv", "tsv"):
         source = read_stream(name) if piped else name
         with reading(name):

@@ -6,7 +6,6 @@ with canonical column names.  What the rows are for is not known here.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -27,13 +26,7 @@ from rankstone.io.attributes import read_attributes
 from rankstone.io.columns import RUN_NAMES, CsvOptions, Renames, parse_columns, with_csv
 from rankstone.io.databases import open_database
 from rankstone.io.events import read_events
-from rankstone.io.file_formats import (
-    TEXT,
-    format_at,
-    format_of_stream,
-    read_files,
-    stem,
-)
+from rankstone.io.file_formats import TEXT, format_at, format_of, read_files, stem
 from rankstone.io.file_parts import files_of, judgments_in
 from rankstone.io.file_roles import note_input, refuse_inputs, separate_files
 from rankstone.io.implausible_columns import rated, refuse_implausible
@@ -380,6 +373,7 @@ def read_intents(
     return table.with_text_ids("query_id")
 
 
+@keeping_streams()
 @advised
 def read_labelled(
     source: object,
@@ -397,16 +391,15 @@ def read_labelled(
     """
     given = columns or {}
     columns = Renames({"label": "relevance", **given}, given)
-    if is_stream(source):
-        format_in = format_in or format_of_stream(
-            os.fspath(source), "csv"
-        )  # TREC lines have no labels
+    if is_stream(source):  # TREC lines have no labels
+        format_in = format_in or format_of(source, "csv")
     table = _open(source, RUN, "labelled table", columns, format_in, further=further)
     table = table.in_one_list() if one_group else table
     by = () if order == "input" else (order,)
     return table.requires("query_id", "relevance", *by, given=columns)
 
 
+@keeping_streams()
 def _open(
     source: object,
     layout: Layout,

@@ -22,7 +22,7 @@ from rankstone.io.file_formats import place_in, scan_files
 from rankstone.io.json_objects import holds_json, read_json
 from rankstone.io.objects import not_a_table
 from rankstone.io.python_rows import frame_of_library, is_column
-from rankstone.io.sources import display_name, is_database, is_stream
+from rankstone.io.sources import display_name, is_database, is_stream, keeping_streams
 from rankstone.io.tried_advice import advised
 from rankstone.io.unreadable_files import reading
 
@@ -164,6 +164,7 @@ def _places(
     return lambda row: place_in(source, row, form, columns)
 
 
+@keeping_streams()
 def open_table(
     source: object,
     key: str,

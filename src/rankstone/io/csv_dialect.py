@@ -242,21 +242,26 @@ def _rows(text: str, separator: str) -> list[list[str]]:
         return []
 
 
-def table_in_text(source: Path | bytes, columns: Columns) -> str | None:
+def table_in_text(
+    source: Path | bytes, columns: Columns, *, any_names: bool = False
+) -> str | None:
     """Return the format of a text whose first line is a header with a column of queries; ``None`` for others.
 
-    Excel's “Unicode text” and “text (tab delimited)” are such tables.
+    Excel's “Unicode text” and “text (tab delimited)” are such tables.  With ``any_names`` every header
+    counts whose names are no numbers.
     """
     block, _ = _first_block(source)
     head = block[:_HEADER]
     encoding = "utf-16" if head[:2] in UTF16 else "utf-8-sig"
     text = head.decode(encoding, "ignore")
     first = text.partition("\n")[0]
-    for kind, separator in SEPARATORS.items():
+    for separator in _SEPARATORS:
         names = [name.strip().strip('"') for name in first.split(separator)]
         ours = [columns.get(name, name) for name in names]
-        if len(names) > 1 and _names_queries(ours):
-            return kind
+        if len(names) > 1 and (
+            _names_queries(ours) or (any_names and not any(map(is_number, names)))
+        ):
+            return "tsv" if separator == "\t" else "csv"
     return None
 
 

@@ -13,6 +13,7 @@ from bisect import bisect_right
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
+from io import BytesIO
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
@@ -310,10 +311,12 @@ class _Delimited:
         return (*self.dialect.notes, *self.decimals.notes(), *lists)
 
 
-def is_workbook(path: Path) -> bool:
+def is_workbook(source: Path | bytes) -> bool:
     """Return True if a ZIP archive holds a workbook."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(
+            BytesIO(source) if isinstance(source, bytes) else source
+        ) as archive:
             return any(name.startswith("xl/") for name in archive.namelist())
     except (zipfile.BadZipFile, NotImplementedError):  # or of another version
         return False

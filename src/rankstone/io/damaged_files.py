@@ -24,6 +24,7 @@ import polars as pl
 
 from rankstone._basics import counted
 from rankstone.errors import BadLine, InputError, printable
+from rankstone.io.json_in_text import json_format
 from rankstone.io.unreadable_files import as_utf8, reading, refuse_binary
 
 if TYPE_CHECKING:
@@ -42,7 +43,9 @@ _STEP: Final = 1 << 20
 #: the most bytes that one byte of gzip or zlib unpacks to
 _DEFLATED: Final = 1032
 _GZIP, _ZSTD, _SKIPPED = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\x2a\x4d\x18"
-_COLUMNAR: Final = (b"PAR1", b"ARRO")
+_COLUMNAR: Final = (b"PAR1", b"ARRO", b"PK\x03\x04")
+#: formats whose lines may be longer, or of any length
+_LONGEST: Final = {"jsonl": LONGEST_OBJECT, "json": None}
 _ZLIB: Final = (b"\x78\x01", b"\x78\x9c", b"\x78\xda")
 #: the most bytes that a block of Zstandard unpacks to
 _BLOCK: Final = 1 << 17
@@ -213,11 +216,14 @@ def refuse_endless(source: Path | bytes, title: str, longest: int = LONGEST) -> 
 def drained(file: IO[bytes], title: str, longest: int | None) -> bytes:
     """Read a stream to its end; refuse text with a line of more than ``longest`` bytes at once.
 
+    Lines of JSON may be longer.
+
     >>> drained(io.BytesIO(b"a line"), "standard input", longest=8)
     b'a line'
     """
     pieces = [file.read(_STEP)]
     packed = pieces[0][:2] in (_GZIP, *_ZLIB) or pieces[0][:4] in (_ZSTD, *_COLUMNAR)
+    longest = _LONGEST.get(json_format(pieces[0], ""), longest)
 
     def read() -> Iterator[bytes]:
         while pieces[-1]:

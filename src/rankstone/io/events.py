@@ -22,10 +22,11 @@ from rankstone.io.arrow_batches import batches_of_relation, is_relation
 from rankstone.io.columns import by_alias, hidden, renames, require
 from rankstone.io.databases import open_database
 from rankstone.io.file_formats import Scanned, scan_parts
+from rankstone.io.json_objects import holds_json, read_json
 from rankstone.io.list_columns import field_of, leaves
 from rankstone.io.objects import not_a_table
 from rankstone.io.python_rows import frame_of_library
-from rankstone.io.sources import display_name, is_database
+from rankstone.io.sources import display_name, is_database, keeping_streams
 from rankstone.io.tried_advice import advised
 from rankstone.io.typed_tables import id_type
 from rankstone.io.unreadable_files import reading
@@ -278,6 +279,7 @@ def read_events(
     )
 
 
+@keeping_streams()
 def _opened(
     source: object, name: str, format_in: str | None, columns: Columns | None
 ) -> tuple[str, list[Scanned], list[pl.LazyFrame]]:
@@ -289,6 +291,9 @@ def _opened(
     _refuse_sessions(source)
     # TREC text has no column names
     kind = None if format_in == "trec" else format_in
+    if holds_json(source, kind):
+        name = display_name(source)
+        return name, [], [_frame_of(read_json(source), name)]
     parts = scan_parts(source, kind, columns)
     return os.fspath(source), parts, [part.frame for part in parts]
 

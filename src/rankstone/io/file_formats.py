@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from rankstone._basics import Record
-from rankstone.errors import EmptyInput, InputError, UnknownFormat
+from rankstone.errors import EmptyInput, InputError, UnknownFormat, printable
 from rankstone.io.column_suggestions import kinds_of_texts
 from rankstone.io.columns import CANONICAL
 from rankstone.io.csv_dialect import SEPARATORS, Dialect, dialect_of, table_in_text
@@ -44,6 +44,7 @@ from rankstone.io.shapes.headerless_text import is_trec, shaped_text
 from rankstone.io.shapes.reading import shaped_document
 from rankstone.io.sources import (
     UTF16,
+    can_be_read_again,
     estimated_rows,
     is_database,
     is_stream,
@@ -111,7 +112,7 @@ def format_at(
     format_in = plain_format(format_in, FORMATS)
     name = os.fspath(path)
     if is_stream(name):
-        return format_in or format_of_stream(name, "trec"), []
+        return format_in or _format(name, columns), []
     files = parts_of(name)
     formats = {format_in or _format(file, columns) for file in files}
     if len(formats) > 1:
@@ -123,15 +124,16 @@ def format_at(
     return formats.pop(), files
 
 
-def _format(path: Path, columns: Columns) -> str:
-    """Return the format of a file; “text” saved by Excel is a table with tabs."""
+def _format(path: StrPath, columns: Columns) -> str:
+    """Return the format of a file or a stream; “text” saved by Excel is a table with tabs."""
     kind = format_of(path)
     # unpacking only for a header would take as long as reading
-    is_packed = _head(path).startswith(PACKED) and suffix_of(path) != ANY_TEXT
+    is_packed = _head(path).startswith(PACKED) and suffix_of(Path(path)) != ANY_TEXT
     if kind != "trec" or is_packed:
         return kind
-    with reading(str(path)):
-        return table_in_text(path, columns) or kind
+    source = source_of(path)
+    with reading(os.fspath(path)):
+        return table_in_text(source, columns) or kind
 
 
 def scan_files(
@@ -246,7 +248,7 @@ class Scanned(Record):
 def scan_parts(
     path: StrPath, format_in: str | None = None, columns: Columns | None = None
 ) -> list[Scanned]:
-    """Open the files of a table of any columns lazily; ``-`` and pipes are CSV by default.
+    """Open the files of a table of any columns lazily.
 
     Parameters
     ----------
@@ -256,26 +258,31 @@ def scan_parts(
     format_in = plain_format(format_in, FORMATS)
     name = os.fspath(path)
     columns = columns or {}
-    if is_stream(name):
-        kind = format_in or format_of_stream(name, "csv")
-        return [
-            _scanned(
-                read_stream(name, _LONGEST.get(kind)), stream_title(name), kind, columns
-            )
-        ]
+    parts: list[StrPath] = [name] if is_stream(name) else [*parts_of(name)]
     return [
-        _scanned(p, str(p), format_in or _format(p, columns), columns)
-        for p in parts_of(name)
+        _scanned(
+            source_of(p),
+            stream_title(os.fspath(p)),
+            format_in or format_of(p, default="csv" if is_stream(p) else "trec"),
+            columns,
+        )
+        for p in parts
     ]
 
 
 def _scanned(source: Path | bytes, title: str, kind: str, columns: Columns) -> Scanned:
+    if kind == "trec":
+        with reading(title):
+            kind = table_in_text(source, columns, any_names=True) or kind
     if kind not in _TABLES:
         raise UnknownFormat(
             "a table with column names is needed",
             where=title,
-            expected=", ".join(_TABLES),
-            fix="a name such as log.csv shows the format",
+            given=printable(
+                _head(source, 200).partition(b"\n")[0].decode("utf-8", "replace"), 40
+            ),
+            expected="a first line with the names of columns, between commas or tabs; "
+            "JSON, JSON lines, Parquet, Arrow or .xlsx",
         )
     if not (len(source) if isinstance(source, bytes) else source.stat().st_size):
         raise EmptyInput("the file is empty", where=title, expected=f"{kind} data")
@@ -303,38 +310,47 @@ def stem(path: StrPath) -> str:
     return without_suffixes(Path(path)).name or os.fspath(path)
 
 
-def format_of(path: Path) -> str:
-    """Return the format of a file: by its signature or how it begins, else by its suffix."""
-    magic = _head(path)
+def source_of(path: StrPath) -> Path | bytes:
+    """Return a file, or the content of a stream."""
+    name = os.fspath(path)
+    return read_stream(name) if is_stream(name) else Path(name)
+
+
+def format_of(path: StrPath, default: str = "trec") -> str:
+    """Return the format of a file or a stream: by its signature or how it begins, else by its suffix.
+
+    Parameters
+    ----------
+    path
+        One file, a pipe, or ``-`` for standard input.
+    default
+        The format of a text whose name and content do not show it.
+    """
+    by_name = named_format(Path(path), default)
+    if not can_be_read_again(path):
+        return by_name
+    source = source_of(path)
+    magic = _head(source)
     if magic[:4] == b"PAR1":
         return "parquet"
     if magic[:6] == b"ARROW1":
         return "arrow"
-    if magic[:4] == ZIP and is_workbook(path):
+    if magic[:4] == ZIP and is_workbook(source):
         return "xlsx"
-    by_name = named_format(path, "trec")
     if by_name not in TEXT or magic.startswith(PACKED):
         return by_name
-    return json_format(_head(path, _BLOCK), by_name) or _text_format(path, by_name)
+    return json_format(_head(source, _BLOCK), by_name) or _text_format(source, by_name)
 
 
-def _text_format(path: Path, by_name: str) -> str:
+def _text_format(source: Path | bytes, by_name: str) -> str:
     """Return the format of a text that is no JSON, whatever its name says."""
     if by_name not in ("json", "jsonl"):
         return by_name
-    with reading(str(path)):
-        words = words_of(first_lines(path, str(path)).values())
+    title = title_of(source, "")
+    with reading(title):
+        words = words_of(first_lines(source, title).values())
         fits = words and any(is_trec(words, layout) for layout in (QRELS, RUN))
-        return "trec" if fits or table_in_text(path, {}) else by_name
-
-
-def format_of_stream(name: str, default: str) -> str:
-    """Return the format of a stream: by the suffix of a named pipe, else the default.
-
-    >>> format_of_stream("logs/today.jsonl", "csv"), format_of_stream("/dev/fd/63", "csv")
-    ('jsonl', 'csv')
-    """
-    return named_format(Path(name), default)
+        return "trec" if fits else table_in_text(source, {}) or by_name
 
 
 def read_files(
@@ -370,7 +386,7 @@ def read_files(
     name = os.fspath(path)
     sources: Sequence[Path | bytes] = files
     if not files:
-        sources = [read_stream(name, _LONGEST.get(kind))]
+        sources = [read_stream(name)]
         name = stream_title(name)
     whole = _with_content(sources, name, kind)
     extent = cache(partial(estimated_rows, whole))
@@ -501,8 +517,10 @@ def _objects(source: Path | bytes, count: int | None = None) -> Iterator[Any]:
             yield None
 
 
-def _head(source: Path | bytes, size: int = 8) -> bytes:
+def _head(source: StrPath | bytes, size: int = 8) -> bytes:
     """Return the first bytes, in which many formats have a signature."""
+    if not isinstance(source, bytes):
+        source = source_of(source)
     if isinstance(source, bytes):
         return source[:size]
     with reading(str(source)), source.open("rb") as file:

@@ -22,7 +22,7 @@ from rankstone.errors import (
 )
 from rankstone.io.advice import Advice
 from rankstone.io.damaged_files import LONGEST, refuse_endless
-from rankstone.io.file_formats import format_of, format_of_stream
+from rankstone.io.file_formats import format_of
 from rankstone.io.file_parts import parts_of
 from rankstone.io.python_rows import frame_of_records
 from rankstone.io.shapes import plain_format
@@ -38,13 +38,13 @@ _EXPECTED = "{query: {document: number}}, {query: [document, …]} or a list of 
 
 
 def holds_json(source: StrPath, format_in: str | None = None) -> bool:
-    """Return True for a file of JSON, by its suffix or as requested; False for a database."""
+    """Return True for a file of JSON, by its content or as requested; False for a database."""
     if is_database(source):
         return False
     if (kind := plain_format(format_in, FORMATS)) is not None:
         return kind == "json"
     if is_stream(source):
-        return format_of_stream(os.fspath(source), "trec") == "json"
+        return format_of(source) == "json"
     return all(format_of(part) == "json" for part in parts_of(os.fspath(source)))
 
 
