@@ -292,6 +292,16 @@ def quoted(text: str) -> str:
     return f'"{text}"'
 
 
+def percentage(share: float, digits: int = 2) -> str:
+    """Return a share as a percentage of so many figures.
+
+    >>> percentage(1), percentage(0.1234), percentage(1 - 0.05 / 3, 4)
+    ('100 %', '12 %', '98.33 %')
+    """
+    rounded = float(f"{100 * share:.{digits}g}")
+    return f"{rounded:g} %"
+
+
 def queries(count: int) -> str:
     """Return ``1 query`` or ``2 queries``."""
     return counted(count, "query")

@@ -302,7 +302,7 @@ def test_one_name_for_two_things() -> None:
     )
     table = {"q": ["q1"], "found": [["d1"]], "right": [["d1"]]}
     with pytest.raises(
-        UsageError, match=r"(?s)found and right.*qrels\.THEIRS=doc_id,run\."
+        UsageError, match=r"(?s)found and right.*write qrels\. or run\. before"
     ):
         read_judgments(table, {"q": "query_id", "found": "doc_id", "right": "doc_id"})
 

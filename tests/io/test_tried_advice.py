@@ -93,7 +93,7 @@ def test_names_that_were_given(columns: dict[str, str], fix: str | None) -> None
     with pytest.raises(rankstone.RankstoneError) as error:
         read_judgments(frame, columns)
     if fix is None:
-        assert "THEIRS" in str(error.value.fix)
+        assert "write qrels. or run. before" in str(error.value.fix)
     else:
         named = {**columns, "stars": "relevance"}
         assert isinstance(error.value, MissingColumn)

@@ -424,7 +424,7 @@ def test_a_planned_day_needs_times() -> None:
     with pytest.raises(MissingColumn, match="no column says when") as caught:
         ab(log, planned="2024-03-10")
     # which column it is remains unknown: no command that may fail
-    assert "THEIRS=time" in str(caught.value)
+    assert "if a column holds times" in str(caught.value)
     read = ab(log, planned="2024-03-10", columns={"timestamp": "time"})
     assert any("rows up to 2024-03-01" in line for line in read.audit.warnings)
     wrong: Any

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone._basics import Record, some
+from rankstone._basics import Record, percentage, some
 from rankstone.boards.battle_tables import BattleTable, read_battles
 from rankstone.boards.ranked_systems import RankedSystems, places
 from rankstone.errors import (
@@ -318,7 +318,7 @@ class PairedBoard(RankedSystems, Record):
                 )
         circular, decided = circular_triads(battles.wins)
         if decided:
-            share = f"{100 * circular / decided:.2g} %"
+            share = percentage(circular / decided)
             yield say(
                 "triads", circular=f"{circular:,}", decided=f"{decided:,}", share=share
             )

@@ -21,7 +21,7 @@ from rankstone.errors import (
     printable,
 )
 from rankstone.io.attributes import open_table
-from rankstone.io.column_suggestions import rename_fix
+from rankstone.io.column_suggestions import naming_need, rename_fix
 from rankstone.io.csv_dialect import refuse_copies
 from rankstone.io.number_columns import truths
 from rankstone.io.unreadable_files import reading
@@ -36,8 +36,10 @@ if TYPE_CHECKING:
 
 #: our column → names that others give it
 _ALIASES: Final = {
-    "left": "model_a system_a item_a player_a a model_1 system_1 player_1 model1 system1 player1 first",
-    "right": "model_b system_b item_b player_b b model_2 system_2 player_2 model2 system2 player2 second",
+    "left": "model_a system_a item_a player_a a model_1 system_1 player_1 model1 system1 player1 first "
+    "generator_1 generator_a model_left white",
+    "right": "model_b system_b item_b player_b b model_2 system_2 player_2 model2 system2 player2 second "
+    "generator_2 generator_b model_right black",
     "winner": "result preference verdict",
     "outcome": "score_a score_left",
     "loser": "",
@@ -50,9 +52,10 @@ _ENDS: Final = {
 }
 #: outcome → words for it, without what :data:`_BETWEEN` matches, besides the names of the two
 _WORDS: Final = {
-    LEFT: "left a x 1 modela model1 first systema a>b a>>b",
-    RIGHT: "right b y 2 modelb model2 second systemb b>a b>>a a<b a<<b",
-    TIE: "tie draw tiebothbad both bothbad bothgood neither equal 0 a=b b=a",
+    LEFT: "left a x 1 modela model1 first systema a>b a>>b 1-0 1.0",
+    RIGHT: "right b y 2 modelb model2 second systemb b>a b>>a a<b a<<b 0-1 2.0",
+    TIE: "tie draw tiebothbad both bothbad bothgood neither equal 0 a=b b=a "
+    "1/2-1/2 0.5-0.5 ½-½ 0.0 1.5",
 }
 #: number → outcome, of the left side
 _SHARES: Final = {0.0: RIGHT, 0.5: TIE, 1.0: LEFT}
@@ -60,7 +63,7 @@ _SHARES: Final = {0.0: RIGHT, 0.5: TIE, 1.0: LEFT}
 _ENDED: Final = "the outcome"
 _BETWEEN: Final = r"[\s_()\[\]-]+"
 _EXPECTED: Final = (
-    "left, right, tie (as words: model_a, A, 1, A>B; model_b, B, 2, B>A; A=B, both bad), "
+    "left, right, tie (as words: model_a, A, 1, 1-0, A>B; model_b, B, 2, 0-1, B>A; A=B, both bad), "
     "or the name of one of them"
 )
 #: columns whose rows with the same value depend on each other, also with id or in the plural
@@ -162,7 +165,7 @@ def read_battles(
             expected="one battle in a row: left, right and winner; "
             "left, right and outcome (1, 0, 0.5 for the left one); "
             "or winner and loser",
-            fix=f"{rename_fix({'THEIRS': lacking[0]}, columns)}, with its name for THEIRS",
+            fix=naming_need(lacking, columns),
         )
     if not table.height:
         raise EmptyInput("there are no battles", where=name)
@@ -314,11 +317,12 @@ def _outcomes(
     column = "winner" if "winner" in table.columns else "outcome"
     words = name_texts(table[column], where).str.strip_chars()
     outcome_of = {word: end for end in _WORDS for word in _WORDS[end].split()}
-    by_word = (
-        words.str.to_lowercase()
-        .str.replace_all(_BETWEEN, "")
-        .replace_strict(outcome_of, default=None, return_dtype=pl.Int64)
+    small = words.str.to_lowercase()
+    by_word, by_bare_word = (
+        some_words.replace_strict(outcome_of, default=None, return_dtype=pl.Int64)
+        for some_words in (small, small.str.replace_all(_BETWEEN, ""))
     )
+    by_word = by_word.fill_null(by_bare_word)
     by_name = pl.select(
         pl.when(words == left)
         .then(LEFT)
@@ -336,7 +340,7 @@ def _outcomes(
         if column == "outcome" or (numbers == 0.5).any():  # noqa: PLR2004 - half a win
             outcome = numbers.replace_strict(_SHARES, return_dtype=pl.Int64)
             return outcome, "1 if the left side won, 0 if the right one did"
-        if "0" in words:
+        if (numbers == 0).any():
             raise BadValue(
                 "without a winner 2, 0 may be a tie or the right side",
                 where=where,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rankstone._basics import some
+from rankstone._basics import percentage, some
 from rankstone.boards.board_explanation import BoardExplanation, explain_place
 from rankstone.boards.cells import RANKED
 from rankstone.boards.placed_systems import PlacedSystems
@@ -179,7 +179,7 @@ class Board(PlacedSystems):
             whole = self.shards[0][1] + error
             reliable = self.shards[0][1] / (whole or 1.0)
             of_queries = parts["system × query"] / (error or 1.0)
-            share = f"{100 * of_queries:.2g} %"
+            share = percentage(of_queries)
             yield self.say("crossed", order=f"{reliable:.2f}", share=share)
             return
         low, high = found.interval(self.confidence)
@@ -219,14 +219,11 @@ class Board(PlacedSystems):
             more = ""
             if times > most:
                 more = self.say("more_seeds", times=times)
-            yield self.say("seeds", share=f"{100 * spread / residual:.2g} %") + more
+            yield self.say("seeds", share=percentage(spread / residual)) + more
         leaders, turned = self.by_seed()
         others = int((leaders != self.order[0]).sum())
         yield self.say(
-            "seed_flips",
-            others=others,
-            count=len(leaders),
-            share=f"{100 * turned:.2g} %",
+            "seed_flips", others=others, count=len(leaders), share=percentage(turned)
         )
 
     def by_seed(self) -> tuple[Ints, float]:

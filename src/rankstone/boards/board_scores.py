@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone._basics import Record, counted, is_path, some
+from rankstone._basics import Record, counted, is_path, quoted, some
 from rankstone.boards.result_folders import read_folder
 from rankstone.comparison.score_sources import (
     fact_of,
@@ -31,7 +31,7 @@ from rankstone.errors import (
     printable,
 )
 from rankstone.io.attributes import open_table
-from rankstone.io.column_suggestions import rename_fix
+from rankstone.io.column_suggestions import naming_need
 from rankstone.io.csv_dialect import refuse_copies
 from rankstone.io.file_formats import stem
 from rankstone.io.sources import display_name
@@ -304,14 +304,14 @@ def _read(
             where=name,
             given=f"columns {some(present, 12)}",
             expected="system, dataset, value; or a row for each system and a column for each data set",
-            fix=f"{rename_fix({'THEIRS': lacking[0]}, columns)}, with its name for THEIRS",
+            fix=naming_need(lacking, columns),
         )
     texts = [name_texts(table[one], name) for one in _TEXTS if one in table.columns]
     numbers = [_scores(table["value"], name, notes)]
     if "weight" in table.columns:
         numbers.append(score_numbers(table["weight"], name))
     long = pl.DataFrame([*texts, *numbers])
-    _refuse_twice(long, table, name)
+    _refuse_twice(long, table, name, at_shell=getattr(columns, "at_shell", False))
     return long
 
 
@@ -376,7 +376,9 @@ def _unfolded(table: pl.DataFrame, where: str, notes: dict[str, None]) -> pl.Dat
     return wide.unpivot(index="system", variable_name="dataset")
 
 
-def _refuse_twice(long: pl.DataFrame, table: pl.DataFrame, where: str) -> None:
+def _refuse_twice(
+    long: pl.DataFrame, table: pl.DataFrame, where: str, *, at_shell: bool = False
+) -> None:
     """Refuse two scores of a system on a data set, and say which columns tell them apart."""
     key = [name for name in long.columns if name not in ("value", "weight", "cluster")]
     if not (twice := long.select(key).is_duplicated()).any():
@@ -399,9 +401,15 @@ def _refuse_twice(long: pl.DataFrame, table: pl.DataFrame, where: str) -> None:
     values = ", ".join(map(str, long.filter(same)["value"].head(3)))
     fix = "remove all but one row"
     if apart:
-        values += f"; they differ in {', '.join(map(printable, apart))}"
-        one = printable(rows[apart[0]][0])
-        fix = f"read rows of one {apart[0]}: --only {apart[0]}={one}, in Python only {{{apart[0]!r}: {one!r}}}"
+        values += f"; they differ in {some(apart, 12)}"
+    for name in apart:
+        value = rows[name][0]
+        left = long.filter(table[name] == value).select(key)
+        if left.height > 1 and left.is_unique().all():
+            pair = f"{name}={value}" if at_shell else repr({name: str(value)})
+            option = f"--only {quoted(pair)}" if at_shell else f"only={pair}"
+            fix = f"read rows of one {printable(name)}: {printable(option)}"
+            break
     raise DuplicateRows(
         f"{what} has {counted(rows.height, 'score')}",
         where=where,

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from scipy import special
 
-from rankstone._basics import Record, some
+from rankstone._basics import Record, percentage, some
 from rankstone.errors import above_0, between_0_and_1, one_of, printable
 from rankstone.stats.random_streams import check_count
 from rankstone.stats.slice_tests import critical_z
@@ -376,7 +376,7 @@ class Slices(Findings, Record):
             {
                 "gap": f"{gap:.{digits}f}",
                 "n": f"{size:,}",
-                "share": f"{100 * share:.2g} %",
+                "share": percentage(share),
                 "seen": gap,
             }
             for share, size, gap in self.visible_gaps().iter_rows()

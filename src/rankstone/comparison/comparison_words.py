@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from rankstone._basics import percentage
 from rankstone.errors import printable
 from rankstone.tables.phrases import phrase
 from rankstone.tables.short_names import shortened
@@ -40,7 +41,7 @@ def percent(confidence: float) -> str:
     >>> percent(0.95), percent(1 - 0.05 / 3)
     ('95 %', '98.33 %')
     """
-    return f"{100 * confidence:.4g} %"
+    return percentage(confidence, 4)
 
 
 def p_value(value: float) -> str:

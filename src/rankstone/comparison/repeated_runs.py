@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
+from rankstone._basics import percentage
 from rankstone.errors import printable
 from rankstone.stats.mean_intervals import estimates
 from rankstone.stats.sampling_units import Units
@@ -128,7 +129,7 @@ def repeated_sentences(comparison: ComparedRuns) -> Iterator[str]:
             name: printable(row[name], _NAME)
             for name in ("measure", "system", "versus")
         }
-        text = say("repeated_share", share=f"{100 * row['share']:.2g} %", **names)
+        text = say("repeated_share", share=percentage(row["share"]), **names)
         text += say("repeated_verdicts", pairs=row["runs"] * row["runs_versus"], **row)
         enough = row["enough"]
         if enough and enough > max(row["runs"], row["runs_versus"]):

@@ -269,9 +269,7 @@ class Missing:
             return _SWAPPED
         guessed = self.renames()
         unknown = [ours for ours in self.ours if ours not in guessed.values()]
-        option = "--columns" if getattr(self.given, "at_shell", False) else "columns"
-        holds = " or ".join(unknown or self.ours)
-        need = f"if a column holds {holds}, rename it with {option}"
+        need = naming_need(unknown or self.ours, self.given)
         # a name of its own says what a column is, its content alone does not
         named = [
             f"{theirs}={ours}"
@@ -457,6 +455,16 @@ class Missing:
         if fields:
             return {"run": fields[0], **of_tables}
         return of_tables
+
+
+def naming_need(ours: Iterable[str], columns: object) -> str:
+    """Return what is needed where nothing says which columns hold some of ours.
+
+    >>> naming_need(["left", "right"], None)
+    'if a column holds left or right, rename it with columns'
+    """
+    option = "--columns" if getattr(columns, "at_shell", False) else "columns"
+    return f"if a column holds {' or '.join(ours)}, rename it with {option}"
 
 
 def rename_fix(names: Columns, columns: object) -> str:

@@ -423,8 +423,7 @@ def _refuse_clash(chosen: Columns, source: str) -> None:
         raise UsageError(
             f"two columns are both renamed to {ours}",
             given=f"{' and '.join(both)} of {source}",
-            fix=f"if one is in the judgments and one in runs: qrels.THEIRS={ours},"
-            f"run.THEIRS={ours}, with their names for THEIRS",
+            fix="if one is in the judgments and one in runs, write qrels. or run. before its name",
         )
 
 

@@ -120,8 +120,7 @@ def running_warnings(log: Log, units: int, planned: int | str | date) -> Iterato
                 "planned is a day, and no column says when rows were written",
                 where=log.source,
                 expected="time",
-                fix="name it: --columns THEIRS=time (in Python columns={'THEIRS': 'time'}), "
-                "or give the number of units",
+                fix="if a column holds times, rename it to time with columns, or plan a number of units",
             )
         reached = due is None or ends[0] >= due
         state = f"rows up to {as_date(ends[0])} of those up to {planned}"
@@ -463,12 +462,23 @@ def _value_of_users(events: Events, by: str, cluster: str | None) -> str | None:
     """Return the column of numbers of a table with a row for each user; ``None`` for shown documents."""
     if any(is_common_name(name, _OF_DOCUMENTS) for name in events.schema):
         return None
-    others = [name for name in events.schema if name not in (by, cluster, "time")]
+    arms = [name for name in events.schema if is_common_name(name, [by])]
+    if by in events.schema:
+        arms = [by]
+    others = [name for name in events.schema if name not in (*arms, cluster, "time")]
     if "clicked" in others:
         return "clicked"
+    first = events.collect(events.frame.head(_HEAD))
     cells = truths(~selectors.nested()).cast(pl.Float64, strict=False)
-    head = events.collect(events.frame.select(others).head(_HEAD).select(cells))
+    head = first.select(others).select(cells)
     values = [one.name for one in head if one.count() and not is_id(one.name)]
+    if arms and first[arms[0]].is_unique().all():
+        raise InputError(
+            f"these are totals, a row for each {printable(arms[0], 40)}",
+            where=events.source,
+            given=f"columns {some(events.schema, 12)}",
+            expected="a row for each user: totals do not say how much users differ",
+        )
     if len(values) == 1:
         return values[0]
     fix = None

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Final
 
+from rankstone._basics import percentage
 from rankstone.tables.phrases import filled, phrases
 
 if TYPE_CHECKING:
@@ -53,7 +54,8 @@ class Words:
         >>> Words("en").percent(1 - 0.05 / 3), Words("zh").percent(0.844, 2)
         ('98.33\xa0%', '84%')
         """
-        return self("percent", number=f"{100 * share:.{digits}g}")
+        number = percentage(share, digits).removesuffix(" %")
+        return self("percent", number=number)
 
     def listed(self, names: list[str]) -> str:
         """Return names one after the other, cut where there are many."""

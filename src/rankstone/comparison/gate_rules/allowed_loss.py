@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from rankstone._basics import percentage
 from rankstone.comparison.comparison_words import percent
 from rankstone.comparison.gate_rules import ROUNDING, Check, GateRule
 from rankstone.errors import UsageError
@@ -109,7 +110,7 @@ class AllowedLoss(GateRule):
         shown = {
             "level": percent(row["confidence"]),
             "most": most,
-            "share": 100 * rare,
+            "share": percentage(rare),
             **parts,
         }
         return Check(verdict, tuple(sentences), numbers, shown, title)
