@@ -30,8 +30,8 @@ PLACES: dict[str, Callable[[str], str]] = {
     "hits/tallies.py": lambda text: text.replace(
         "    rows: int = 0\n", DECLARED
     ).replace(
-        "        rows=batch.height,\n",
-        "        rows=batch.height,\n        short=int((hits.n == 1).sum()),\n",
+        "        tied_float32=near_ties(batch),\n",
+        "        tied_float32=near_ties(batch),\n        short=int((hits.n == 1).sum()),\n",
     ),
     "tables/locales/en.toml": lambda text: text.replace(
         "\ncount_tied =", '\ncount_short = "short ones"\ncount_tied ='

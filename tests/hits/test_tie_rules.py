@@ -36,7 +36,9 @@ rule = {"ties": "docid_longest"}
 for doc in run["q"]:
     judged = rankstone.evaluate({"q": {doc: 1}}, run, "RR", **rule)
     listed = rankstone.beyond(run, "Coverage@1", items={doc: {}}, **rule)
-    print(doc, *judged.to_dict()["run"].values(), *listed.to_dict()["run"].values())
+    alike = rankstone.diff(run, {"q": [doc]}, "Overlap@1", **rule)
+    listed_first = listed.to_dict()["run"].values()
+    print(doc, *judged.to_dict()["run"].values(), *listed_first, *alike.to_dict().values())
 for docs in ("ab", "ba"):
     equal = rankstone.evaluate({"q": {"a": 1}}, {"q": dict.fromkeys(docs, 1)}, "RR", **rule)
     print(docs, *equal.to_dict()["run"].values())
@@ -122,10 +124,10 @@ def test_adding_a_rule_is_an_entry(tmp_path: Path) -> None:
     assert "docid_longest" in help_text
 
     assert python(tmp_path, copy.parent, "-c", PYTHON).splitlines() == [
-        "z 0.3333333333333333 0.0",
-        "mid 0.5 0.0",
-        "long 1.0 1.0",
-        "low 0.25 0.0",
+        "z 0.3333333333333333 0.0 0.0",
+        "mid 0.5 0.0 0.0",
+        "long 1.0 1.0 1.0",
+        "low 0.25 0.0 0.0",
         "ab 0.5",
         "ba 0.5",
         "ties=docid_longest needs a doc_id column, and there is none",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import field, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -125,18 +125,25 @@ class Tally(ListCounts):
     left_out: Ints = field(default_factory=lambda: np.empty(0, np.int64))
 
 
+def order_counts(batch: Batch, blocks: TieBlocks, copies: Ints) -> Counter[str]:
+    """Return what is counted in lists whether they are judged or not, by the names of :class:`ListCounts`."""
+    tied = np.searchsorted(batch.heads, blocks.start, side="right")
+    return Counter(
+        rows=batch.height,
+        tied=int(blocks.size.sum()),
+        tied_queries=int((np.diff(tied, prepend=0) > 0).sum()),
+        duplicates=len(copies),
+    )
+
+
 def tally(
     batch: Batch, blocks: TieBlocks, copies: Ints, hits: Hits, cutoffs: Sequence[int]
 ) -> Tally:
     """Return the counts of a batch."""
     judged = _judged(hits)
-    tied = np.searchsorted(batch.heads, blocks.start, side="right")
     return Tally(
-        rows=batch.height,
-        tied=int(blocks.size.sum()),
-        tied_queries=int((np.diff(tied, prepend=0) > 0).sum()),
+        **dict[str, Any](order_counts(batch, blocks, copies)),
         tied_float32=near_ties(batch),
-        duplicates=len(copies),
         contradicted=contradicted(batch),
         single=int((judged == 1).sum()),
         n=hits.n,

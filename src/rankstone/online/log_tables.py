@@ -426,7 +426,7 @@ def read_rankings(
     options = ordering_options({"order": order})
     table = read_run(run, columns, format_in, order=order, name=name)
     listed = load_run(table.watched(progress), options_for(table, options))
-    return Rankings(table.source, listed.to_frame(), listed.tally.tied)
+    return Rankings(table.source, listed.to_frame(), listed.tally["tied"])
 
 
 def cluster_of_impressions(log: Log, column: str, impression: Ints) -> Ints:

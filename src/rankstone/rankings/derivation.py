@@ -223,7 +223,9 @@ class Derivation(Result):
             )
             for one in self.tables
         ]
-        return pl.concat(parts, how="diagonal_relaxed") if parts else pl.DataFrame()
+        if parts:
+            return pl.concat(parts, how="diagonal_relaxed")
+        return pl.DataFrame()
 
     def sheet(self, digits: int = 4) -> Sheet:
         """Return the derivation as a sheet, with this many decimals."""

@@ -22,13 +22,14 @@ from rankstone.rankings.rank_similarity.list_measure import (
 )
 from rankstone.rankings.rank_similarity.lists_audit import (
     ListsAudit,
-    PairTally,
     RankingAudit,
+    total,
 )
 from rankstone.rankings.rank_similarity.paired_lists import PairedLists
 from rankstone.rankings.rank_similarity.ranked_lists import load_run, read_ranked
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Callable, Iterator, Sequence
 
     from rankstone._basics import Bools, Ints
@@ -100,7 +101,7 @@ class MeasuredBatch(Record):
     n: Ints
     values: list[Agreement]
     documents: tuple[int, int, int]
-    tally: PairTally
+    tally: Counter[str]
 
     @classmethod
     def of(
@@ -188,7 +189,7 @@ class JoinedParts:
         loaded = self._loaded
         queries = self.queries.cast(pl.String)
         of_a, of_b, common = np.sum([part.documents for part in self._parts], axis=0)
-        tally_b = PairTally.total(part.tally for part in self._parts)
+        tally_b = total(part.tally for part in self._parts)
         return ListsAudit(
             names=names,
             a=RankingAudit.of(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -66,7 +67,7 @@ class RankingAudit:
         cls,
         source: str,
         n: Ints,
-        tally: PairTally,
+        tally: Counter[str],
         comments: int,
         read_as: tuple[str, ...] = (),
     ) -> Self:
@@ -80,7 +81,7 @@ class RankingAudit:
             median_length=float(np.median(n)),
             longest=int(n.max()),
             read_as=read_as,
-            **tally._asdict(),
+            **tally,
         )
 
     def line(self) -> str:
@@ -151,15 +152,9 @@ class ListsAudit(InLines):
         ]
 
 
-class PairTally(NamedTuple):
-    """Counts over some lists: rows read, rows in tie blocks, lists that have any, duplicate rows."""
-
-    rows: int
-    tied: int
-    tied_queries: int
-    duplicates: int
-
-    @classmethod
-    def total(cls, parts: Iterable[PairTally]) -> PairTally:
-        """Return the sums over parts."""
-        return cls(*map(sum, zip(*parts, strict=True)))
+def total(parts: Iterable[Counter[str]]) -> Counter[str]:
+    """Return the sums of what is counted in parts."""
+    counts = Counter[str]()
+    for part in parts:
+        counts.update(part)
+    return counts

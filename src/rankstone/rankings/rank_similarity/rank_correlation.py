@@ -218,7 +218,9 @@ class tau_ap(ListMeasure, family="rank correlation"):  # noqa: N801 - the name o
     @property
     def corrected_for_ties(self) -> tau_ap | None:
         """ties=b; the mean over orders of ties compares different orders of one list, too."""
-        return replace(self, ties="b", reference="first") if self.ties == "a" else None
+        if self.ties == "a":
+            return replace(self, ties="b", reference="first")
+        return None
 
     def ratio(self, paired: PairedLists) -> tuple[Floats, Floats]:
         """Return the value with either ranking as the estimate, or the sum of both and 2."""
@@ -226,35 +228,16 @@ class tau_ap(ListMeasure, family="rank correlation"):  # noqa: N801 - the name o
         common = paired.common
         one_way = _agreement if self.ties == "b" else _accuracy
         counts = common.counts
-        ways = []
-        if self.reference != "second":
-            ways.append(
-                (
-                    "first",
-                    counts.above,
-                    counts.x_tied_above,
-                    common.y_first,
-                    common.y_size,
-                )
-            )
-        if self.reference != "first" or self.ties == "b":
-            ways.append(
-                (
-                    "second",
-                    counts.above,
-                    counts.y_tied_above,
-                    common.x_first,
-                    common.x_size,
-                )
-            )
-        return mean_of_ratios(
-            paired,
-            (
-                one_way(paired, f"{reference}_is_reference", *way)
-                for reference, *way in ways
-            ),
-            ("twice_less_norm", "others"),
+        ways = {
+            "first": (counts.x_tied_above, common.y_first, common.y_size),
+            "second": (counts.y_tied_above, common.x_first, common.x_size),
+        }
+        references = ("first", "second") if self.symmetric else (self.reference,)
+        ratios = (
+            one_way(paired, f"{reference}_is_reference", *ways[reference])
+            for reference in references
         )
+        return mean_of_ratios(paired, ratios, ("twice_less_norm", "others"))
 
 
 def mean_of_ratios(
@@ -286,12 +269,7 @@ def mean_of_ratios(
 
 
 def _accuracy(
-    paired: PairedLists,
-    title: str,
-    above: Ints,
-    tied_above: Ints,
-    first: Ints,
-    size: Ints,
+    paired: PairedLists, title: str, tied_above: Ints, first: Ints, size: Ints
 ) -> tuple[Floats, Floats]:
     """Return numerator and norm of the mean over all orders of tied documents.
 
@@ -299,7 +277,7 @@ def _accuracy(
     in the same tie block, half of those above count.
     """
     common = paired.common
-    right = above + tied_above / 2.0
+    right = common.counts.above + tied_above / 2.0
     shares = np.where(size == 1, right / np.maximum(first - 1, 1), 0.0)
     tied = np.flatnonzero(size > 1)
     if len(tied):
@@ -325,12 +303,7 @@ def _accuracy(
 
 
 def _agreement(
-    paired: PairedLists,
-    title: str,
-    above: Ints,
-    _tied_above: Ints,
-    first: Ints,
-    _size: Ints,
+    paired: PairedLists, title: str, _tied_above: Ints, first: Ints, _size: Ints
 ) -> tuple[Floats, Floats]:
     """Return numerator and norm where tied documents have no order.
 
@@ -338,6 +311,7 @@ def _agreement(
     """
     common = paired.common
     below_top = first > 1
+    above = common.counts.above
     shares = np.where(below_top, above / np.maximum(first - 1, 1), 0.0)
     count = common.total(below_top.astype(np.int64)).astype(np.float64)
     summed = sums(common.query, shares, len(common.n))

@@ -17,9 +17,11 @@ from rankstone.hits.list_arrays import list_numbers, offsets_of, ragged_range
 from rankstone.hits.pair_index import Matches, repeated
 from rankstone.hits.query_lists import Lists, read_lists
 from rankstone.hits.ranks_and_ties import TieBlocks, rank, sort_lists, tie_blocks
-from rankstone.rankings.rank_similarity.lists_audit import PairTally
+from rankstone.hits.tallies import order_counts
+from rankstone.rankings.rank_similarity.lists_audit import total
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Callable
 
     from rankstone._basics import Bools, Ints
@@ -115,7 +117,7 @@ class LoadedRun(Record):
     heads: Ints
     docs: pl.Series
     ranked: Ranked
-    tally: PairTally
+    tally: Counter[str]
 
     def to_frame(self) -> pl.DataFrame:
         """Return ``query_id``, ``doc_id`` and ``rank`` from 1, list after list, best first."""
@@ -143,7 +145,7 @@ class OrderedBatch(Record):
     batch: Batch
     heads: Ints
     ranked: Ranked
-    tally: PairTally
+    tally: Counter[str]
     docs: pl.Series | None
 
 
@@ -166,7 +168,7 @@ def load_run(
         heads=np.concatenate([part.heads for part in batches]),
         docs=pl.concat([docs for _, docs in parts]),
         ranked=Ranked(offsets_of(lengths), first, last),
-        tally=PairTally.total(part.tally for part in batches),
+        tally=total(part.tally for part in batches),
     )
 
 
@@ -244,12 +246,8 @@ def order_batch(
         words = [word for word in ORDERINGS[option] if word != "error"]
         error.fix = f"choose what to do with them: {option}={', '.join(words)}"
         raise
-    tally = PairTally(
-        rows=height,
-        tied=int(blocks.size.sum()),
-        tied_queries=len(np.unique(batch.list_of_row[blocks.start])),
-        duplicates=len(copies),
-    )
+    tally = order_counts(batch, blocks, copies)
+    tally["rows"] = height
     if not isinstance(ranks.kept, slice):
         batch = batch.rows_at(ranks.kept, ranks.n)
         docs = None if docs is None else docs.gather(ranks.kept)
@@ -259,7 +257,9 @@ def order_batch(
 
 def all_ids(batch: Batch) -> pl.Series:
     """Return the document ids of all rows of a batch."""
-    return batch.documents if batch.take is None else batch.documents[batch.take]
+    if batch.take is None:
+        return batch.documents
+    return batch.documents[batch.take]
 
 
 def _shortened(

@@ -84,11 +84,9 @@ class RBO(ListMeasure, family="overlap of rankings"):
     @property
     def corrected_for_ties(self) -> RBO | None:
         """ties=b; the mean over orders of ties compares different orders of one list, too."""
-        return (
-            replace(self, ties="b")
-            if self.ties == "a" and self.score in ("ext", "max")
-            else None
-        )
+        if self.ties == "a" and self.score in ("ext", "max"):
+            return replace(self, ties="b")
+        return None
 
     def ratio(self, paired: PairedLists) -> tuple[Floats, Floats]:
         """Sum the weighted agreement at every depth; the weights sum to 1."""
@@ -226,7 +224,9 @@ _TOLERANCE: Final = 1e-20
 def _reach(p: float, depth: int) -> int:
     """Return the depth down to which p^d counts, from p alone so that queries do not depend on others."""
     reach = min(math.ceil(math.log(_TOLERANCE * (1.0 - p)) / math.log(p)), _LONGEST)
-    return depth if reach == _LONGEST < depth else reach
+    if reach == _LONGEST < depth:
+        return depth
+    return reach
 
 
 @lru_cache(maxsize=8)

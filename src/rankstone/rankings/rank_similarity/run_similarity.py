@@ -331,7 +331,9 @@ def _parse_ordering(given: Any, values: Values | None, name: str) -> Any:  # noq
         )
     listed = np.asarray(given).tolist() if hasattr(given, "__array__") else list(given)
     kind = values or _kind(listed, name)
-    return _scores(listed, name) if kind == "scores" else listed
+    if kind == "scores":
+        return _scores(listed, name)
+    return listed
 
 
 def _kind(listed: list[Any], name: str) -> Values:
@@ -344,7 +346,9 @@ def _kind(listed: list[Any], name: str) -> Values:
             given=printable(repr(listed[:5]), 60),
             fix='give values="ids" or values="scores"',
         )
-    return "scores" if any(isinstance(value, float) for value in listed) else "ids"
+    if any(isinstance(value, float) for value in listed):
+        return "scores"
+    return "ids"
 
 
 def _scores(listed: list[Any], name: str) -> Any:  # noqa: ANN401 - an array

@@ -163,11 +163,9 @@ class Similarity(Result, Record):
         ranks
             The number of ranks shown of lists.
         """
-        return (
-            means_sheet(self, digits, top)
-            if query is None
-            else lists_sheet(self, digits, query, ranks)
-        )
+        if query is None:
+            return means_sheet(self, digits, top)
+        return lists_sheet(self, digits, query, ranks)
 
     def changed(
         self, n: int = 10, measure: str | ListMeasure | None = None
@@ -225,7 +223,9 @@ class Similarity(Result, Record):
             whether its score ties with a neighbour's.
         """
         frame = self._side_by_side(self._checked_query(query_id))
-        return frame if k is None else frame.head(k)
+        if k is None:
+            return frame
+        return frame.head(k)
 
     def explain(
         self, measure: str | ListMeasure, query_id: object, *, lang: str = "en"
@@ -380,12 +380,14 @@ def lists_sheet(
 
 
 def _listed(doc: object, *, tied: bool | None) -> str:
-    return "" if doc is None else printable(doc) + (" ~" if tied else "")
+    if doc is None:
+        return ""
+    return printable(doc) + (" ~" if tied else "")
 
 
 def _moved(before: int | None, now: int) -> str:
     if before is None:
         return "new"
-    return (
-        "=" if before == now else f"{'▲' if before > now else '▼'} {abs(before - now)}"
-    )
+    if before == now:
+        return "="
+    return f"{'▲' if before > now else '▼'} {abs(before - now)}"

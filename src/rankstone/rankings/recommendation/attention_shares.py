@@ -16,7 +16,6 @@ from rankstone.rankings.recommendation.exposure import (
     GroupMeasure,
     ItemsOrGroups,
 )
-from rankstone.rankings.recommendation.list_frame import sums_by_item
 from rankstone.rankings.recommendation.recommendation_measure import (
     ANY,
     PERSISTENCE,
@@ -81,7 +80,9 @@ class AWRF(Attention, PerListMeasure, family="exposure fairness"):
 
     def needed(self) -> tuple[str, ...]:
         """Return the tables needed, with judgments for target=relevant."""
-        return ("items", "qrels") if self.target == "relevant" else ("items",)
+        if self.target == "relevant":
+            return ("items", "qrels")
+        return ("items",)
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Sum the contributions of groups, instead of items, to the distance of the list."""
@@ -186,7 +187,9 @@ class IAA(ItemsOrGroups):
 
     def needed(self) -> tuple[str, ...]:
         """Return the tables needed; the table of items has the groups."""
-        return ("qrels", "items") if self.by == "group" else ("qrels",)
+        if self.by == "group":
+            return ("qrels", "items")
+        return ("qrels",)
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Give each item (or group) the difference of its two shares."""
@@ -194,10 +197,9 @@ class IAA(ItemsOrGroups):
         received = lists.exposure(tables.known, self.attention)
         rows: Rows = np.arange(tables.known)
         if self.by == "group":
-            sets = self.sets(tables)
-            code = tables.item_table.code
-            due, received = (sets.split_sum(values[code]) for values in (due, received))
-            rows = sets.names
+            due = self.group_sums(tables, due)
+            received = self.group_sums(tables, received)
+            rows = self.sets(tables).names
         all_due = summed(due)
         all_received = summed(received)
         if not all_due > 0 or not all_received > 0:
@@ -239,20 +241,16 @@ class PlacementChances(GroupMeasure):
 
     def placed(self, lists: ListFrame, tables: Tables, pairs: Pairs | None) -> Floats:
         """Count the places of each group; with ``pairs`` those of these pairs only."""
-        places = np.zeros(tables.known)
-        for part in lists.chunks():
-            values = (
-                np.ones(len(part.item))
-                if pairs is None
-                else (pairs.find(part) >= 0).astype(np.float64)
-            )
-            places += sums_by_item(part.item, values, tables.known)
-        return self.sets(tables).split_sum(places[tables.item_table.code])
+        if pairs is None:
+            places = lists.counts(tables.known).astype(np.float64)
+        else:
+            places = lists.by_item(tables.known, pairs.has)
+        return self.group_sums(tables, places)
 
     def of_pairs(self, lists: ListFrame, tables: Tables, pairs: Pairs) -> Floats:
         """Count the pairs of the lists' users by the group of their item."""
         by_item = tables.count_by_item(lists, pairs)
-        return self.sets(tables).split_sum(by_item[tables.item_table.code])
+        return self.group_sums(tables, by_item)
 
 
 class RSP(PlacementChances):

@@ -269,17 +269,17 @@ class _Inputs(Record):
 
     def reading(self, name: str) -> RunLists:
         """Return a run down to the deepest cutoff."""
-        return (
-            self.ahead.pop(name)
-            if name in self.ahead
-            else self.read(name, _deepest(self.measures))
-        )
+        if name in self.ahead:
+            return self.ahead.pop(name)
+        return self.read(name, _deepest(self.measures))
 
 
 def _deepest(measures: Sequence[Beyond]) -> int | None:
     """Return the deepest cutoff; ``None`` for whole lists."""
     ranks = [measure.deepest for measure in measures]
-    return None if None in ranks else max((rank or 0 for rank in ranks), default=1)
+    if None in ranks:
+        return None
+    return max((rank or 0 for rank in ranks), default=1)
 
 
 def parse_beyond(measures: str | Named | Sequence[str | Named]) -> tuple[Beyond, ...]:

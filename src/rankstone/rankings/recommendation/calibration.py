@@ -156,7 +156,9 @@ class Calibration(Attention, CategoryMeasure, family="calibration"):
 
     def history_columns(self) -> tuple[str, ...]:
         """Return the column of weights, if there is one."""
-        return () if self.weight is None else (self.weight,)
+        if self.weight is None:
+            return ()
+        return (self.weight,)
 
     def check(self, tables: Tables) -> None:
         """Refuse a missing column, and α = 0 for kl, where one missing category is infinite."""
@@ -191,7 +193,9 @@ class Calibration(Attention, CategoryMeasure, family="calibration"):
     def link(self, ratio: Floats) -> Floats:
         """Return the root for the Hellinger distance; rounding below zero is removed."""
         ratio = np.maximum(ratio, 0.0)
-        return np.sqrt(ratio) if self.distance == "hellinger" else ratio
+        if self.distance == "hellinger":
+            return np.sqrt(ratio)
+        return ratio
 
     def _terms(self, p: Floats, q: Floats) -> Floats:
         if self.distance == "hellinger":

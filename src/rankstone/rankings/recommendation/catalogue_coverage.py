@@ -49,14 +49,18 @@ class CatalogueMeasure(WholeRunMeasure):
 
     def needed(self) -> tuple[str, ...]:
         """Return the table that defines the catalogue."""
-        return ("history",) if self.among == "past" else self.needs
+        if self.among == "past":
+            return ("history",)
+        return self.needs
 
     def items(self, lists: ListFrame, tables: Tables) -> Catalogue:
         """Return the catalogue; only its size if items outside count, too."""
         catalogue = (
             tables.items_met() if self.among == "past" else tables.catalogue(lists)
         )
-        return Catalogue(catalogue.size, None) if self.outside == "count" else catalogue
+        if self.outside == "count":
+            return Catalogue(catalogue.size, None)
+        return catalogue
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,9 +100,9 @@ class Coverage(CatalogueMeasure, family="catalogue"):
 
     def needed(self) -> tuple[str, ...]:
         """Return no table for a count of all items shown."""
-        return (
-            () if (self.scale, self.outside) == ("count", "count") else super().needed()
-        )
+        if (self.scale, self.outside) == ("count", "count"):
+            return ()
+        return super().needed()
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Count 1 for each item shown."""
@@ -173,7 +177,9 @@ class UserCoverage(WholeRunMeasure, family="catalogue"):
 
     def needed(self) -> tuple[str, ...]:
         """Judgments are needed to know who has a relevant item."""
-        return ("qrels",) if self.among == "relevant" else ()
+        if self.among == "relevant":
+            return ("qrels",)
+        return ()
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Count 1 for each user with a list that is long enough."""
@@ -192,7 +198,9 @@ class UserCoverage(WholeRunMeasure, family="catalogue"):
         if self.among == "relevant":
             return tables.relevant(ANY).users
         known = tables.audience() if self.among == "known" else None
-        return lists.user if known is None else known
+        if known is None:
+            return lists.user
+        return known
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -266,7 +274,9 @@ class Gini(Attention, CatalogueMeasure, family="catalogue"):
 
     def needed(self) -> tuple[str, ...]:
         """Return the table that defines the catalogue."""
-        return () if self.among == "shown" else super().needed()
+        if self.among == "shown":
+            return ()
+        return super().needed()
 
     def items(self, lists: ListFrame, tables: Tables) -> Catalogue:
         """Return the catalogue."""
@@ -276,11 +286,9 @@ class Gini(Attention, CatalogueMeasure, family="catalogue"):
 
     def received(self, lists: ListFrame, items: int) -> Floats | Ints:
         """Return how often each item is shown, or its attention."""
-        return (
-            lists.counts(items)
-            if self.discount == "none"
-            else lists.exposure(items, self.attention)
-        )
+        if self.discount == "none":
+            return lists.counts(items)
+        return lists.exposure(items, self.attention)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -326,7 +334,9 @@ class Entropy(WholeRunMeasure, family="catalogue"):
 
     def needed(self) -> tuple[str, ...]:
         """Only a share needs the number of items."""
-        return ("catalogue",) if self.scale == "share" else ()
+        if self.scale == "share":
+            return ("catalogue",)
+        return ()
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Give each item −p log2 p."""
@@ -351,7 +361,9 @@ class Entropy(WholeRunMeasure, family="catalogue"):
 
     def link(self, ratio: float) -> float:
         """Return 2^bits, the number of equally frequent items, for scale=effective."""
-        return float(2.0**ratio) if self.scale == "effective" else ratio
+        if self.scale == "effective":
+            return float(2.0**ratio)
+        return ratio
 
 
 @dataclass(frozen=True, kw_only=True)

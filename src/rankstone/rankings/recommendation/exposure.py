@@ -12,7 +12,6 @@ from rankstone._basics import counted
 from rankstone.errors import BadParameter, NotComparable, did_you_mean, printable
 from rankstone.hits.list_arrays import divided, sums
 from rankstone.measures.core.definition import Card, parameter
-from rankstone.rankings.recommendation.list_frame import sums_by_item
 from rankstone.rankings.recommendation.recommendation_measure import (
     PERSISTENCE,
     RELEVANT_FROM,
@@ -70,12 +69,12 @@ class TwoGroups(Attention, GroupMeasure):
         self.protected_group(tables)
 
     def received(self, lists: ListFrame, tables: Tables) -> Floats:
-        """Return the attention each item of the table receives in all lists, float64 ``[table rows]``."""
+        """Return the attention each group receives in all lists, float64 ``[groups]``."""
         key = ("attention", self.discount, self.p, tables.known)
         found = lists.remember(
             key, lambda: lists.exposure(tables.known, self.attention)
         )
-        return found[tables.item_table.code]
+        return self.group_sums(tables, found)
 
     def protected_group(self, tables: Tables) -> int:
         """Return the number of the group in the numerator."""
@@ -123,7 +122,9 @@ class TwoGroups(Attention, GroupMeasure):
         """Return the logarithm for scale=log; NaN for 0."""
         if self.scale == "ratio":
             return ratio
-        return math.log(ratio) if ratio > 0 else math.nan
+        if ratio > 0:
+            return math.log(ratio)
+        return math.nan
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,15 +138,15 @@ class RelevantGroups(TwoGroups):
     def utility(self, lists: ListFrame, tables: Tables) -> Floats:
         """Return how often items of each group are relevant to the users of the lists."""
         by_item = tables.count_by_item(lists, tables.relevant(self.rel))
-        return self.sets(tables).split_sum(by_item[tables.item_table.code])
+        return self.group_sums(tables, by_item)
 
     def clicks(self, lists: ListFrame, tables: Tables) -> Floats:
         """Return the attention on relevant items of each group."""
-        attention = np.zeros(tables.known)
-        for part in lists.chunks():
-            values = self.attention(part.rank) * tables.is_relevant(part, self.rel)
-            attention += sums_by_item(part.item, values, tables.known)
-        return self.sets(tables).split_sum(attention[tables.item_table.code])
+
+        def clicked(part: ListFrame) -> Floats:
+            return self.attention(part.rank) * tables.is_relevant(part, self.rel)
+
+        return self.group_sums(tables, lists.by_item(tables.known, clicked))
 
 
 _SENSITIVE = (
@@ -191,7 +192,7 @@ class DP(TwoGroups):
 
     def ratio(self, lists: ListFrame, tables: Tables) -> tuple[float, float]:
         """Compare the attention the two groups receive."""
-        by_group = self.sets(tables).split_sum(self.received(lists, tables))
+        by_group = self.received(lists, tables)
         return self.compared(
             lists, tables, by_group, self.size(tables) if self.per == "item" else None
         )
@@ -221,7 +222,7 @@ class EUR(RelevantGroups):
 
     def ratio(self, lists: ListFrame, tables: Tables) -> tuple[float, float]:
         """Compare attention per relevance."""
-        by_group = self.sets(tables).split_sum(self.received(lists, tables))
+        by_group = self.received(lists, tables)
         return self.compared(lists, tables, by_group, self.utility(lists, tables))
 
 
@@ -279,7 +280,9 @@ class ItemsOrGroups(Attention, WholeRunMeasure, family="exposure fairness"):
     @property
     def item_column(self) -> str | None:  # type: ignore[override]
         """The parameter with the column of groups, for by=group."""
-        return "group" if self.by == "group" else None
+        if self.by == "group":
+            return "group"
+        return None
 
 
 class _Expected(ItemsOrGroups):
@@ -322,7 +325,9 @@ class _Expected(ItemsOrGroups):
         return divided(first, count), divided(rest, m - count)
 
     def _by(self, values: Floats, tables: Tables) -> Floats:
-        return values if self.by == "item" else self.sets(tables).split_sum(values)
+        if self.by == "item":
+            return values
+        return self.sets(tables).split_sum(values)
 
     def recorded(
         self,

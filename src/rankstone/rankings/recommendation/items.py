@@ -453,6 +453,10 @@ class Pairs(Record):
 
         return lists.remember(("pairs", self), look_up)
 
+    def has(self, lists: ListFrame) -> Floats:
+        """Return 1 for every row of the lists with a pair, 0 for others."""
+        return (self.find(lists) >= 0).astype(np.float64)
+
     def find(self, lists: ListFrame) -> Ints:
         """Return the pair of every row of the lists, -1 for rows without one."""
         return lists.remember(("pair", self), lambda: self._find(lists))

@@ -71,7 +71,9 @@ class Codes:
 
     def categories(self, ids: pl.Series) -> pl.Series:
         """Return ids as categories, in any thread; earlier ids get smaller marks."""
-        return ids if ids.dtype == self._kind else ids.cast(pl.String).cast(self._kind)
+        if ids.dtype == self._kind:
+            return ids
+        return ids.cast(pl.String).cast(self._kind)
 
     def of(self, ids: pl.Series) -> Numbers:
         """Return the number of each id, uint32; new ids get the next ones, in order."""
@@ -218,7 +220,19 @@ class ListFrame(Remembering, Traced, Record):
             The attention of ranks.
         """
         table = weight(np.arange(1, int(self.n.max(initial=0)) + 1))
-        found = np.zeros(items)
+        return self.by_item(items, lambda part: table[part.rank - 1])
+
+    def by_item(self, items: int, values: Callable[[ListFrame], Floats]) -> Floats:
+        """Sum the values of the rows of each item, float64 ``[items]``.
+
+        Parameters
+        ----------
+        items
+            The number of items.
+        values
+            Returns the values of the rows of a chunk.
+        """
+        amount = np.zeros(items)
         for part in self.chunks():
-            found += sums_by_item(part.item, table[part.rank - 1], items)
-        return found
+            amount += sums_by_item(part.item, values(part), items)
+        return amount

@@ -20,13 +20,13 @@ from rankstone.rankings.recommendation.recommendation_measure import (
 )
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Callable, Sequence
 
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.io.attributes import Attributes
     from rankstone.io.input_table import Table
     from rankstone.measures.core.definition import Named
-    from rankstone.rankings.rank_similarity.lists_audit import PairTally
     from rankstone.rankings.recommendation.list_frame import Codes
     from rankstone.rankings.recommendation.recommendation_tables import Tables
 
@@ -48,7 +48,7 @@ class RunLists(Record):
 
     source: str
     frame: ListFrame
-    tally: PairTally
+    tally: Counter[str]
     read_as: tuple[str, ...] = ()
 
 

@@ -97,7 +97,9 @@ class Novelty(PerListMeasure, family="novelty"):
         return Contributions(np.where(known, values, 0.0), norm * most)
 
     def _total(self, tables: Tables) -> int:
-        return tables.user_count() if self.count == "users" else len(tables.past)
+        if self.count == "users":
+            return tables.user_count()
+        return len(tables.past)
 
     def _worth(self, tables: Tables) -> Floats:
         met = tables.popularity(self.count)
@@ -126,11 +128,15 @@ class _Discovery(Attention, PerListMeasure):
 
     def needed(self) -> tuple[str, ...]:
         """Return the tables needed; judgments for relevance_by=judged."""
-        return (*self.needs, "qrels") if self.relevance_by == "judged" else self.needs
+        if self.relevance_by == "judged":
+            return (*self.needs, "qrels")
+        return self.needs
 
     def relevance(self) -> Threshold | None:
         """Return when an item is relevant."""
-        return self.rel if self.relevance_by == "judged" else None
+        if self.relevance_by == "judged":
+            return self.rel
+        return None
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Weight the novelty of each item with attention and relevance; divide by all attention."""
@@ -294,7 +300,9 @@ class Unexpectedness(PerListMeasure, family="novelty"):
 
     def _missing_items(self, norm: Floats, n: Floats) -> Floats | None:
         """Return how many items each list lacks to k, for denom=k."""
-        return np.where(norm > 0, norm - n, 0.0) if self.denom == "k" else None
+        if self.denom == "k":
+            return np.where(norm > 0, norm - n, 0.0)
+        return None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -87,7 +87,9 @@ class Popularity(PerListMeasure, family="popularity"):
             return met / (
                 (met.sum() if self.scale == "share" else met.max(initial=0.0)) or 1.0
             )
-        return _quantile(met) if self.scale == "quantile" else met
+        if self.scale == "quantile":
+            return _quantile(met)
+        return met
 
 
 def _quantile(met: Floats) -> Floats:

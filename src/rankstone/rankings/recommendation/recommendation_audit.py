@@ -164,14 +164,14 @@ def audit_run(
     audience = tables.audience()
     return RecommendationAudit(
         source=source,
-        rows=reading.tally.rows,
+        rows=reading.tally["rows"],
         queries=len(lists),
         shown=len(lists.item),
         items=len(shown),
         shortest=int(lists.n.min(initial=lists.n.max(initial=0))),
         longest=int(lists.n.max(initial=0)),
-        tied=reading.tally.tied,
-        duplicates=reading.tally.duplicates,
+        tied=reading.tally["tied"],
+        duplicates=reading.tally["duplicates"],
         unknown=unknown,
         without=without,
         read_as=reading.read_as,

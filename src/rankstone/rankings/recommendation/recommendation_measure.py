@@ -81,6 +81,10 @@ class Needs:
         """Return the categories or groups of each item; an item of several counts for each in equal parts."""
         return tables.item_table.sets(self.columns(tables)[0])
 
+    def group_sums(self, tables: Tables, values: Floats) -> Floats:
+        """Sum the values of items by category or group, float64 ``[known]`` → ``[groups]``."""
+        return self.sets(tables).split_sum(values[tables.item_table.code])
+
 
 class Attention:
     """How much attention a rank receives; a mixin for measures with ``discount`` and ``p``."""
@@ -206,4 +210,6 @@ class WholeRunMeasure(Needs, Named):
         shown = lists.down_to(self.k)
         numerator, norm = self.ratio(shown, tables)
         shown.record_result(numerator, norm)
-        return self.link(numerator / norm) if norm > 0 else math.nan
+        if norm > 0:
+            return self.link(numerator / norm)
+        return math.nan

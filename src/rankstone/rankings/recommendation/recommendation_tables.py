@@ -74,7 +74,9 @@ class Catalogue(Record):
 
     def codes(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return the numbers of the items whose values :meth:`of` returns."""
-        return np.flatnonzero(values > 0) if self.code is None else self.code
+        if self.code is None:
+            return np.flatnonzero(values > 0)
+        return self.code
 
 
 class Tables(Remembering, Record):
@@ -188,8 +190,7 @@ class Tables(Remembering, Record):
 
     def is_relevant(self, lists: ListFrame, rel: Threshold) -> Floats:
         """Return 1 for every row of the lists that is relevant to its user, 0 for others."""
-        pairs = self.relevant(rel)
-        return (pairs.find(lists) >= 0).astype(np.float64)
+        return self.relevant(rel).has(lists)
 
     def relevant_count(self, lists: ListFrame, rel: Threshold) -> Ints:
         """Return the number of items relevant to the user of each list, int64 ``[lists]``."""
