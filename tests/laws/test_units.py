@@ -115,9 +115,9 @@ def test_a_document_is_no_deeper_than_its_best_chunk(seed: int) -> None:
     _, run = world(seed)
     # a query for each chunk, with the whole list
     chunks = run.select("query_id", relevant="doc_id")
-    asked = pl.format("{} {}", "query_id", "relevant")
-    lists = run.join(chunks, on="query_id").with_columns(query_id=asked)
-    judged = chunks.select(query_id=asked, doc_id="relevant", relevance=1)
+    names = pl.format("{} {}", "query_id", "relevant")
+    lists = run.join(chunks, on="query_id").with_columns(query_id=names)
+    judged = chunks.select(query_id=names, doc_id="relevant", relevance=1)
     as_chunk, as_document = (
         values(judged, lists, "RR", unit=unit) for unit in ("chunk", "document")
     )
