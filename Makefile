@@ -9,7 +9,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .PHONY: help install house .postgresql .latex .chromium .java demo test quick oldest package man lint parity live browser arrays spark hooks shell trackers verbs \
-  pages site docs bench speed profile nightly fuzz mutants regression coverage fix clean
+  pages site docs bench speed profile night nightly fuzz mutants regression coverage fix clean
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,7 +58,7 @@ install: $(BIN)/python .postgresql .latex .chromium .java ## install all that th
 
 HERE := --doctest-modules -m "not parity and not heavy_parity and not live and not browser and not spark and not hooks and not arrays \
   and not trackers" $(addprefix --ignore=tests/,browser hooks parity) $(LIGHT)
-test: $(VENV)/.test .postgresql .latex ## run all tests
+test: $(VENV)/.test .postgresql .latex ## run all tests, of large sweeps a part
 	$(BIN)/python -m pytest -q -n auto $(HERE) $(ARGS)
 
 quick: $(VENV)/.test $(VENV)/.lint ## in a minute: lint of what changed (SINCE=<commit>) and the tests nearest to it
@@ -149,6 +149,12 @@ speed: $(VENV)/.run ## CPU seconds of three short cases beside those of the comm
 
 profile: $(VENV)/.run ## where the time of a command goes: imports, rooms, threads (ARGS="eval QRELS RUN")
 	$(BIN)/python benchmarks/profiling.py $(ARGS)
+
+# one that fails keeps none of the others from running
+NIGHT := "test RANKSTONE_NIGHT=1" oldest "bench ARGS='--short --only text-50k parquet-7m beyond-20m import help explain'" nightly
+night: $(VENV)/.test $(VENV)/.parity $(VENV)/.bench $(VENV)/.spark .java ## all that `make test` and CI leave out: every row, oldest versions, short benchmarks, fresh seeds
+	@failed=; for verb in $(NIGHT); do eval $(MAKE) "$$verb" || failed="$$failed $${verb%% *}"; done; \
+	  [ -z "$$failed" ] || { echo "failed:$$failed"; exit 1; }
 
 nightly: $(VENV)/.test $(VENV)/.parity ## fresh seeds for every random test, for an hour (MINUTES=…)
 	$(BIN)/python tests/nightly.py $(or $(MINUTES),60) $(ARGS)

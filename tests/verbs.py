@@ -30,6 +30,7 @@ SHORT: Final = {
     "hooks": ["ARGS=-k sklearn"],
     "live": ["LIBRARIES=sklearn"],
     "mutants": ["ARGS=--number 0"],
+    "night": ["MINUTES=1", "ARGS=-k reading"],
     "nightly": ["MINUTES=1"],
     "oldest": ["ARGS=-k reading"],
     "package": ["ARGS=--short"],

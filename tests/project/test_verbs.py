@@ -14,6 +14,7 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 ELSEWHERE: Final = {
     ("bench", "pandas"): "RecTools has an environment of its own",
     ("bench", "rectools"): "RecTools has an environment of its own",
+    ("night", "rectools"): "RecTools has an environment of its own",
 }
 
 
