@@ -150,7 +150,7 @@ class SEntropy(Replay, WholeRunMeasure, family="catalogue"):
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Give each item its self-information, weighted by the lists that show it."""
         counts = lists.counts(tables.known)
-        weight = sums_by_item(lists.item, 1.0 / lists.n[lists.list], tables.known)
+        weight = sums_by_item(lists.item, 1.0 / lists.n[lists.query], tables.known)
         some = counts > 0
         information = -np.log2(counts[some] / max(int(counts.sum()), 1))
         return Parts(weight[some] * information, float(len(lists)))

@@ -283,7 +283,7 @@ class Serendipity(Replay, PerListMeasure, family="novelty"):
         shown = np.flatnonzero((here >= 0) & known[here] & (relevant > 0))
         like = np.zeros(len(here))
         like[shown] = distances.dots_of_vectors(
-            here[shown], units, lists.list[shown], sums
+            here[shown], units, lists.query[shown], sums
         )
         # an item is similar to itself even if its features are all zero
         itself = (past.find(lists)[shown] >= 0) & ~units[here[shown]].any(axis=1)
@@ -291,5 +291,5 @@ class Serendipity(Replay, PerListMeasure, family="novelty"):
         counted = (lists.total(relevant) > 0) & (count > 0)
         norm = counted.astype(np.float64)
         return Contributions(
-            -like / np.maximum(count, 1)[lists.list], norm, missed=norm
+            -like / np.maximum(count, 1)[lists.query], norm, missed=norm
         )

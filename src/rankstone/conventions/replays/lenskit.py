@@ -47,7 +47,7 @@ class CategoryEntropy(Replay, Attention, CategoryMeasure, family="diversity"):
         m = len(sets.names)
         there, size, label = sets.spread(table.rows(lists))
         cell, place = np.unique(
-            np.repeat(lists.list[there], size) * m + label, return_inverse=True
+            np.repeat(lists.query[there], size) * m + label, return_inverse=True
         )
         attention = np.repeat(self.attention(lists.rank)[there], size)
         weight = _START + sums(place, attention, len(cell))

@@ -221,7 +221,7 @@ class Diversity(_ByLikeness, family="diversity"):
         """Give each item its distances to the others; divide by the ordered pairs."""
         place, known = self.place(lists.item, tables)
         rows = np.flatnonzero(known)
-        some = np.bincount(lists.list[rows], minlength=len(lists))
+        some = np.bincount(lists.query[rows], minlength=len(lists))
         found = np.zeros(len(lists.item))
         if self.likeness == "cooccurrence":
             found[rows] = distances.cosine_of_sets(
@@ -268,7 +268,7 @@ class Serendipity(_ByLikeness, family="novelty"):
         of = list_numbers(count)
         place, known = self.place(past.item[pairs], tables)
         like = self._likeness(lists, tables, of[known], place[known])
-        apart = 1.0 - like / np.maximum(count, 1)[lists.list]
+        apart = 1.0 - like / np.maximum(count, 1)[lists.query]
         if self.relevance_by == "judged":
             apart = apart * tables.is_relevant(lists, ANY)
         return Contributions(apart, np.where(count > 0, lists.n, 0).astype(np.float64))
@@ -283,13 +283,13 @@ class Serendipity(_ByLikeness, family="novelty"):
         if self.likeness == "cooccurrence":
             sets = self.users(tables)
             found[rows] = distances.dots_of_sets(
-                lists.list[rows], here[rows], of, others, sets
+                lists.query[rows], here[rows], of, others, sets
             )
             return found
         units = self.units(tables)
         some = np.bincount(of, minlength=len(lists))
         sums = distances.sum_by_list(some, others, units)
         found[rows] = distances.dots_of_vectors(
-            here[rows], units, lists.list[rows], sums
+            here[rows], units, lists.query[rows], sums
         )
         return found

@@ -82,7 +82,7 @@ class CategoricalDiversity(Replay, CategoryMeasure, family="diversity"):
         sets = self.sets(tables)
         there, size, label = sets.spread(table.rows(lists))
         cell = np.unique(
-            np.repeat(lists.list[there], size) * max(len(sets.names), 1) + label
+            np.repeat(lists.query[there], size) * max(len(sets.names), 1) + label
         )
         count = np.bincount(cell // max(len(sets.names), 1), minlength=len(lists))
         return Contributions(

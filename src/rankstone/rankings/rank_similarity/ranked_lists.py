@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
-class _ByQuery:
-    """Documents of several queries, one query after another."""
+class ByQuery:
+    """Documents of several queries (or items of users), one list after another."""
 
     offsets: Ints
 
@@ -51,8 +51,13 @@ class _ByQuery:
         """The query of each document, int64 ``[documents]``."""
         return list_numbers(self.n)
 
+    @cached_property
+    def rank(self) -> Ints:
+        """The rank of each document, from 1, ties broken, int64 ``[documents]``."""
+        return np.arange(1, self.offsets[-1] + 1) - self.offsets[self.query]
 
-class Ranked(_ByQuery, Record):
+
+class Ranked(ByQuery, Record):
     """The lists of one run, best first, one query after another.
 
     Attributes
@@ -67,11 +72,6 @@ class Ranked(_ByQuery, Record):
     offsets: Ints
     first: Ints
     last: Ints
-
-    @cached_property
-    def rank(self) -> Ints:
-        """The rank of each row, from 1, ties broken, int64 ``[rows]``."""
-        return np.arange(1, len(self.first) + 1) - self.offsets[self.query]
 
     def down_to(self, k: int) -> tuple[Ranked, Bools]:
         """Return the first ``k`` of every list, and which rows those are."""

@@ -88,7 +88,7 @@ class AWRF(Attention, PerListMeasure, family="exposure fairness"):
         """Sum the contributions of groups, instead of items, to the distance of the list."""
         sets = self.sets(tables)
         shown = cells(
-            lists.list, tables.item_table.rows(lists), self.attention(lists.rank), sets
+            lists.query, tables.item_table.rows(lists), self.attention(lists.rank), sets
         )
         shares = CategoryShares(
             len(lists),

@@ -217,7 +217,7 @@ class Calibration(Attention, CategoryMeasure, family="calibration"):
             else past.columns[self.weight][pairs]
         )
         old = cells(before, table.rows_of(past.item[pairs]), weight, sets)
-        new = cells(lists.list, table.rows(lists), self.attention(lists.rank), sets)
+        new = cells(lists.query, table.rows(lists), self.attention(lists.rank), sets)
         return CategoryShares(len(lists), len(sets.names), old, new)
 
 

@@ -425,7 +425,7 @@ def _squares(lists: ListFrame, items: int) -> Floats:
     once = np.zeros(items)
     twice = np.zeros(items)
     for part in lists.chunks():
-        n = part.n.astype(np.float64)[part.list]
+        n = part.n.astype(np.float64)[part.query]
         once += np.bincount(part.item, 1.0 / np.sqrt(n), items)
         twice += np.bincount(part.item, 1.0 / n, items)
     return once * once - twice

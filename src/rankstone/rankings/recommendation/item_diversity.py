@@ -81,7 +81,7 @@ class _Pairs(PerListMeasure, family="diversity"):
         sets = table.sets(columns[0]) if self.as_sets(columns, tables) else None
         known = table.vectors(columns).known if sets is None else sets.known
         rows = np.flatnonzero((row >= 0) & known[row])
-        n = np.bincount(lists.list[rows], minlength=len(lists))
+        n = np.bincount(lists.query[rows], minlength=len(lists))
         if sets is not None:
             of_sets = jaccard if self.kind() == "jaccard" else cosine_of_sets
             return rows, of_sets(n, row[rows], sets), n
@@ -213,5 +213,5 @@ class ILS(_Pairs):
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Give each item its similarities to the others; divide by the ordered pairs."""
         rows, apart, n = self.apart(lists, tables)
-        similarities = self.by_row(lists, rows, n[lists.list[rows]] - 1.0 - apart)
+        similarities = self.by_row(lists, rows, n[lists.query[rows]] - 1.0 - apart)
         return Contributions(similarities, (n * (n - 1)).astype(np.float64))

@@ -464,7 +464,7 @@ class Pairs(Record):
     def _find(self, lists: ListFrame) -> Ints:
         if not len(self) or not len(lists.item):
             return np.full(len(lists.item), -1, np.int64)
-        keys_of_rows = (lists.user.astype(np.uint64) << _BITS)[lists.list] | lists.item
+        keys_of_rows = (lists.user.astype(np.uint64) << _BITS)[lists.query] | lists.item
         # the users of a chunk are close together, and a short stretch fits into the cache
         begin = int(np.searchsorted(self.key, keys_of_rows.min()))
         end = int(np.searchsorted(self.key, keys_of_rows.max(), side="right"))

@@ -7,7 +7,6 @@ The lists of users (or queries) follow one another; rows ``offsets[u]`` … ``of
 from __future__ import annotations
 
 from dataclasses import field
-from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,15 +14,10 @@ import numpy as np
 import polars as pl
 
 from rankstone._basics import Record
-from rankstone.hits.list_arrays import (
-    list_numbers,
-    offsets_of,
-    ragged_range,
-    spans,
-    sums,
-)
+from rankstone.hits.list_arrays import offsets_of, ragged_range, spans, sums
 from rankstone.hits.remembering import Remembering
 from rankstone.hits.trace import Traced
+from rankstone.rankings.rank_similarity.ranked_lists import ByQuery
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -111,7 +105,7 @@ class Codes:
 _ROWS: Final = 1 << 17
 
 
-class ListFrame(Remembering, Traced, Record):
+class ListFrame(ByQuery, Remembering, Traced, Record):
     """The lists of one run.
 
     Attributes
@@ -132,7 +126,7 @@ class ListFrame(Remembering, Traced, Record):
     >>> import polars as pl
     >>> names, none = pl.Series(["u1", "u2"]), np.array([0, 1], np.uint32)
     >>> frame = ListFrame(names, none, np.array([0, 2, 3]), np.array([4, 0, 4], np.uint32))
-    >>> frame.rank.tolist(), frame.list.tolist(), frame.down_to(1).counts(5).tolist()
+    >>> frame.rank.tolist(), frame.query.tolist(), frame.down_to(1).counts(5).tolist()
     ([1, 2, 1], [0, 0, 1], [0, 0, 0, 0, 2])
     """
 
@@ -151,21 +145,6 @@ class ListFrame(Remembering, Traced, Record):
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
-
-    @cached_property
-    def n(self) -> Ints:
-        """The length of each list, int64 ``[lists]``."""
-        return np.diff(self.offsets)
-
-    @cached_property
-    def list(self) -> Ints:
-        """The list of each row, int64 ``[rows]``."""
-        return list_numbers(self.n)
-
-    @cached_property
-    def rank(self) -> Ints:
-        """The rank of each row, from 1, int64 ``[rows]``."""
-        return np.arange(1, len(self.item) + 1) - self.offsets[self.list]
 
     def down_to(self, k: int | None) -> ListFrame:
         """Return the lists cut to their first ``k`` items."""
@@ -196,7 +175,7 @@ class ListFrame(Remembering, Traced, Record):
     # -- sums --------------------------------------------------------------------------------------
     def total(self, values: Floats) -> Floats:
         """Sum within each list, strictly in rank order, float64 ``[lists]``."""
-        return sums(self.list, values, len(self))
+        return sums(self.query, values, len(self))
 
     def counts(self, items: int) -> Ints:
         """Count the lists that hold each item, int64 ``[items]``."""

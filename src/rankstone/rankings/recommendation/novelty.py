@@ -270,7 +270,7 @@ class Unexpectedness(PerListMeasure, family="novelty"):
             else np.full(len(lists), float(self.k))
         )
         if self.against == "popular":
-            depth = self.k if self.k is not None else lists.n[lists.list]
+            depth = self.k if self.k is not None else lists.n[lists.query]
             expected = tables.popularity_place()[lists.item] < depth
         elif self.against == "history":
             expected = tables.past.find(lists) >= 0
@@ -287,7 +287,7 @@ class Unexpectedness(PerListMeasure, family="novelty"):
         """Count 1 for each item that is not in the baseline's list of the user."""
         pairs = tables.expected(self.k)
         known = pairs.of_users(lists.user)[1] > 0
-        beyond = (pairs.find(lists) < 0) & known[lists.list]
+        beyond = (pairs.find(lists) < 0) & known[lists.query]
         lists.record_columns(expected=lambda: pairs.find(lists) >= 0)
         missing = self._missing_items(norm, lists.n.astype(np.float64))
         if self.absent == "undefined":
@@ -410,8 +410,8 @@ class Serendipity(PerListMeasure, family="novelty"):
         row = row[usable]
         met = np.bincount(whose, minlength=len(lists))
         here = table.rows(lists)
-        shown = np.flatnonzero((here >= 0) & known[here] & (met > 0)[lists.list])
-        of = lists.list[shown]
+        shown = np.flatnonzero((here >= 0) & known[here] & (met > 0)[lists.query])
+        of = lists.query[shown]
         if text:
             dots = distances.dots_of_sets(
                 of, here[shown], whose, row, table.sets(columns[0])

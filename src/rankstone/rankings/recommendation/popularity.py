@@ -257,4 +257,6 @@ class PopularityLift(PerListMeasure, family="popularity"):
         lists.record_steps(mean=profile)
         popularity = met[lists.item]
         lists.record_columns(popularity=popularity)
-        return Contributions(popularity / lists.n[lists.list], profile, missed=-profile)
+        return Contributions(
+            popularity / lists.n[lists.query], profile, missed=-profile
+        )

@@ -264,7 +264,7 @@ class Tables(Remembering, Record):
         assert self.baseline is not None  # noqa: S101 - required by the measure
         lists = self.baseline.down_to(k)
         return self.remember(
-            ("expected", k), lambda: Pairs.of(lists.user[lists.list], lists.item)
+            ("expected", k), lambda: Pairs.of(lists.user[lists.query], lists.item)
         )
 
     def units(self, columns: tuple[str, ...]) -> Floats:
