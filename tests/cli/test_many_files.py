@@ -234,9 +234,9 @@ def test_files_of_other_types(folder: Path, capsys: pytest.CaptureFixture[str]) 
     for change, message in (
         (
             pl.col("doc_id").str.slice(1).cast(pl.Int64),
-            "doc_id holds Int64, and String in other parts",
+            "doc_id holds whole numbers, and texts in other parts",
         ),
-        (pl.col("score").cast(pl.String), "score holds String"),
+        (pl.col("score").cast(pl.String), "score holds texts"),
     ):
         PARTS[6].with_columns(change).write_parquet(
             folder / "run" / f"{SPOILT}.parquet"

@@ -107,7 +107,7 @@ def test_every_text_in_a_column_of_numbers(
     words = [side.name if word == "side" else word for word in arguments]
     row = 1 + next(index for index, row in enumerate(rows) if "*" in row)
     places = (
-        f"{side}: {names.split(',')[-1]} holds String",
+        f"{side}: {names.split(',')[-1]} holds texts",
         f"{side}:{row + (suffix == 'csv')}",
         f"{side}, row {row}",
         *BY_ID.get(table, ()),

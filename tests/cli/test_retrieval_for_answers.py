@@ -277,7 +277,7 @@ def test_objects_in_a_log(run: Run, tmp_path: Path) -> None:
     assert "R@n_tokens(12),1.0" in output
     assert "R@n_tokens(11),0.0" in output
     log.write_text(json.dumps({"qid": "q1", "results": [chunk | {"n_tokens": "12"}]}))
-    assert "n_tokens holds String" in run(
+    assert "n_tokens holds texts" in run(
         "eval", str(judged), str(log), *columns, "-m", "R@n_tokens(9)", code=3
     )
 

@@ -416,7 +416,7 @@ def test_scores_of_duckdb(expression: str) -> None:
 
 def test_scores_that_are_none() -> None:
     """A text is no score."""
-    with pytest.raises(InputError, match="score holds String"):
+    with pytest.raises(InputError, match="score holds texts"):
         read_run(
             duckdb.connect().sql(
                 "SELECT 'q' AS query_id, 'd' AS doc_id, '0.5' AS score"
@@ -763,9 +763,9 @@ def test_attributes_of_a_server(server: str) -> None:
 
 def test_ids_that_are_none_of_a_server(server: str) -> None:
     """A time is no id, and a text no score."""
-    with pytest.raises(MixedIds, match="query_id holds Datetime"):
+    with pytest.raises(MixedIds, match="query_id holds datetimes"):
         read_run(f"{server}?query=SELECT now() AS query_id, 'd' AS doc_id, 1 AS score")
-    with pytest.raises(InputError, match="score holds String"):
+    with pytest.raises(InputError, match="score holds texts"):
         read_run(f"{server}?query=SELECT 'q' AS query_id, 'd' AS doc_id, 'x' AS score")
     with pytest.raises(InputError, match="two columns are called query_id"):
         read_run(

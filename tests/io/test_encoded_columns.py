@@ -234,6 +234,7 @@ def test_parts_of_several_kinds(tmp_path: Path) -> None:
     }
     PLAIN.with_columns(doc_id=1).write_parquet(tmp_path / "1.parquet")
     with pytest.raises(
-        MixedIds, match=r"(?s)1.parquet: doc_id holds Int32, and String.*0.parquet"
+        MixedIds,
+        match=r"(?s)1.parquet: doc_id holds whole numbers, and texts.*0.parquet",
     ):
         read_run(tmp_path)

@@ -312,9 +312,9 @@ def test_columns_of_two_kinds() -> None:
         InputError, match="score is a list in each row, but doc_id is one in each row"
     ):
         read_run(FLAT.with_columns(sc=pl.Series([[1.0]] * 5)), NAMES)
-    with pytest.raises(MixedIds, match=r"doc_id holds List\(String\)"):
+    with pytest.raises(MixedIds, match=r"doc_id holds lists of texts"):
         read_run(pl.DataFrame({"query_id": ["a"], "doc_id": [[["x"]]]}))
-    with pytest.raises(MixedIds, match=r"query_id holds List\(String\)"):
+    with pytest.raises(MixedIds, match=r"query_id holds lists of texts"):
         read_run(pl.DataFrame({"query_id": [["a"]], "doc_id": [["x"]]}))
     with pytest.raises(
         MissingColumn, match="no column relevance"

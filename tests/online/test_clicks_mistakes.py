@@ -160,13 +160,13 @@ def test_columns_of_all_kinds() -> None:
     for values in ([True, False], ["true", "FALSE"], ["1", " 0.0 "]):
         assert clicks(PLAIN | {"clicked": values}).judgments.equals(plain)
     assert clicks(PLAIN | {"doc_id": [7, 10]}).judgments["doc_id"].to_list() == [7, 10]
-    with pytest.raises(InputError, match="clicked holds List"):
+    with pytest.raises(InputError, match="clicked holds lists"):
         clicks(PLAIN | {"clicked": [[1], [0]]})
     with pytest.raises(
         InputError, match="the column doc_id has values of different types"
     ):
         clicks(PLAIN | {"doc_id": ["a", 1]})
-    with pytest.raises(MixedIds, match="doc_id holds Float64"):
+    with pytest.raises(MixedIds, match="doc_id holds fractions"):
         clicks(PLAIN | {"doc_id": [0.5, 1.5]})
     with pytest.raises(MissingColumn, match="no column clicked") as refused:
         clicks({"query_id": ["q"], "doc_id": ["a"], "is_click": [1]})

@@ -338,5 +338,5 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(MissingColumn, match="no column time") as named:
         retention({"user_id": [1], "timestamp": ["2024-01-01"]})
     assert "columns={'timestamp': 'time'}" in str(named.value)
-    with pytest.raises(MixedIds, match="user_id holds Float64"):
+    with pytest.raises(MixedIds, match="user_id holds fractions"):
         retention({"user_id": [1.5], "time": ["2024-01-01"]})

@@ -227,7 +227,7 @@ def test_the_unit_of_numbers_is_recognised_or_stated() -> None:
         ([None], {}, EmptyInput, "no time in any row"),
         (pl.Series([None], dtype=pl.String), {}, EmptyInput, "no time in any row"),
         (pl.Series([None], dtype=pl.Float64), {}, EmptyInput, "no time in any row"),
-        ([True], {}, InputError, "time holds Boolean"),
+        ([True], {}, InputError, "time holds true and false"),
         ([float("nan")], {}, BadValue, "no time can be read"),
     ],
 )

@@ -12,10 +12,9 @@ import polars as pl
 
 from rankstone._basics import Record, is_path
 from rankstone.errors import BadLine, BadValue, MissingColumn, printable
-from rankstone.io.file_formats import format_of
+from rankstone.io.file_formats import format_of, scan_files
 from rankstone.io.file_roles import note_input
 from rankstone.io.json_objects import read_text
-from rankstone.io.sources import is_stream, read_stream
 from rankstone.io.unreadable_files import reading
 
 if TYPE_CHECKING:
@@ -104,8 +103,9 @@ def _every(source: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for where, one in rows:
         if not isinstance(one, Mapping):
             raise BadValue(
-                f"this is a {type(one).__name__}",
+                "this is no object",
                 where=where,
+                given=printable(repr(one), 40),
                 expected='an object, {"qid": …, "nuggets": […]}',
             )
         yield where, one
@@ -124,16 +124,11 @@ def _rows_of(source: Any) -> Any:  # noqa: ANN401 - frames of any library, lists
 def _read(name: str) -> Iterator[tuple[str, Any]]:
     """Yield the place and the content of each row of a file."""
     note_input(name)
-    piped = is_stream(name)
-    kind = format_of(name, "jsonl" if piped else "trec")
-    if kind in ("parquet", "csv", "tsv"):
-        source = read_stream(name) if piped else name
+    kind = format_of(name, "jsonl")
+    if kind not in ("json", "jsonl", "trec"):
+        frame, _ = scan_files(name, kind)
         with reading(name):
-            if kind == "parquet":
-                rows = pl.read_parquet(source).to_dicts()
-            else:
-                tab = "\t" if kind == "tsv" else ","
-                rows = pl.read_csv(source, separator=tab, infer_schema=False).to_dicts()
+            rows = frame.collect().to_dicts()
         yield from ((f"{name}, row {at}", one) for at, one in enumerate(rows, 1))
         return
     text = read_text(name, None)

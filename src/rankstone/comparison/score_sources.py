@@ -29,6 +29,7 @@ from rankstone.errors import (
 )
 from rankstone.hits.alignment_audit import Audit
 from rankstone.io.attributes import open_table
+from rankstone.io.column_suggestions import words_of_type
 from rankstone.io.csv_dialect import refuse_copies
 from rankstone.io.exact_numbers import numbers_in
 from rankstone.io.file_formats import stem
@@ -296,7 +297,7 @@ def name_texts(column: pl.Series, where: str) -> pl.Series:
     """Return texts, one in every row."""
     if column.dtype.is_nested():
         raise BadValue(
-            f"the column {column.name} has type {column.dtype}",
+            f"the column {column.name} holds {words_of_type(column.dtype)}",
             where=where,
             expected="texts",
         )

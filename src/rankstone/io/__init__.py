@@ -320,8 +320,9 @@ def read_pairs(
 def _documents(docs: object, name: str) -> list[object]:
     if isinstance(docs, (str, bytes)) or not isinstance(docs, Iterable):
         raise InputError(
-            f"a query's documents are a {type(docs).__name__}",
+            "the documents of a query are no list",
             where=name,
+            given=printable(repr(docs), 40),
             expected="{query: [doc, …]}",
         )
     return list(docs)

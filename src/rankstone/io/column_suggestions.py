@@ -34,6 +34,16 @@ _OF_LISTS: Final[dict[Kind | None, Kind]] = {
     "text": "texts",
 }
 
+#: kinds whose plural is not theirs with an s
+_WORDS: Final = {
+    "whole": "whole numbers",
+    "wholes": "lists of whole numbers",
+    "numbers": "lists of numbers",
+    "texts": "lists of texts",
+    "null": "nothing",
+    "boolean": "true and false",
+    "list": "lists",
+}
 #: how the names of lists of documents begin that one row may have: the retrieved and the relevant ones
 _LISTS: Final = {
     "run": ("retrieved", "results", "recommended"),
@@ -147,6 +157,20 @@ def kind_of_type(dtype: pl.DataType) -> Kind | None:
         return "number"
     is_text = isinstance(dtype, (pl.String, pl.Categorical, pl.Enum))
     return "text" if is_text else None
+
+
+def words_of_type(dtype: pl.DataType) -> str:
+    """Return what a column of a type holds, in words.
+
+    >>> words_of_type(pl.List(pl.String())), words_of_type(pl.Date()), words_of_type(pl.Float64())
+    ('lists of texts', 'dates', 'fractions')
+    """
+    if dtype.is_float():
+        return "fractions"
+    kind: str = kind_of_type(dtype) or ""
+    if not kind or dtype == pl.Boolean:
+        kind = str(dtype.base_type()).lower()
+    return _WORDS.get(kind, f"{kind}s")
 
 
 def kinds_of_texts(frame: pl.LazyFrame, rows: int = 1000) -> dict[str, Kind | None]:

@@ -122,9 +122,7 @@ def broken_object(source: Path | bytes, title: str) -> BadLine | None:
         except RecursionError:
             return _not_an_object(title, number, line, "it is nested too deeply")
         if not isinstance(value, dict):
-            return _not_an_object(
-                title, number, line, f"it is a {type(value).__name__}"
-            )
+            return _not_an_object(title, number, line, "it is another value")
     return None
 
 
@@ -169,7 +167,7 @@ def _not_an_object(title: str, number: int, line: str, why: str) -> BadLine:
     return BadLine(
         f"the line is not a JSON object: {printable(why)}",
         where=f"{title}:{number}",
-        given=printable(line),
+        given=printable(line, 40),
         expected='one object a line: {"query_id": …, "doc_id": …, …}',
     )
 

@@ -89,6 +89,8 @@ def _of_users(rows: Sequence[Row], *, is_run: bool) -> str:
         return "these are user, item and rating"
     if not all(_is_whole(word) for row in rows for word in row):
         return ""
+    if widths == {_JUDGMENT} and all(_is_time(row[3]) for row in rows):
+        return "these are user, item, rating and time"
     users = {row[0] for row in rows}
     may_be_judgments = not is_run and widths == {_JUDGMENT}
     if may_be_judgments and len(users) < len(rows):

@@ -11,6 +11,7 @@ import polars as pl
 
 from rankstone._basics import Record, first_true
 from rankstone.errors import BadValue, InputError, MixedIds
+from rankstone.io.column_suggestions import words_of_type
 from rankstone.io.columns import require
 from rankstone.io.unreadable_files import reading
 
@@ -414,7 +415,7 @@ class Table(Record):
 
     def _example(self, column: str) -> str:
         """Return the type of a table's ids, with an example."""
-        text = f"{self.source}: {self.schema[column]}"
+        text = f"{self.source}: {words_of_type(self.schema[column])}"
         piece = next(self.tables([pl.col(column)]), None)
         if piece is None or piece.is_empty():
             return text

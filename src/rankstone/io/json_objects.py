@@ -171,7 +171,7 @@ def _broken(error: json.JSONDecodeError, text: str, name: str) -> BadLine:
         if several
         else f"this is not JSON: {error.msg}",
         where=f"{name}:{error.lineno}",
-        given=printable(lines[error.lineno - 1]),
+        given=printable(lines[error.lineno - 1], 40),
         expected="one object",
     )
     lines_too = Advice({}, {"format_in": "jsonl"}, "these look like JSON lines: ")

@@ -170,7 +170,11 @@ def _misfit(value: Mapping[Any, Any], number: str, error: InputError) -> InputEr
 def _holds_queries(entry: object) -> bool:
     if not isinstance(entry, Mapping) or not entry:
         return False
-    return all(isinstance(docs, (Mapping, list)) for docs in entry.values())
+    return all(
+        isinstance(docs, Mapping)
+        or (isinstance(docs, list) and not any(isinstance(d, float) for d in docs))
+        for docs in entry.values()
+    )
 
 
 def _filled_in(inner: list[Any]) -> list[Any]:
@@ -226,8 +230,9 @@ def _documents(docs: object, source: str) -> Iterable[Any]:
     if isinstance(docs, Iterable) and _is_sized(docs):
         return docs
     raise InputError(
-        f"the documents of a query are a {type(docs).__name__}",
+        "the documents of a query are no list and no object",
         where=source,
+        given=printable(repr(docs), 40),
         expected="{doc: number} or [doc, …]",
     )
 

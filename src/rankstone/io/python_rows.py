@@ -20,6 +20,7 @@ import numpy as np
 import polars as pl
 from polars import selectors
 
+from rankstone._basics import some
 from rankstone.errors import BadValue, EmptyInput, InputError, MixedIds, printable
 from rankstone.io.column_suggestions import looks_like_columns
 from rankstone.io.columns import CANONICAL, FURTHER
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 
 _NARROW: Final = 2**63
+#: kinds of values that a text can stand for
+_SIMPLE: Final = {"text", "whole number", "fraction", "truth value"}
 _LARGEST_ID: Final = 2**127
 #: the method of an ir_datasets data set that yields rows, by their number
 _OF_DATASETS: Final = {"relevance": "qrels_iter", "score": "scoreddocs_iter"}
@@ -120,7 +123,7 @@ def ids_of(ids: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401
                 f"{name} holds whole numbers beyond 128 bits",
                 where=source,
                 given=printable(largest),
-                fix="convert them to text: str(id)",
+                fix="write them as texts",
             )
         is_narrow = abs(largest) < _NARROW
         return pl.Series(whole, dtype=pl.Int64 if is_narrow else pl.Int128)
@@ -133,7 +136,7 @@ def ids_of(ids: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401
         where=source,
         given=", ".join(shown),
         expected="ids of one type: texts, or whole numbers",
-        fix=None if "nothing" in kinds else "convert them to text: str(id)",
+        fix="write all of them as texts" if kinds <= _SIMPLE else None,
     )
 
 
@@ -148,7 +151,9 @@ def _kind(value: object) -> str:
         and value is not False
     ):
         return "whole number"
-    return type(value).__name__
+    return {"dict": "object", "bool": "truth value", "float": "fraction"}.get(
+        type(value).__name__, type(value).__name__
+    )
 
 
 def numbers_of(numbers: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401
@@ -447,6 +452,6 @@ def frame_of_records(rows: Sequence[Mapping[str, Any]], source: str) -> pl.DataF
         raise InputError(
             "the rows cannot be made into a table",
             where=source,
-            given=printable(message.partition("\n")[0]),
+            given=f"columns {some(rows[0], 12)}",
             expected="cells of one type in each column: ids, numbers, or lists of them",
         ) from error

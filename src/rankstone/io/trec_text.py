@@ -446,7 +446,7 @@ class _TrecFile:
         error = BadLine(
             what,
             where=f"{self.title}:{content['line'][at]}",
-            given=printable(text),
+            given=printable(text, 40),
             expected=self.layout.expected,
             fix=fix,
         )
@@ -458,7 +458,9 @@ class _TrecFile:
 
     def _other_format(self, text: str) -> Advice | None:
         """Return the advice if a line looks like another format."""
-        if re.fullmatch(r'\s*(\[.*|\{\s*("[^"]*"\s*:\s*[\[{].*)?)', text, re.DOTALL):
+        if re.fullmatch(
+            r'\s*(\[\s*[\[{"\]].*|\{\s*("[^"]*"\s*:\s*[\[{].*)?)', text, re.DOTALL
+        ):
             return Advice({}, {"format_in": "json"}, "this looks like JSON: ")
         if text.lstrip().startswith("{"):
             return Advice({}, {"format_in": "jsonl"}, "this looks like JSON lines: ")

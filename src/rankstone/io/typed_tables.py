@@ -11,7 +11,12 @@ import polars as pl
 from rankstone._basics import Record
 from rankstone.errors import InputError, MixedIds, blaming, printable
 from rankstone.io.advice import Advice
-from rankstone.io.column_suggestions import is_common_name, kind_of_type, kinds_of_texts
+from rankstone.io.column_suggestions import (
+    is_common_name,
+    kind_of_type,
+    kinds_of_texts,
+    words_of_type,
+)
 from rankstone.io.columns import (
     CANONICAL,
     hidden,
@@ -469,9 +474,9 @@ def _agreed(
             return pl.List(pl.String())
         return pl.String()
     raise MixedIds(
-        f"{name} holds {types[odd]}, and {types[first]} in other parts",
+        f"{name} holds {words_of_type(types[odd])}, and {words_of_type(types[first])} in other parts",
         where=odd,
-        given=f"{types[first]} in {first}",
+        given=f"{words_of_type(types[first])} in {first}",
         expected="the same type in all parts of a table",
     )
 
@@ -520,7 +525,7 @@ def _item_dtype(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
         return id_type(name, dtype, source)
     if name == "error" and dtype != pl.String:
         raise InputError(
-            f"error holds {dtype}",
+            f"error holds {words_of_type(dtype)}",
             where=source,
             expected="texts that say why there is no result",
         )
@@ -534,7 +539,8 @@ def _item_dtype(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
         if dtype.is_numeric() or is_truth:
             return pl.Float64()
         expected = "numbers"
-    raise InputError(f"{name} holds {dtype}", where=source, expected=expected)
+    what = f"{name} holds {words_of_type(dtype)}"
+    raise InputError(what, where=source, expected=expected)
 
 
 def id_type(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
@@ -555,11 +561,11 @@ def id_type(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
             expected="an id",
         )
         raise error.proposing(Advice({f"{name}.{likely}": name}))
-    fix = "convert them to text first"
+    fix = "write them as texts"
     if dtype.is_float():
-        fix = f'frame.with_columns(pl.col("{name}").cast(pl.Int64)), if they are whole'
+        fix += ", or if they are whole as whole numbers"
     raise MixedIds(
-        f"{name} holds {dtype}",
+        f"{name} holds {words_of_type(dtype)}",
         where=source,
         expected="ids that are texts or whole numbers",
         fix=fix,

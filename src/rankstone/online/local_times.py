@@ -25,6 +25,7 @@ from rankstone.errors import (
     one_of,
     printable,
 )
+from rankstone.io.column_suggestions import words_of_type
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -183,7 +184,7 @@ def _read(events: Events, clock: Clock) -> TimeReading:
     if isinstance(dtype, pl.Null):
         raise _no_time_error(events)
     raise InputError(
-        f"time holds {dtype}",
+        f"time holds {words_of_type(dtype)}",
         where=events.source,
         expected="dates, times, numbers since 1970, or ISO 8601 texts",
     )

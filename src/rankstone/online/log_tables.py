@@ -21,6 +21,7 @@ from rankstone.errors import (
     printable,
 )
 from rankstone.io import read_run
+from rankstone.io.column_suggestions import words_of_type
 from rankstone.io.events import Events, read_events
 from rankstone.io.number_columns import truths
 from rankstone.online.local_times import DROP
@@ -266,7 +267,7 @@ def number(events: Events, column: str) -> pl.Expr:
     elif dtype.is_numeric() or isinstance(dtype, (pl.Boolean, pl.Null)):
         values = values.cast(pl.Float64)
     else:
-        what = f"{column} holds {dtype}"
+        what = f"{column} holds {words_of_type(dtype)}"
         raise InputError(what, where=events.source, expected="numbers")
     if column == "position":
         values += 1 - events.positions_from

@@ -186,9 +186,16 @@ def read_document(value: object, source: str, shape: Shape) -> Table:
         raise refused(misfit, f"these are {shape.title}, but", source) from None
     rows = [row for row in rows if row.get("query_id") is not None]
     full = [row for row in rows if row.get("doc_id") is not None]
-    numbers = [name for name in NUMBERS if any(name in row for row in full)]
-    rated = [row for row in full if all(row.get(n) is not None for n in numbers)]
     are_judgments = shape.role == "judgments"
+    # hits that are sorted by a field have no score
+    numbers = [
+        name
+        for name in NUMBERS
+        if any(
+            row.get(name) is not None or (are_judgments and name in row) for row in full
+        )
+    ]
+    rated = [row for row in full if all(row.get(n) is not None for n in numbers)]
     must_be_rated = full or are_judgments
     if not rows or (must_be_rated and not rated):
         what = "no document is rated" if are_judgments else "no document"

@@ -26,6 +26,7 @@ from rankstone.hits.list_arrays import (
     sums,
 )
 from rankstone.hits.remembering import Remembering
+from rankstone.io.column_suggestions import words_of_type
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -291,9 +292,11 @@ class ItemTable(Remembering, Record):
         )
         return values
 
-    def _wrong_type(self, column: str, dtype: object, expected: str) -> InputError:
+    def _wrong_type(self, column: str, dtype: pl.DataType, expected: str) -> InputError:
         return InputError(
-            f"{column} holds {dtype}", where=self.attributes.source, expected=expected
+            f"{column} holds {words_of_type(dtype)}",
+            where=self.attributes.source,
+            expected=expected,
         )
 
     def is_text(self, columns: Sequence[str]) -> bool:
