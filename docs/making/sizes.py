@@ -10,6 +10,7 @@ import ast
 import io
 import tokenize
 import tomllib
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from docs.making.house import PACKAGE, ROOT, modules, room
@@ -76,7 +77,12 @@ def docstring(node: ast.AST) -> ast.Expr | None:
 
 def size(path: Path) -> Size:
     """Measure one file."""
-    text = path.read_text("utf-8")
+    return _measured(path.read_text("utf-8"))
+
+
+# a file is measured once for all limits
+@cache
+def _measured(text: str) -> Size:
     docstrings: set[int] = set()
     imports: set[int] = set()
     for node in ast.walk(ast.parse(text)):
