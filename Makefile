@@ -61,7 +61,7 @@ HERE := --doctest-modules -m "not parity and not heavy_parity and not live and n
 test: $(VENV)/.test .postgresql .latex ## run all tests, of large sweeps a part
 	$(BIN)/python -m pytest -q -n auto $(HERE) $(ARGS)
 
-quick: $(VENV)/.test $(VENV)/.lint ## in a minute: lint of what changed (SINCE=<commit>) and the tests nearest to it
+quick: $(VENV)/.test $(VENV)/.lint ## in 45 seconds: lint of what changed (SINCE=<commit>) and the tests nearest to it
 	$(BIN)/python tests/quick.py "$(SINCE)" $(HERE) $(ARGS)
 
 # with an environment of its own; what all versions share (arithmetic, laws) is left to `make test`

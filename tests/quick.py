@@ -1,4 +1,4 @@
-"""What `make quick` runs: lint of what changed, then the tests nearest to it, within a minute.
+"""What `make quick` runs: lint of what changed, then the tests nearest to it, within 45 seconds.
 
 Who imports whom is read from syntax trees, so nothing is recorded beforehand and a fresh clone needs no
 first run.  Tests run in this order until the time is up: those that changed, the core below, then of those
@@ -31,8 +31,9 @@ CORE: Final = (
     "tests/laws/test_every_measure.py",
     "tests/project/test_walls.py",
 )
-SECONDS: Final = 50  # from the start until no further test begins
-FILES: Final = 25  # of the nearest tests: collecting them all would take the minute
+#: from the start until no further test begins; the last one has seven more
+SECONDS: Final = 38
+FILES: Final = 25  # of the nearest tests: collecting them all would take the time
 #: most of these need what a minute does not start: browsers, clusters, other libraries
 ELSEWHERE: Final = {"browser", "hooks", "live", "parity", "spark"}
 _MODULE: Final = re.compile(r"\b(?:rankstone|tests|docs)(?:\.\w+)+")
