@@ -41,7 +41,7 @@ _COMMON = [
 ]
 # a few of each law, of which `make nightly` tries hundreds
 settings.register_profile(
-    "local", deadline=None, max_examples=3, suppress_health_check=_COMMON
+    "local", deadline=None, max_examples=5, suppress_health_check=_COMMON
 )
 settings.register_profile("ci", parent=settings.get_profile("local"), derandomize=True)
 settings.register_profile(
