@@ -11,11 +11,9 @@ if TYPE_CHECKING:
 
 #: files that use one another nevertheless → why
 NAMED = {
-    (
-        "explanation.explanation_result",
-        "explanation.explanation_tables",
-        "explanation.score_difference",
-    ): "an explanation less another one is a difference, and each is shown by its tables",
+    ("explanation.explanation_result", "explanation.score_difference"): (
+        "an explanation less another one is a difference"
+    ),
     ("hits.judgments", "hits.text_spans"): (
         "judgments hold judged spans, which are selected by judgments"
     ),

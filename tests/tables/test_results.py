@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 from functools import cache
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
-from docs.making import reference
+from docs.making import house, reference
 
 import rankstone
 from rankstone import demo
@@ -23,7 +25,7 @@ from rankstone.integrations import arrays
 from rankstone.ltr import select
 from rankstone.tables.markup import html, latex, markdown
 from rankstone.tables.page_text import text
-from rankstone.tables.results import Result
+from rankstone.tables.results import Findings, Result
 from rankstone.tables.sheet import Sheet, Table
 from rankstone.tables.short_names import shortened
 from rankstone.tables.wrapping import wrapped
@@ -234,6 +236,58 @@ def test_every_public_result_is_tried() -> None:
     assert results - {"SparkScores", "SparkComparison", "OnlineResult"} <= set(MADE)
 
 
+def kinds_of_results() -> list[type[Result]]:
+    """Return every class of results, of public modules and others."""
+    for name in MADE:
+        made(name)
+    kinds = [Result]
+    for kind in kinds:
+        kinds += [new for new in kind.__subclasses__() if new not in kinds]
+    return [kind for kind in kinds if kind.__module__.startswith("rankstone.")]
+
+
+def test_no_result_imports_its_picture() -> None:
+    """A result names the function that draws it, which imports the result; no file of results imports one."""
+    kinds = kinds_of_results()
+    homes = {kind.__module__ for kind in kinds}
+    sources = [path.read_text("utf-8") for path in house.PACKAGE.rglob("*.py")]
+    named = {
+        module
+        for source in sources
+        for module, _ in re.findall(r'"(rankstone[\w.]+):(\w+)"', source)
+    }
+    drawn = [kind for kind in kinds if kind.picture]
+
+    assert named >= {kind.picture.partition(":")[0] for kind in drawn}
+    assert len(named - homes) > 3
+    assert not [
+        edge
+        for edge in house.file_edges()
+        if edge[0] in homes and edge[1] in named - homes
+    ]
+    for kind in drawn:
+        first, *_ = inspect.signature(resolve_name(kind.picture)).parameters.values()
+        shown = {"Averaged", *(base.__name__ for base in kind.__mro__)}
+        assert first.annotation in shown, kind.picture
+
+
+def test_results_that_say_something_have_one_protocol() -> None:
+    """Title, tables, sentences and method are those of the sheet, in both languages."""
+    said = [name for name in MADE if isinstance(made(name), Findings)]
+    assert {"Comparison", "Board", "Gate", "Slices", "RunCard"} <= {*said}
+    for name in said:
+        result = made(name)
+        shown = result.sheet(verbose=True)
+        listed = [
+            line for part in shown.parts if isinstance(part, tuple) for line in part[1]
+        ]
+        tables = [part.title for part in shown.parts if isinstance(part, Table)]
+
+        assert result.title() == shown.title, name
+        assert {*result.findings(result.digits), *result.method_lines()} <= {*listed}
+        assert {table.title for table in result.tables(4, verbose=True)} <= {*tables}
+
+
 def test_means_are_frames() -> None:
     """What averages does so by a method, and returns a frame."""
     for name in (
@@ -250,14 +304,7 @@ def test_means_are_frames() -> None:
 
 def test_no_two_public_classes_share_a_name() -> None:
     """A class of results has a name of its own."""
-
-    def below(kind: type[Result]) -> list[type[Result]]:
-        result = kind.__subclasses__()
-        return result + [deeper for item in result for deeper in below(item)]
-
-    for name in MADE:
-        made(name)
-    kinds = [item for item in below(Result) if item.__module__.startswith("rankstone.")]
+    kinds = kinds_of_results()
     assert len({kind.__name__ for kind in kinds}) == len(set(kinds))
 
 

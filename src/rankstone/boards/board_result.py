@@ -15,6 +15,7 @@ from rankstone.boards.rank_tests import friedman_test, posthoc_test
 from rankstone.boards.ranked_systems import span
 from rankstone.errors import UsageError, did_you_mean, printable
 from rankstone.stats.rank_intervals import FEW
+from rankstone.tables.sheet import cell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -232,8 +233,8 @@ class Board(PlacedSystems):
         tables = []
         for at in range(min(map(len, cells.values()))):
             tables.append(self.scores.values.copy())
-            for cell, means in cells.items():
-                tables[-1][cell] = means[at]
+            for place, means in cells.items():
+                tables[-1][place] = means[at]
         parts = map(self.rule.parts, tables)
         found = np.stack([self.rule.means(part) for part in parts])
         found[:, ~self.found.supported] = np.nan
@@ -271,7 +272,7 @@ class Board(PlacedSystems):
         """Return what is shown of a row of the table, by column."""
         number = row[self.rule.estimate]
         own = {"datasets": str(row["datasets"]), "left_out": span(row, "without")}
-        own[self.rule.estimate] = "–" if number is None else f"{number:.{digits}f}"
+        own[self.rule.estimate] = cell(number, digits=digits)
         if number is None:
             own |= dict.fromkeys(("rank", "left_out", "rules"), "–")
         return super().cells(row, digits) | own

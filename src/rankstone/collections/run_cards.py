@@ -7,7 +7,7 @@ import json
 import platform
 import sys
 from datetime import UTC, datetime
-from functools import cache, partial
+from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
 from importlib.resources import files
@@ -27,9 +27,9 @@ from rankstone.io.sources import is_database
 from rankstone.io.suffixes import GZIP
 from rankstone.io.unreadable_files import reading
 from rankstone.measures.core.measure import Measure
-from rankstone.tables.phrases import check_language, phrase
-from rankstone.tables.results import Result
-from rankstone.tables.sheet import Sheet, Table
+from rankstone.tables.phrases import check_language
+from rankstone.tables.results import Findings
+from rankstone.tables.sheet import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -54,7 +54,7 @@ _INTERVALS: Final = {"interval": "auto", "confidence": "0.95", "seed": 0}
 _NAME: Final = 60
 
 
-class RunCard(Result, Record):
+class RunCard(Findings, Record):
     """A card of some runs; :meth:`write` writes it.
 
     Attributes
@@ -68,6 +68,8 @@ class RunCard(Result, Record):
     card: Mapping[str, Any]
     digits: int = 4
     lang: str = "en"
+
+    section = "cards"
 
     def report(self) -> Content:
         """Return the card."""
@@ -91,9 +93,13 @@ class RunCard(Result, Record):
         schema = dict.fromkeys(("run", "measure", *names), pl.String)
         return pl.DataFrame(rows, schema, orient="row")
 
-    def sheet(self, digits: int = 4) -> Sheet:
+    def title(self) -> str:
+        """Return that it is a card."""
+        return self.say("card_title")
+
+    def tables(self, digits: int, *, verbose: bool = False) -> list[Table]:  # noqa: ARG002 - it is all there is
         """Return the files and the means."""
-        say = partial(phrase, "cards", lang=self.lang)
+        say = self.say
         head = {
             "role": say("role"),
             "path": say("file"),
@@ -107,8 +113,7 @@ class RunCard(Result, Record):
 
         means = self.to_frame()
         names = {name: say(name) for name in means.columns}
-        figures = Table.of(means, say("figures"), digits=digits, names=names)
-        return Sheet(say("card_title"), parts=(files, figures))
+        return [files, Table.of(means, say("figures"), digits=digits, names=names)]
 
 
 def certify(

@@ -16,7 +16,7 @@ from rankstone.comparison.verdict import judged_shares_differ
 from rankstone.errors import InputError, one_of
 from rankstone.io import read_run
 from rankstone.stats.friedman_and_nemenyi import friedman
-from rankstone.tables.results import Result
+from rankstone.tables.results import Findings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -93,7 +93,7 @@ class Sources(Record):
             return self.runs[name]
 
 
-class ComparedSystems(Result, Record, kw_only=True):
+class ComparedSystems(Findings, Record, kw_only=True):
     """The common base of comparisons in memory and on a cluster; see :class:`Comparison`."""
 
     systems: tuple[str, ...]
@@ -109,6 +109,8 @@ class ComparedSystems(Result, Record, kw_only=True):
     lang: str = "en"
     digits: int = 4
     labels: Mapping[str, str] = field(default_factory=dict)
+
+    section = "comparison"
 
     def label(self, measure: str) -> str:
         """Return the name by which a measure was requested, as ``HR@10`` for what is Success@10."""

@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from rankstone.comparison.compared_systems import ComparedSystems
-    from rankstone.comparison.comparison_words import Say
 
 #: pairs with different shares of judged documents that get a sentence each; more of them get a table
 _FEW: Final = 3
 
 
-def judged_share_table(comparison: ComparedSystems, say: Say) -> Table | None:
+def judged_share_table(comparison: ComparedSystems) -> Table | None:
     """Return the systems' shares of judged documents, if too many pairs differ for sentences."""
+    say = comparison.say
     if comparison.judged is None or len(comparison.pool_bias) <= _FEW:
         return None
     shares = _judged_shares(comparison)
@@ -46,14 +46,10 @@ def judged_share_table(comparison: ComparedSystems, say: Say) -> Table | None:
             comparison.pool_bias, shares
         )
     )
-    head = (say("system"), comparison.judged[0], say("more_than"), say("less_than"))
     judged = comparison.judged[0]
-    return Table(
-        say("pools", judged=judged, k=judged.partition("@")[2]),
-        head,
-        rows,
-        (False, True, True, True),
-    )
+    title = say("pools", judged=judged, k=judged.partition("@")[2])
+    head = (say("system"), judged, say("more_than"), say("less_than"))
+    return Table(title, head, rows, (False, True, True, True))
 
 
 def _judged_shares(comparison: ComparedSystems) -> dict[str, float]:
@@ -62,9 +58,8 @@ def _judged_shares(comparison: ComparedSystems) -> dict[str, float]:
     return dict(of_systems.rows())
 
 
-def _pool_bias(
-    comparison: ComparedSystems, say: Say, short: dict[str, str]
-) -> Iterator[str]:
+def _pool_bias(comparison: ComparedSystems, short: dict[str, str]) -> Iterator[str]:
+    say = comparison.say
     if comparison.judged is None or comparison.relevant_alone:
         return
     shares = _judged_shares(comparison)
@@ -90,14 +85,15 @@ def _pool_bias(
             yield say("judged", judged=judged, names=some(low))
 
 
-def caveats_of(comparison: ComparedSystems, say: Say, digits: int) -> Iterator[str]:
+def caveats_of(comparison: ComparedSystems, digits: int) -> Iterator[str]:
     """Yield what a reader should know before using the result."""
+    say = comparison.say
     short = short_names(comparison)
     audit = getattr(comparison, "audit", None)
     if audit is not None:
         for name, error in audit.bad_runs.items():
             yield say("bad_run", system=printable(name, MAX_NAME), why=error.what)
-    yield from _pool_bias(comparison, say, short)
+    yield from _pool_bias(comparison, short)
     left_out_rows = comparison.table.select("measure", "left_out")
     for measure, left_out in left_out_rows.unique(maintain_order=True).rows():
         if left_out:
@@ -106,7 +102,7 @@ def caveats_of(comparison: ComparedSystems, say: Say, digits: int) -> Iterator[s
     n = comparison.table["n"][0]
     if units < min(FEW_CLUSTERS, n):
         yield say("few_clusters", units=f"{units:,}", least=FEW_CLUSTERS)
-    yield from _rare_losses(comparison, say, short)
+    yield from _rare_losses(comparison, short)
     correction = comparison.families[0].correction
     first = comparison.table.filter(role="primary")
     several = correction in PROCEDURES and len(first) > 1
@@ -159,10 +155,9 @@ def unguarded_loss(
     return most, unseen_share(len(between), settings.alpha / 2)
 
 
-def _rare_losses(
-    comparison: ComparedSystems, say: Say, short: dict[str, str]
-) -> Iterator[str]:
+def _rare_losses(comparison: ComparedSystems, short: dict[str, str]) -> Iterator[str]:
     """Yield for each primary measure which verdicts assume that queries not seen are like these."""
+    say = comparison.say
     for measure in comparison.primary:
         rows = comparison.table.filter(role="primary", measure=measure)
         if len(comparison.systems) > MAX_SENTENCES:
@@ -182,17 +177,18 @@ def _rare_losses(
             )
 
 
-def method_of(comparison: ComparedSystems, say: Say, digits: int) -> Iterator[str]:
+def method_of(comparison: ComparedSystems, digits: int) -> Iterator[str]:
     """Yield how the numbers were computed."""
+    say = comparison.say
     family = comparison.families[0]
-    yield from _family_methods(comparison, say)
+    yield from _family_methods(comparison)
     n = f"{family.permutations:,}"
     seed = comparison.settings.seed
     drawn = say("exact")
     if family.permutations:
         drawn = say("drawn", n=n, seed=seed)
     yield say("test", test=say(f"test_{family.test}", permutations=drawn))
-    yield from _interval_methods(comparison, say)
+    yield from _interval_methods(comparison)
     if family.size > 1:
         yield say(family.interval_kind, level=percent(comparison.settings.confidence))
     others = [
@@ -208,11 +204,12 @@ def method_of(comparison: ComparedSystems, say: Say, digits: int) -> Iterator[st
         yield say("runs", systems=systems)
     if comparison.table["units"][0] != comparison.table["n"][0]:
         yield say("clusters", units=f"{comparison.table['units'][0]:,}")
-    yield from _detectable(comparison, say, digits, repeated=bool(several))
+    yield from _detectable(comparison, digits, repeated=bool(several))
 
 
-def _family_methods(comparison: ComparedSystems, say: Say) -> Iterator[str]:
+def _family_methods(comparison: ComparedSystems) -> Iterator[str]:
     """Yield how many comparisons are a family, and what its correction assumes."""
+    say = comparison.say
     family = comparison.families[0]
     alpha = f"{comparison.settings.alpha:g}"
     if family.size == 1:
@@ -232,9 +229,10 @@ def _family_methods(comparison: ComparedSystems, say: Say) -> Iterator[str]:
 
 
 def _detectable(
-    comparison: ComparedSystems, say: Say, digits: int, *, repeated: bool
+    comparison: ComparedSystems, digits: int, *, repeated: bool
 ) -> Iterator[str]:
     """Yield the smallest difference that the test detects; with repeated runs it is not known."""
+    say = comparison.say
     primary = comparison.table.filter(role="primary")
     known = primary.drop_nulls("detectable").select("measure", "detectable")
     least = [value for measure, value in known.iter_rows() if value < _range(measure)]
@@ -251,8 +249,9 @@ def _detectable(
         yield say("detectable", power=percent(comparison.settings.power), values=values)
 
 
-def _interval_methods(comparison: ComparedSystems, say: Say) -> Iterator[str]:
+def _interval_methods(comparison: ComparedSystems) -> Iterator[str]:
     """Yield how intervals were computed; a procedure for all pairs has its own."""
+    say = comparison.say
     settings = comparison.settings
     own = settings.interval == "test"
     if not math.isnan(comparison.families[0].level):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rankstone.comparison.comparison_words import phrases_of
 from rankstone.comparison.verdict import CLEAR
 from rankstone.tables.markup import escaped_latex
 
@@ -95,7 +94,7 @@ def _caption(
     comparison: ComparedSystems, marks: str | None, names: Mapping[str, str]
 ) -> list[str]:
     """Return the sentences of the caption: queries, marks, test, correction and seed."""
-    say = phrases_of(comparison)
+    say = comparison.say
     family = comparison.families[0]
     settings = comparison.settings
     found = [say("caption", n=f"{max(comparison.table['n']):,}")]

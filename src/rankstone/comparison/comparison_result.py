@@ -4,37 +4,51 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 from functools import cached_property
-from hashlib import sha256
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from rankstone.comparison.compared_systems import ComparedRuns, ComparedSystems
+from rankstone.comparison.comparison_caveats import method_of
+from rankstone.comparison.pair_sentences import pair_sentences
 from rankstone.errors import one_of
-from rankstone.io.sources import is_database
+from rankstone.io.sources import sha256_of
 from rankstone.tables.results import given
+from rankstone.tables.sheet import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     import polars as pl
 
     from rankstone.comparison.families import Family
-    from rankstone.tables.sheet import Sheet
+
+
+#: the table of means for a paper
+_MEANS: Final = "rankstone.comparison.comparison_latex:latex_means"
 
 
 class WrittenComparison(ComparedSystems):
-    """A comparison as people read it: tables, sentences and LaTeX."""
+    """A comparison as people read it: tables, sentences and LaTeX.
 
-    def sheet(self, digits: int | None = None, *, verbose: bool = False) -> Sheet:
-        """Return the result as people read it: ``digits`` are decimals, ``verbose`` shows every pair.
+    Of up to 12 systems a sheet shows every pair in any case; of more, a leaderboard unless it is ``verbose``.
+    """
 
-        Of up to 12 systems every pair is shown in any case; of more, a leaderboard.
-        """
-        from rankstone.comparison.comparison_tables import sheet
+    picture = "rankstone.comparison.comparison_tables:sheet"
 
-        return sheet(self, self.digits if digits is None else digits, verbose=verbose)
+    def title(self) -> str:
+        """Return which systems are compared, and on how many queries."""
+        return self.sheet().title
+
+    def tables(self, digits: int, *, verbose: bool = False) -> list[Table]:
+        """Return the tables that are shown."""
+        parts = self.sheet(digits, verbose=verbose).parts
+        return [part for part in parts if isinstance(part, Table)]
+
+    def method_lines(self) -> Iterator[str]:
+        """Yield how the numbers were computed."""
+        return method_of(self, self.digits)
 
     def to_latex(
         self,
@@ -59,19 +73,21 @@ class WrittenComparison(ComparedSystems):
         caption
             True for a floating table with a caption: test, correction, queries and seed.
         """
-        from rankstone.comparison.comparison_latex import latex_means
-
         one_of("table", table or "means", ("means",))
         one_of("marks", marks or "bold", ("superscript", "bold"))
         if table is None:
             return super().to_latex()
-        return latex_means(self, marks, names or {}, caption=caption)
+        draw = resolve_name(_MEANS)
+        means: str = draw(self, marks, names or {}, caption=caption)
+        return means
+
+    def findings(self, digits: int = 4) -> Iterator[str]:
+        """Yield a sentence for each comparison of the primary family."""
+        return pair_sentences(self, digits)
 
     def sentences(self) -> list[str]:
-        """Return a sentence for each comparison of the primary family."""
-        from rankstone.comparison.comparison_tables import sentences
-
-        return sentences(self, self.digits)
+        """Return :meth:`findings` with the decimals of the comparison."""
+        return list(self.findings(self.digits))
 
 
 class Comparison(WrittenComparison, ComparedRuns):
@@ -190,16 +206,10 @@ class Comparison(WrittenComparison, ComparedRuns):
 
     def hashes(self) -> dict[str, str]:
         """Return the SHA-256 of every input file; files are read again."""
-        paths = {
-            "judgments": self.inputs.get("judgments"),
-            **self.inputs.get("runs", {}),
-        }
-        paths |= self.inputs.get("scores", {})
-        return {
-            name: sha256(Path(path).read_bytes()).hexdigest()
-            for name, path in paths.items()
-            if isinstance(path, str) and not is_database(path) and Path(path).is_file()
-        }
+        sources = {"judgments": self.inputs.get("judgments")}
+        sources |= self.inputs.get("runs", {}) | self.inputs.get("scores", {})
+        hashes = {name: sha256_of(source) for name, source in sources.items()}
+        return {name: value for name, value in hashes.items() if value is not None}
 
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts."""

@@ -18,19 +18,16 @@ from rankstone.comparison.comparison_words import (
     names_in,
     p_value,
     percent,
-    phrases_of,
     short_names,
     signed,
 )
 from rankstone.comparison.practical_tables import practical_table
 from rankstone.comparison.quality_and_cost import costs_of, tradeoff_tables
 from rankstone.comparison.repeated_runs import repeated_sentences
-from rankstone.comparison.score_sources import fact_of
-from rankstone.comparison.verdict import CLEAR, fewest_differing
+from rankstone.comparison.verdict import CLEAR
 from rankstone.errors import printable
-from rankstone.stats.inverted_tests import OF_MEDIANS
 from rankstone.tables.results import data_notes
-from rankstone.tables.sheet import Details, Sheet, Table
+from rankstone.tables.sheet import Details, Sheet, Table, cell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -50,7 +47,7 @@ def sheet(
     comparison: ComparedSystems, digits: int = 4, *, verbose: bool = False
 ) -> Sheet:
     """Return the comparison for people to read; of more than 12 systems every pair only if ``verbose``."""
-    say = phrases_of(comparison)
+    say = comparison.say
     short = short_names(comparison)
     names = [short[system] for system in comparison.systems]
     systems = (
@@ -62,31 +59,28 @@ def sheet(
         (
             say("verdict"),
             tuple(
-                _clear(comparison, say)
+                _clear(comparison)
                 if brief
-                else first_sentences(sentences(comparison, digits), say)
+                else first_sentences(list(comparison.findings(digits)), say)
             ),
         ),
         *(
-            [_leaderboard(comparison, say, digits)]
+            [_leaderboard(comparison, digits)]
             if brief
-            else [
-                _means(comparison, say, digits),
-                *_differences(comparison, say, digits),
-            ]
+            else [_means(comparison, digits), *_differences(comparison, digits)]
         ),
     ]
     if isinstance(comparison, ComparedRuns):
-        parts += _of_scores(comparison, say, digits)
+        parts += _of_scores(comparison, digits)
     if comparison.segments is not None:
-        parts.append(_segments(comparison, say, digits))
-    shares = judged_share_table(comparison, say)
+        parts.append(_segments(comparison, digits))
+    shares = judged_share_table(comparison)
     if shares is not None and not brief:
         parts.append(shares)
-    caveats = list(caveats_of(comparison, say, digits))
+    caveats = list(caveats_of(comparison, digits))
     if caveats:
         parts.append((say("care"), tuple(first_sentences(caveats, say))))
-    parts.append((say("how"), tuple(method_of(comparison, say, digits))))
+    parts.append((say("how"), tuple(method_of(comparison, digits))))
     audit = getattr(comparison, "audit", None)
     conventions = getattr(comparison, "conventions", {})
     scores = (f"scores  {line}" for line in conventions.get("scores", ()))
@@ -99,19 +93,21 @@ def sheet(
     )
 
 
-def _of_scores(comparison: ComparedRuns, say: Say, digits: int) -> Iterator[Part]:
+def _of_scores(comparison: ComparedRuns, digits: int) -> Iterator[Part]:
     """Yield what only scores in memory show: costs, practical differences, repeated runs."""
     if costs_of(comparison.measures, comparison.primary[0]):
-        yield from tradeoff_tables(comparison, say, digits)
+        yield from tradeoff_tables(comparison, digits)
     if comparison.settings.rope is not None:
-        yield practical_table(comparison, say)
+        yield practical_table(comparison)
     repeated = list(repeated_sentences(comparison))
     if repeated:
-        yield say("repeated"), tuple(first_sentences(repeated, say))
+        lines = first_sentences(repeated, comparison.say)
+        yield comparison.say("repeated"), tuple(lines)
 
 
-def _clear(comparison: ComparedSystems, say: Say) -> Iterator[str]:
+def _clear(comparison: ComparedSystems) -> Iterator[str]:
     """Yield how many pairs are clearly different by each primary measure."""
+    say = comparison.say
     for measure in comparison.primary:
         words = comparison.table.filter(measure=measure)["verdict"]
         counts = {"clear": f"{words.is_in(CLEAR).sum():,}", "count": f"{len(words):,}"}
@@ -121,8 +117,9 @@ def _clear(comparison: ComparedSystems, say: Say) -> Iterator[str]:
     yield say("every_pair")
 
 
-def _leaderboard(comparison: ComparedSystems, say: Say, digits: int) -> Table:
+def _leaderboard(comparison: ComparedSystems, digits: int) -> Table:
     """Return the systems by their means, best first, with letters, or verdicts against the baselines."""
+    say = comparison.say
     board = comparison.board()
     short = short_names(comparison)
     level = percent(comparison.settings.confidence)
@@ -146,7 +143,7 @@ def _leaderboard(comparison: ComparedSystems, say: Say, digits: int) -> Table:
 
     if comparison.judged is not None:
         shares = board.rows["judged"]
-        texts = ["–" if share is None else f"{share:.3f}" for share in shares]
+        texts = [cell(share, digits=3) for share in shares]
         columns.append((comparison.judged[0], "number", texts))
     head, kinds, texts_of_columns = zip(*columns, strict=True)
     versus = ", ".join(short[rival] for rival in rivals)
@@ -179,74 +176,6 @@ def _against(row: Mapping[str, Any], board: Leaderboard, say: Say) -> tuple[str,
     return word, f"{row['wins']}/{row['ties']}/{row['losses']}"
 
 
-def sentences(comparison: ComparedSystems, digits: int = 4) -> list[str]:
-    """Return a sentence for each comparison of the primary family."""
-    say = phrases_of(comparison)
-    short = short_names(comparison)
-    lines = []
-    for row in comparison.table.filter(role="primary").iter_rows(named=True):
-        numbers = say(
-            "numbers",
-            difference=signed(row["difference"], digits),
-            level=percent(row["confidence"]),
-            ends=interval_ends(row, digits),
-        )
-        if comparison.families[0].correction == "nemenyi":
-            numbers = say("mean_ranks", numbers=numbers)
-        n = f"{row['n']:,}"
-        line = say(
-            row["verdict"],
-            **names_in(comparison, row, short),
-            numbers=numbers,
-            n=n,
-            margin=comparison.settings.margin,
-        )
-        line += _excluded(row, comparison, say, digits)
-        least = fewest_differing(row, comparison.settings)
-        if least is not None:
-            few = say(
-                "few_differ",
-                count=row["wins"] + row["losses"],
-                n=n,
-                least=least,
-                alpha=f"{comparison.settings.alpha:g}",
-            )
-            line = few + line
-        if row["needed"] is not None and row["needed_cautious"] is not None:
-            line += say(
-                "would_decide",
-                n=f"{row['needed']:,}",
-                cautious=f"{row['needed_cautious']:,}",
-            )
-        lines.append(line)
-    return lines
-
-
-def _excluded(
-    row: Mapping[str, Any], comparison: ComparedSystems, say: Say, digits: int
-) -> str:
-    """Return which loss the interval excludes, and what that assumes; nothing where it says so itself."""
-    if comparison.settings.interval != "test" or row["verdict"] == "identical":
-        return ""
-    guarded = comparison.settings.margin is not None
-    if comparison.settings.test in OF_MEDIANS and not guarded:
-        return ""
-    direction = fact_of(row["measure"], "direction", "higher")
-    end = "low"
-    towards_loss = -1
-    if direction == "lower":
-        end = "high"
-        towards_loss = 1
-    if guarded:
-        end += "_guarded"
-    if row[end] is None or direction == "neither":
-        return ""
-    loss = towards_loss * row[end]
-    if loss <= 0 or (row["verdict"] != "inconclusive" and not guarded):
-        return ""
-    return say("excluded_guarded" if guarded else "excluded", loss=f"{loss:.{digits}f}")
-
-
 def _numbers(comparison: ComparedSystems) -> dict[str, str]:
     """Return the number by which a row of differences names each system.
 
@@ -255,8 +184,9 @@ def _numbers(comparison: ComparedSystems) -> dict[str, str]:
     return {system: f"#{number}" for number, system in enumerate(comparison.systems, 1)}
 
 
-def _means(comparison: ComparedSystems, say: Say, digits: int) -> Table:
+def _means(comparison: ComparedSystems, digits: int) -> Table:
     """Return the means of every system; of three and more, with the letters of each measure."""
+    say = comparison.say
     lettered = not comparison.baselines
     number = _numbers(comparison)
     systems = comparison.systems
@@ -273,11 +203,13 @@ def _means(comparison: ComparedSystems, say: Say, digits: int) -> Table:
         texts = []
         for measure in comparison.measures:
             row = means[system, measure]
-            sd = "" if row["sd"] is None else f" ±{row['sd']:.{digits}f}"
+            sd = ""
+            if row["sd"] is not None:
+                sd = f" ±{row['sd']:.{digits}f}"
             texts.append(f"{row['mean']:.{digits}f}{sd}{letters[measure][system]}")
         if comparison.judged is not None:
             share = means[system, comparison.measures[0]]["judged"]
-            texts.append("–" if share is None else f"{share:.3f}")
+            texts.append(cell(share, digits=3))
         rows.append((number[system], printable(system, 300), *texts))
 
     head = ["", say("system"), *map(comparison.label, comparison.measures)]
@@ -318,9 +250,10 @@ def _row(
 
 
 def _head(
-    comparison: ComparedSystems, table: pl.DataFrame, say: Say, family: int
+    comparison: ComparedSystems, table: pl.DataFrame, family: int
 ) -> tuple[tuple[str, ...], bool]:
     """Return the head of differences, and whether p is corrected; families may differ in their level."""
+    say = comparison.say
     correction = comparison.families[family].correction
     corrected = comparison.families[family].size > 1 and correction != "none"
     p = say("p")
@@ -331,15 +264,16 @@ def _head(
         difference = say("rank_difference")
     return (
         difference,
-        _interval(comparison, table, say),
+        _interval(comparison, table),
         p,
         say("wtl"),
         say("verdict_head"),
     ), corrected
 
 
-def _interval(comparison: ComparedSystems, table: pl.DataFrame, say: Say) -> str:
+def _interval(comparison: ComparedSystems, table: pl.DataFrame) -> str:
     """Return the heading of intervals: simultaneous or pointwise, and their confidence."""
+    say = comparison.say
     kinds = set(table["interval_kind"])
     if kinds == {"simultaneous"}:
         return say(
@@ -354,11 +288,12 @@ def _interval(comparison: ComparedSystems, table: pl.DataFrame, say: Say) -> str
     return say("interval" if alone else "interval_pointwise", level=levels.pop())
 
 
-def _differences(comparison: ComparedSystems, say: Say, digits: int) -> list[Table]:
+def _differences(comparison: ComparedSystems, digits: int) -> list[Table]:
     """Return the differences of all pairs, or from each baseline."""
+    say = comparison.say
     table = comparison.table
     number = _numbers(comparison)
-    head, corrected = _head(comparison, table, say, 0)
+    head, corrected = _head(comparison, table, 0)
     tables = []
     for baseline in comparison.baselines or [None]:
         title = say("differences")
@@ -392,16 +327,16 @@ _KINDS: Final[tuple[Kind, ...]] = (
 )
 
 
-def _segments(comparison: ComparedSystems, say: Say, digits: int) -> Table:
-    assert comparison.segments is not None  # noqa: S101 - checked by the caller
-    head, corrected = _head(
-        comparison, comparison.segments, say, len(comparison.families) - 1
-    )
-    by = comparison.segments.columns[: comparison.segments.columns.index("measure")]
+def _segments(comparison: ComparedSystems, digits: int) -> Table:
+    say = comparison.say
+    segments = comparison.segments
+    assert segments is not None  # noqa: S101 - checked by the caller
+    head, corrected = _head(comparison, segments, len(comparison.families) - 1)
+    by = segments.columns[: segments.columns.index("measure")]
     short = short_names(comparison)
     several = len(comparison.primary) > 1 or len(comparison.systems) > 2  # noqa: PLR2004 - several comparisons each
     rows = []
-    for row in comparison.segments.iter_rows(named=True):
+    for row in segments.iter_rows(named=True):
         values = ", ".join(
             "–" if row[name] is None else printable(row[name], MAX_NAME) for name in by
         )

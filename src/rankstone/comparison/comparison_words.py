@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from rankstone._basics import percentage
 from rankstone.errors import printable
-from rankstone.tables.phrases import phrase
+from rankstone.tables.sheet import cell
 from rankstone.tables.short_names import shortened
 
 if TYPE_CHECKING:
@@ -20,8 +19,6 @@ Say = Callable[..., str]
 MAX_SENTENCES: Final = 12
 #: longest name of a system in titles and sentences
 MAX_NAME: Final = 30
-#: smaller p-values are shown as smaller than this
-_LEAST: Final = 0.0001
 
 
 def signed(value: float | None, digits: int = 4) -> str:
@@ -30,9 +27,7 @@ def signed(value: float | None, digits: int = 4) -> str:
     >>> signed(0.03171), signed(-0.5, 2), signed(None)
     ('+0.0317', '-0.50', '–')
     """
-    if value is None:
-        return "–"
-    return f"{value:+.{digits}f}"
+    return cell(value, "difference", digits)
 
 
 def percent(confidence: float) -> str:
@@ -50,18 +45,7 @@ def p_value(value: float) -> str:
     >>> p_value(0.031), p_value(0.00001), p_value(0.1), p_value(0.104)
     ('0.031', '<0.0001', '0.10', '0.10')
     """
-    return (
-        f"<{_LEAST}"
-        if value < _LEAST
-        else f"{value:.2g}"
-        if value < 0.1  # noqa: PLR2004 - several comparisons each
-        else f"{value:.2f}"
-    )
-
-
-def phrases_of(comparison: ComparedSystems) -> Say:
-    """Return the phrases of the comparison's language."""
-    return partial(phrase, "comparison", lang=comparison.lang)
+    return cell(value, "p")
 
 
 def first_sentences(lines: list[str], say: Say) -> list[str]:

@@ -13,7 +13,6 @@ from rankstone.tables.sheet import Table
 
 if TYPE_CHECKING:
     from rankstone.comparison.compared_systems import ComparedRuns
-    from rankstone.comparison.comparison_words import Say
     from rankstone.tables.sheet import Kind
 
 
@@ -60,8 +59,9 @@ def practical_probability(comparison: ComparedRuns) -> pl.DataFrame:
     return pl.DataFrame(rows, _SCHEMA, orient="row")
 
 
-def practical_table(comparison: ComparedRuns, say: Say) -> Table:
+def practical_table(comparison: ComparedRuns) -> Table:
     """Return the table that people read."""
+    say = comparison.say
     short = short_names(comparison)
     rows = []
     for row in practical_probability(comparison).iter_rows(named=True):

@@ -12,7 +12,7 @@ from rankstone.stats.proportions import quantile_interval
 from rankstone.tables.sheet import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from rankstone._basics import Floats
     from rankstone.comparison.compared_systems import ComparedRuns
@@ -54,17 +54,20 @@ def quality_and_cost(found: ComparedRuns) -> pl.DataFrame:
         ``clearly``: True if one of them is clearly better or cheaper, and in nothing worse.
     """
     measure = found.primary[0]
-    worth = dict(found.mean().filter(measure=measure).select("system", "mean").rows())
     sign = found.matrices[measure].sign
     rows = []
     for cost in costs_of(found.measures, measure):
         matrix = found.matrices[cost]
+        boards = {name: found.board(name) for name in (measure, cost)}
+        worth, mean = (
+            dict(board.rows.select("system", "mean").rows())
+            for board in boards.values()
+        )
         verdicts = {
             (name, system, versus): verdict
-            for name in (measure, cost)
-            for system, versus, verdict, *_ in found.board(name).pairs.iter_rows()
+            for name, board in boards.items()
+            for system, versus, verdict, *_ in board.pairs.iter_rows()
         }
-        mean = dict(zip(matrix.systems, matrix.units.mean.tolist(), strict=True))
         for column, system in enumerate(matrix.systems):
             over = [
                 other
@@ -118,16 +121,16 @@ def _percentiles(
     return row
 
 
-def tradeoff_tables(
-    found: ComparedRuns, say: Callable[..., str], digits: int
-) -> list[Table]:
+def tradeoff_tables(found: ComparedRuns, digits: int) -> list[Table]:
     """Return a table of quality and cost for each measure of cost, for people to read."""
+    say = found.say
     tables = []
     for (cost,), rows in quality_and_cost(found).group_by("cost", maintain_order=True):
         body = []
         for row in rows.iter_rows(named=True):
             over = ", ".join(printable(one, 60) for one in row["dominated_by"])
-            over += f" ({say('clearly')})" if row["clearly"] else ""
+            if row["clearly"]:
+                over += f" ({say('clearly')})"
             spread = (f"{row[name]:.4g} {ends_of(row, name)}" for name in _SHARES)
             means = f"{row['quality']:.{digits}f}", f"{row['mean']:.4g}"
             body.append((printable(row["system"], 300), *means, *spread, over))
@@ -151,6 +154,7 @@ def ends_of(row: Mapping[str, Any], name: str) -> str:
     high = row[f"{name}_high"]
     if low is None and high is None:
         return "[–]"
-    return (
-        f"[{0 if low is None else low:.4g}, {'∞' if high is None else f'{high:.4g}'}]"
-    )
+    upper = "∞"
+    if high is not None:
+        upper = f"{high:.4g}"
+    return f"[{low or 0:.4g}, {upper}]"

@@ -20,10 +20,12 @@ from rankstone.stats.topic_set_sizes import (
     power_among,
 )
 from rankstone.tables.results import Result
-from rankstone.tables.sheet import Sheet, Table
+from rankstone.tables.sheet import Sheet, Table, cell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from rankstone.tables.sheet import Part
 
 
 _SCHEMA: Final[dict[str, Any]] = {
@@ -83,48 +85,41 @@ class Plan(Result, Record):
     def sheet(self, digits: int | None = None) -> Sheet:
         """Return the plan as people read it; ``digits`` are decimals."""
         piloted = self.table["n"].null_count() == 0
-        wanted = (
-            "width" if self.widths else "difference" if self.systems == 2 else "range"  # noqa: PLR2004
-        )
-        head: tuple[str, ...] = ("std. dev.", wanted, "queries")
-        if piloted:
-            head = (
-                "measure",
-                "pair",
-                *head,
-                "cautious",
-                "width now" if self.widths else "detectable now",
-            )
-        shown = self.digits if digits is None else digits
-        rows = tuple(
-            self._row(row, shown, piloted=piloted)
-            for row in self.table.iter_rows(named=True)
-        )
         level = percent(1 - self.alpha)
         power = f"with {percent(self.power)} power, at {level} confidence"
+        wanted = "difference"
+        now = "detectable now"
+        meaning = (
+            "the smallest difference that the pilot's queries detect with this power"
+        )
         title = f"Queries needed to detect a difference {power}"
         if self.widths:
+            wanted = "width"
+            now = "width now"
+            meaning = "the expected width with the pilot's queries"
             title = f"Queries needed for {level} intervals of differences that are as wide as this on average"
         elif self.systems > 2:  # noqa: PLR2004 - a pair
+            wanted = "range"
             title = f"Queries needed to see the range of {self.systems} systems {power} (Sakai 2016)"
-        caution = "cautious: from the upper 80 % limit of the standard deviation (Browne 1995)"
-        numeric = tuple(name not in ("measure", "pair") for name in head)
-        now = "detectable now: the smallest difference that the pilot's queries detect with this power"
-        now = (
-            "width now: the expected width with the pilot's queries"
-            if self.widths
-            else now
+
+        head: tuple[str, ...] = ("std. dev.", wanted, "queries")
+        parts: list[Part] = []
+        if piloted:
+            head = ("measure", "pair", *head, "cautious", now)
+            caution = "cautious: from the upper 80 % limit of the standard deviation (Browne 1995)"
+            parts.append(("", (caution, f"{now}: {meaning}", *self.notes)))
+        decimals = self.digits if digits is None else digits
+        rows = tuple(
+            self._row(row, decimals, piloted=piloted)
+            for row in self.table.iter_rows(named=True)
         )
-        notes = (("", (caution, now, *self.notes)),) if piloted else ()
-        return Sheet(title, parts=(Table("", head, rows, numeric), *notes))
+        numeric = tuple(name not in ("measure", "pair") for name in head)
+        return Sheet(title, parts=(Table("", head, rows, numeric), *parts))
 
     def _row(
         self, row: dict[str, Any], digits: int, *, piloted: bool
     ) -> tuple[str, ...]:
-        counts = [
-            "–" if row[name] is None else f"{row[name]:,}"
-            for name in ("needed", "needed_cautious")
-        ]
+        counts = [cell(row[name]) for name in ("needed", "needed_cautious")]
         spread = f"{row['deviation']:.{digits}f}"
         given = f"{row['difference']:g}"
         if not piloted:
@@ -135,7 +130,7 @@ class Plan(Result, Record):
             if row[name] is not None
         ]
         pair = " − ".join(names)
-        least = "–" if row["detectable"] is None else f"{row['detectable']:.{digits}f}"
+        least = cell(row["detectable"], digits=digits)
         return row["measure"], pair, spread, given, *counts, least
 
     def report(self) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -13,7 +12,6 @@ from rankstone._basics import percentage
 from rankstone.errors import printable
 from rankstone.stats.mean_intervals import estimates
 from rankstone.stats.sampling_units import Units
-from rankstone.tables.phrases import phrase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -121,7 +119,7 @@ def _row(matrix: Matrix, system: str, versus: str, alpha: float) -> tuple[Any, .
 
 def repeated_sentences(comparison: ComparedRuns) -> Iterator[str]:
     """Yield what repeated runs say about each pair by the primary measures."""
-    say = partial(phrase, "comparison", lang=comparison.lang)
+    say = comparison.say
     for row in repeated_runs(comparison).iter_rows(named=True):
         if row["measure"] not in comparison.primary:
             continue

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rankstone._basics import counted
-from rankstone.errors import BadParameter, printable
-from rankstone.measures.core.syntax import parse_measure
+from rankstone.errors import printable
+from rankstone.evaluation.run_places import places
 from rankstone.tables.results import data_notes
 from rankstone.tables.sheet import Sheet, Table, cell
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from rankstone.measures.core.definition import Named
     from rankstone.tables.results import Averaged
     from rankstone.tables.sheet import Kind
 
@@ -32,7 +31,7 @@ def of_runs(
     by: Sequence[str] = (),
     intervals: pl.DataFrame | None = None,
     about: Sequence[str] = (),
-    places: Mapping[str, int] | None = None,
+    ranks: str | None = None,
 ) -> Sheet:
     """Return means as a sheet: one row for each run, one column for each measure; the best are marked.
 
@@ -48,18 +47,19 @@ def of_runs(
         ``run``, ``measure``, ``low``, ``high``, shown after the means.
     about
         Notes on the intervals.
-    places
-        Run → its place, which is shown; the best are then marked in plain text, too.
+    ranks
+        The measure by which the place of each run is shown; the best are then marked in plain text, too.
     """
     names = [str(measure) for measure in scores.measures]
+    placed = None if ranks is None else places(scores, ranks)
     rows: list[Row] = []
     starts: dict[str, int] = {}
     for run in scores.audit.runs:
         starts[run] = len(rows)
         rows += _rows(scores, run, names, digits, by, intervals)
-    front: tuple[str, ...] = ("run",) if places is None else ("#", "run")
-    if places is not None:
-        numbers = {at: str(places[run]) for run, at in starts.items()}
+    front: tuple[str, ...] = ("run",) if placed is None else ("#", "run")
+    if placed is not None:
+        numbers = {at: str(placed[run]) for run, at in starts.items()}
         rows = [(numbers.get(at, ""), *row) for at, row in enumerate(rows)]
     best = frozenset(
         _best(scores, starts, digits, len(front)) if len(starts) > 1 else ()
@@ -68,11 +68,11 @@ def of_runs(
     kinds: list[Kind | bool] = ["id" for _ in front]
     kinds += [True for _ in names]
     table = Table(
-        "", head, tuple(rows), tuple(kinds), best=best, starred=places is not None
+        "", head, tuple(rows), tuple(kinds), best=best, starred=placed is not None
     )
     stars = (
         ()
-        if places is None
+        if placed is None
         else ("*  the best of its column; rankstone compare tests differences",)
     )
     return Sheet(
@@ -80,28 +80,6 @@ def of_runs(
         parts=(table,),
         notes=(*stars, *about, data_notes(scores.audit, scores.conventions)),
     )
-
-
-def places(scores: Averaged, measure: str | Named) -> dict[str, int]:
-    """Return the place of each run by a measure, the best first; runs with equal means share one."""
-    chosen = {one.label: one for one in scores.measures}.get(
-        str(measure)
-    ) or parse_measure(measure)
-    if chosen not in scores.measures:
-        raise BadParameter(
-            f"the runs have no {printable(chosen)}",
-            expected=", ".join(one.label for one in scores.measures),
-        )
-    sign = 1 if chosen.card.direction == "lower" else -1
-    means = {run: of[str(chosen)] for run, of in scores.to_dict().items()}
-    keys = {
-        run: float("inf") if mean is None else sign * mean
-        for run, mean in means.items()
-    }
-    return {
-        run: 1 + sum(key < keys[run] for key in keys.values())
-        for run in sorted(keys, key=keys.__getitem__)
-    }
 
 
 def _best(

@@ -74,8 +74,10 @@ class RunScores(Record):
 class RunMeans(HasMeans):
     """A result that is shown with one row of means for each run."""
 
+    picture = "rankstone.evaluation.score_tables:of_runs"
+
     def sheet(
-        self: Averaged,
+        self,
         digits: int = 4,
         by: Sequence[str] = (),
         intervals: pl.DataFrame | None = None,
@@ -83,16 +85,7 @@ class RunMeans(HasMeans):
         ranks: str | None = None,
     ) -> Sheet:
         """Return the means as a sheet; see :func:`rankstone.evaluation.score_tables.of_runs`."""
-        from rankstone.evaluation.score_tables import of_runs, places
-
-        return of_runs(
-            self,
-            digits,
-            by,
-            intervals,
-            about,
-            None if ranks is None else places(self, ranks),
-        )
+        return self.pictured(digits, by, intervals, about, ranks)
 
     def sorted(self, measure: str | Named) -> Self:
         """Return the same scores with the runs sorted by a measure, the best first; without a mean last.
@@ -104,7 +97,7 @@ class RunMeans(HasMeans):
         >>> rankstone.evaluate({"q1": {"d": 1}}, runs, "RR").sorted("RR").to_dict()
         {'b': {'RR': 1.0}, 'a': {'RR': 0.5}}
         """
-        from rankstone.evaluation.score_tables import places
+        from rankstone.evaluation.run_places import places
 
         return self._with_runs([*places(cast("Averaged", self), measure)])
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     )
     from rankstone.explanation.footnotes import Footnote
     from rankstone.explanation.score_difference import ExplainedDifference
-    from rankstone.tables.sheet import Sheet
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -97,6 +96,8 @@ class Explanation(Derivation):
     texts: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
 
+    picture = "rankstone.explanation.explanation_tables:explanation_sheet"
+
     @property
     def query_id(self) -> str:
         """The query."""
@@ -154,9 +155,3 @@ class Explanation(Derivation):
             name: dict(getattr(self, name))
             for name in ("facts", "others", "conventions", "card")
         }
-
-    def sheet(self, digits: int = 4) -> Sheet:
-        """Return the explanation as a sheet, with this many decimals."""
-        from rankstone.explanation.explanation_tables import explanation_sheet
-
-        return explanation_sheet(self, digits)

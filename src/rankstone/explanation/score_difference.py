@@ -12,7 +12,6 @@ from rankstone.tables.results import Result
 
 if TYPE_CHECKING:
     from rankstone.explanation.explanation_result import Explanation
-    from rankstone.tables.sheet import Sheet
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +68,8 @@ class ExplainedDifference(Result, Record):
     second: Explanation
     difference: float
     shares: tuple[Share, ...]
+
+    picture = "rankstone.explanation.explanation_tables:difference_sheet"
 
     @classmethod
     def of(cls, first: Explanation, second: Explanation) -> ExplainedDifference:
@@ -133,12 +134,6 @@ class ExplainedDifference(Result, Record):
     def to_frame(self) -> pl.DataFrame:
         """Return :attr:`frame`."""
         return self.frame
-
-    def sheet(self, digits: int = 4) -> Sheet:
-        """Return the difference as a sheet, with this many decimals."""
-        from rankstone.explanation.explanation_tables import difference_sheet
-
-        return difference_sheet(self, digits)
 
 
 def _over(one: Explanation) -> float:

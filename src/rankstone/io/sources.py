@@ -13,6 +13,7 @@ import stat
 import sys
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, TypeGuard
 from urllib.parse import unquote
@@ -258,6 +259,13 @@ def is_database(source: object) -> TypeGuard[str]:
     (True, False)
     """
     return isinstance(source, str) and source.startswith(_BEGINNINGS)
+
+
+def sha256_of(source: object) -> str | None:
+    """Return the SHA-256 of a file; ``None`` for what is no file."""
+    if not isinstance(source, str) or is_database(source) or not Path(source).is_file():
+        return None
+    return sha256(Path(source).read_bytes()).hexdigest()
 
 
 def display_name(path: StrPath) -> str:

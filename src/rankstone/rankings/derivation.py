@@ -153,6 +153,8 @@ class Derivation(Result):
     card: Mapping[str, str]
     lang: str = "en"
 
+    picture = "rankstone.rankings.derivation:derivation_sheet"
+
     @classmethod
     def of_trace(
         cls,
@@ -226,10 +228,6 @@ class Derivation(Result):
         if parts:
             return pl.concat(parts, how="diagonal_relaxed")
         return pl.DataFrame()
-
-    def sheet(self, digits: int = 4) -> Sheet:
-        """Return the derivation as a sheet, with this many decimals."""
-        return derivation_sheet(self, digits)
 
 
 heading: Final = partial(phrase, "lists")

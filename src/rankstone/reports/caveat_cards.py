@@ -134,13 +134,7 @@ def judged_shares(found: Comparison) -> dict[str, float]:
     """Return the mean share of judged documents of each system; none where it is not known, or is P@k."""
     if found.judged is None or found.relevant_alone:
         return {}
-    return dict(
-        found.mean()
-        .filter(measure=found.primary[0])
-        .select("system", "judged")
-        .drop_nulls()
-        .iter_rows()
-    )
+    return dict(found.board().rows.select("system", "judged").drop_nulls().rows())
 
 
 def _pair_judged(

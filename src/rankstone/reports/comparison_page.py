@@ -46,9 +46,7 @@ def comparison_content(
 
     full = [printable(name, _MAX_NAME) for name in order]
     cut = shortened(full, _MAX_SHORT)
-    short = {}
-    for name, shown in zip(order, full, strict=True):
-        short[name] = cut[shown]
+    short = dict(zip(order, map(cut.__getitem__, full), strict=True))
     rivals = [order.index(name) for name in found.baselines] or [0]
     ids, scores = page_data.queries(found, order)
     data: dict[str, Any] = {
@@ -111,8 +109,7 @@ def comparison_content(
 
 def _counts(board: Leaderboard, rival: str) -> list[tuple[int, int, int]]:
     """Return on how many queries each system is better than the rival, equal, and worse."""
-    counts = board.against(rival).select("wins", "ties", "losses")
-    return counts.fill_null(0).rows()
+    return board.against(rival).select("wins", "ties", "losses").fill_null(0).rows()
 
 
 def _mean_digits(means: list[float]) -> int:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rankstone._basics import some
 from rankstone.errors import masked, one_of, printable
 from rankstone.io.atomic_files import atomic
-from rankstone.io.sources import is_database
+from rankstone.io.sources import sha256_of
 from rankstone.io.suffixes import CHARTS
 from rankstone.reports import chart_style as vega
 from rankstone.reports.chart_style import needed
@@ -192,14 +192,9 @@ def inputs(found: Any) -> list[tuple[str, str, str]]:  # noqa: ANN401 - any resu
     for name, source in flat(found.inputs, last_name=True):
         names.setdefault(source, []).append(printable(name, _NAME))
     return [
-        (some(several), printable(masked(source), _NAME), _hash(source))
+        (some(several), printable(masked(source), _NAME), sha256_of(source) or "")
         for source, several in names.items()
     ]
-
-
-def _hash(source: str) -> str:
-    is_file = not is_database(source) and Path(source).is_file()
-    return sha256(Path(source).read_bytes()).hexdigest() if is_file else ""
 
 
 def versions() -> str:

@@ -8,6 +8,7 @@ import re
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
 import polars as pl
@@ -40,8 +41,12 @@ class Result:
     """The base class of results.
 
     A subclass defines its rows (:meth:`to_frame`), all its data as plain dicts (:meth:`report`) and what is
-    shown (:meth:`sheet`); each format is written from these.
+    shown (:meth:`sheet`); each format is written from these.  A sheet that is drawn elsewhere is named by
+    :attr:`picture`, so a picture imports its result and no result its picture.
     """
+
+    #: the function that draws the sheet, ``module:name``; empty where rows and notes are all that is shown
+    picture: ClassVar[str] = ""
 
     def to_frame(self) -> pl.DataFrame:
         """Return the rows of the result."""
@@ -63,11 +68,18 @@ class Result:
         """Return what is shown, with this many decimals."""
         from rankstone.tables.sheet import Sheet, Table
 
+        if self.picture:
+            return self.pictured(digits)
         return Sheet(
             "",
             parts=(Table.of(self.to_frame(), digits=digits),),
             notes=(self._notes(),),
         )
+
+    def pictured(self, *shown: Any, **options: Any) -> Sheet:  # noqa: ANN401 - of the picture
+        """Return the sheet that :attr:`picture` draws of the result."""
+        sheet: Sheet = resolve_name(self.picture)(self, *shown, **options)
+        return sheet
 
     def _notes(self) -> Details:
         """Return the audit, and the options that the numbers depend on."""
@@ -154,7 +166,7 @@ class Findings(Result):
     """The base class of results that say what they found: tables, sentences, and how these came about.
 
     A subclass is a dataclass with fields ``lang`` and ``digits``.  It names the ``section`` of its phrases,
-    and defines :meth:`title`, :meth:`tables` and :meth:`findings`, perhaps :meth:`method_lines`.
+    and defines :meth:`title` and :meth:`tables`, mostly :meth:`findings`, perhaps :meth:`method_lines`.
     """
 
     section: ClassVar[str]
@@ -174,9 +186,9 @@ class Findings(Result):
         """Return what is shown with this many decimals; ``verbose``: everything."""
         raise NotImplementedError
 
-    def findings(self, digits: int = 4) -> Iterator[str]:
-        """Yield what was found, in sentences."""
-        raise NotImplementedError
+    def findings(self, digits: int = 4) -> Iterator[str]:  # noqa: ARG002 - of sentences
+        """Yield what was found, in sentences; nothing where tables say it all."""
+        return iter(())
 
     def method_lines(self) -> Iterator[str]:
         """Yield how it was found."""
@@ -195,6 +207,8 @@ class Findings(Result):
 
         if digits is None:
             digits = self.digits
+        if self.picture:
+            return self.pictured(digits, verbose=verbose)
         parts: list[Part] = [*self.tables(digits, verbose=verbose)]
         lists = {"findings": self.findings(digits), "method": self.method_lines()}
         for name, lines in lists.items():

@@ -97,6 +97,8 @@ class Identification(Result, Record):
     copies: str | None = None
     judged_again: str | None = None
 
+    picture = "rankstone.conventions.identification.identification_result:sheet"
+
     @classmethod
     def of(
         cls,
@@ -204,12 +206,6 @@ class Identification(Result, Record):
             "inputs": {run: dict(facts) for run, facts in self.inputs.items()},
         }
 
-    def sheet(self, digits: int = 4) -> Sheet:
-        """Return what is shown: the first groups and the nearest others; numbers as they were printed."""
-        del digits
-
-        return sheet(self)
-
 
 def _as_dict(group: Group) -> dict[str, Any]:
     return {
@@ -243,8 +239,8 @@ _MORE: Final = 3
 _MOST_DECIMALS: Final = 15
 
 
-def sheet(result: Identification) -> Sheet:
-    """Return an identification as a sheet."""
+def sheet(result: Identification, digits: int = 4) -> Sheet:  # noqa: ARG001 - those of the report
+    """Return an identification as a sheet: the first groups and the nearest others, as they were printed."""
     parts: list[Table | tuple[str, tuple[str, ...]]] = []
     for number, group in enumerate(result.groups[:_GROUPS], 1):
         whose = f"{printable(group.run)}   " if len(result.inputs) > 1 else ""

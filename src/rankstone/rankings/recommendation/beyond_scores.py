@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, cast
 import polars as pl
 
 from rankstone.errors import BadOption, BadParameter, printable
-from rankstone.evaluation.score_tables import of_measures
 from rankstone.evaluation.scores import Scores
 from rankstone.io.attributes import read_attributes
 from rankstone.measures.core.syntax import parse_measure
@@ -140,6 +139,8 @@ class BeyondScores(Scores):
         default=None, repr=False
     )
 
+    picture = "rankstone.evaluation.score_tables:of_measures"
+
     def explain(
         self,
         measure: str | Named,
@@ -191,7 +192,7 @@ class BeyondScores(Scores):
         """Return the values as a sheet, one row per measure; ``by`` adds groups of users."""
         del intervals, about, ranks
         groups = {name: (self.mean(by=name), group_gaps(self, name)) for name in by}
-        return of_measures(self, tuple(self.runs), digits, groups)
+        return self.pictured(tuple(self.runs), digits, groups)
 
     def _run_named(self, run: str | None) -> str:
         """Return the name of a run, or refuse it."""
