@@ -234,6 +234,9 @@ def order_batch(
         docs = mark(all_ids(batch))
         hashes = docs.to_physical().to_numpy().astype(np.uint64)
         batch = replace(batch, hash=hashes << np.uint64(32))
+    if options.depth is not None and batch.lengths.max() <= options.depth:
+        # nothing is left to cut, and then ranks are row numbers
+        options = replace(options, depth=None)
     copies = repeated(batch.hashes, batch.lengths, batch.ids)
     rows = np.arange(batch.height)
     every = Matches(rows, batch.list_of_row, rows)

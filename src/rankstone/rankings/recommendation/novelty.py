@@ -26,6 +26,13 @@ if TYPE_CHECKING:
     from rankstone.rankings.recommendation.recommendation_tables import Tables
 
 
+def _lengths(measure: Novelty | Unexpectedness | Serendipity, n: Floats) -> Floats:
+    """Return the lengths of lists, or for denom=k the cutoff for all that are not empty."""
+    if measure.k is None or measure.denom == "n":
+        return n
+    return np.where(n > 0, float(measure.k), 0.0)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Novelty(PerListMeasure, family="novelty"):
     """Novelty: the mean self-information of recommended items.
@@ -88,11 +95,7 @@ class Novelty(PerListMeasure, family="novelty"):
             popularity=lambda: tables.popularity(self.count)[lists.item]
         )
         left = lists.total((known | (self.cold != "drop")).astype(np.float64))
-        norm = (
-            left
-            if self.k is None or self.denom == "n"
-            else np.where(left > 0, float(self.k), 0.0)
-        )
+        norm = _lengths(self, left)
         most = np.log2(self._total(tables)) if self.scale == "share" else 1.0
         return Contributions(np.where(known, values, 0.0), norm * most)
 
@@ -264,11 +267,7 @@ class Unexpectedness(PerListMeasure, family="novelty"):
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Count 1 for each item that was not expected."""
         n = lists.n.astype(np.float64)
-        norm = (
-            n
-            if self.k is None or self.denom == "n"
-            else np.full(len(lists), float(self.k))
-        )
+        norm = _lengths(self, n)
         if self.against == "popular":
             depth = self.k if self.k is not None else lists.n[lists.query]
             expected = tables.popularity_place()[lists.item] < depth
@@ -366,21 +365,15 @@ class Serendipity(PerListMeasure, family="novelty"):
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Give each relevant item its surprise."""
-        norm = (
-            lists.n
-            if self.denom == "n" or self.k is None
-            else np.full(len(lists), self.k)
-        )
+        norm = _lengths(self, lists.n.astype(np.float64))
         relevant = tables.is_relevant(lists, self.rel)
         if self.expected == "popular":
             surprise = self._beyond_popular(lists, tables)
             lists.record_columns(relevant=lambda: relevant > 0, surprise=surprise)
-            return Contributions(relevant * surprise, norm.astype(np.float64))
+            return Contributions(relevant * surprise, norm)
         surprise, known = self._beyond_history(lists, tables)
         lists.record_columns(relevant=lambda: relevant > 0, surprise=surprise)
-        return Contributions(
-            relevant * surprise, np.where(known, norm, 0).astype(np.float64)
-        )
+        return Contributions(relevant * surprise, np.where(known, norm, 0.0))
 
     def _beyond_popular(self, lists: ListFrame, tables: Tables) -> Floats:
         m = tables.catalogue(lists).size
