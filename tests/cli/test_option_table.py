@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+import pytest
 from click.testing import CliRunner
 from docs.making.options import declared, with_table
 from tests.command_line import commands, exit_code
@@ -15,9 +16,6 @@ from rankstone import demo
 from rankstone.cli import cli
 from rankstone.cli.declaring import Option
 from rankstone.cli.options import ALIGNMENT, DIFFERS, PANELS
-
-if TYPE_CHECKING:
-    import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 #: the command line of another program, option by option
@@ -112,6 +110,34 @@ def test_one_threshold_for_all_measures(
     assert "--rel changes none" in capsys.readouterr().err
 
 
+def test_help_fits_on_a_screen() -> None:
+    """What ``--help`` shows of a command has 50 lines at most; ``--help-all`` has the rest."""
+    for name in commands():
+        shown = CliRunner().invoke(cli, [*name.split(), "--help"], terminal_width=80)
+        assert len(shown.output.splitlines()) <= 50, name
+
+
+@pytest.mark.parametrize("words", [["-m", "RR", "P@1"], ["-m", "RR P@1"]])
+def test_measures_may_be_words_of_their_own(words: list[str]) -> None:
+    """``-m RR P@1`` as ``-m "RR P@1"``: no file is called P@1."""
+    files = [str(path) for path in (demo.QRELS, demo.RUNS["bm25"])]
+    output = CliRunner().invoke(cli, ["eval", *words, *files, "--quiet"]).output
+    after = CliRunner().invoke(cli, ["eval", *files, *words, "--quiet"]).output
+    assert output == after
+    assert "P@1" in output.splitlines()[0]
+
+
+def test_a_file_with_the_name_of_a_measure_is_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("AP").write_bytes(demo.RUNS["bm25"].read_bytes())
+    words = ["eval", str(demo.QRELS), "-m", "RR", "AP", "--quiet"]
+    lines = CliRunner().invoke(cli, words).output.splitlines()
+    assert lines[0].split() == ["run", "RR"]
+    assert lines[1].split()[0] == "AP"
+
+
 def test_an_option_with_one_value_is_given_once() -> None:
     """No option of any command keeps the last of several values; lists and repeatable ones take them all."""
     tried: Counter[str] = Counter()
@@ -150,7 +176,7 @@ def test_every_command_shows_all_its_options() -> None:
             for flag in ("--help", "--help-all")
         )
         assert whole.exit_code == 0, name
-        hides = "more options, shown by --help-all" in short.output
+        hides = "--help-all shows" in short.output
         assert ("--help-all" in short.output) is hides, name
         assert (whole.output == short.output) is not hides, name
         hiding += hides

@@ -52,9 +52,9 @@ def command(
     """Rank systems over many data sets, with simultaneous intervals of ranks.
 
     SCORES: a long table (system, dataset, value; also query_id, seed, weight, cluster), a wide one (a row
-    for each system, a column for each data set), a folder of results of MTEB or BEIR, a file of scores per
-    query for each data set, or a TOML file that names judgments and runs of collections.  With --pairs a
-    table of battles takes its place: left, right, and winner (left, right, tie, or a name).
+    a system, a column a data set), a folder of results of MTEB or BEIR, scores per query (a file a data
+    set), or a TOML file with judgments and runs of collections.  --pairs takes battles instead: left,
+    right, winner.
 
     rankstone board scores.csv --missing model
     rankstone board scores.csv --explain dense --versus bm25

@@ -7,25 +7,28 @@ import re
 from collections import Counter
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from rankstone.cli.arguments import no_command, with_flags
 from rankstone.cli.command_files import hold_files
-from rankstone.cli.options import FILES, PANELS, Declared
+from rankstone.cli.options import FILES, PANELS, RARE, Declared
 from rankstone.errors import RankstoneError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from click.shell_completion import CompletionItem
 
 
 _ADVANCED: Final = "Alignment"
-_EPILOG: Final = (
-    "The first value listed is the default; docs/options.md has all options."
-)
+_EPILOG: Final = "The first value listed is the default."
+#: longer placeholders than this stand in the text of an option
+_VALUES_WIDTH: Final = 22
+#: examples in brief
+_EXAMPLES: Final = 3
 _PANEL_OF: Final = {
     name: panel for panel, options in PANELS.items() for name in options
 }
@@ -64,6 +67,18 @@ class Option(click.Option):
         if name == "import":
             settings |= {"callback": _imported, "expose_value": False, "is_eager": True}
         super().__init__(flags, help=declared.text + default, **settings)
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return flags and text; values too long for the column of flags stand in the text."""
+        record = super().get_help_record(ctx)
+        if record is None:
+            return None
+        flags, text = record
+        values = self.declared.values
+        if len(values) <= _VALUES_WIDTH:
+            return flags, text
+        listed = f"{self.declared.text}: {values.replace('|', ', ')}"
+        return flags.replace(values, "NAME"), text.replace(self.declared.text, listed)
 
     def get_help_extra(self, ctx: click.Context) -> Any:
         """Return the mark of required options."""
@@ -186,14 +201,15 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the command line; refuse an option that would keep one value of several."""
+        args = _with_measures_joined(args)
         _, _, order = self.make_parser(ctx).parse_args(list(args))
         _refuse_repeated(order)
         return super().parse_args(ctx, args)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Return the parameters, with ``--help-all``, which is shown where ``--help`` omits some."""
+        """Return the parameters, with ``--help-all``."""
         params = super().get_params(ctx)
-        text = "show this and the options of alignment, and exit"
+        text = "show all options, and exit"
         everything = click.Option(
             ["--help-all"],
             is_flag=True,
@@ -201,20 +217,21 @@ class Command(click.Command):
             expose_value=False,
             callback=_help_all,
             help=text,
-            hidden=all(getattr(param, "panel", "") != _ADVANCED for param in params),
+            hidden=not any(map(_is_rare, params)),
         )
         return [*params[:-1], everything, *params[-1:]]
 
     def format_help_text(
-        self, _ctx: click.Context, formatter: click.HelpFormatter
+        self, ctx: click.Context, formatter: click.HelpFormatter
     ) -> None:
-        """Write the description, then examples line by line."""
+        """Write the description, then examples line by line; in brief the first few."""
         for part in (self.help or "").split("\n\n"):
             if part.startswith("rankstone "):
+                examples = part.splitlines()
+                if not _shows_all(ctx):
+                    examples = examples[:_EXAMPLES]
                 with formatter.section("Examples"):
-                    formatter.write(
-                        "".join(f"  {line}\n" for line in part.splitlines())
-                    )
+                    formatter.write("".join(f"  {line}\n" for line in examples))
             else:
                 formatter.write_paragraph()
                 with formatter.indentation():
@@ -223,27 +240,67 @@ class Command(click.Command):
     def format_options(
         self, ctx: click.Context, formatter: click.HelpFormatter
     ) -> None:
-        """Write the options, a panel a subject."""
+        """Write the options, a panel a subject; rare ones only if all are wanted."""
         panels: dict[str, list[tuple[str, str]]] = {
             panel: [] for panel in (*PANELS, "Help")
         }
+        hidden = 0
         for param in self.get_params(ctx):
+            if _is_rare(param) and not _shows_all(ctx):
+                hidden += 1
+                continue
             record = (
                 param.get_help_record(ctx) if isinstance(param, click.Option) else None
             )
             if record is not None:
                 panels[getattr(param, "panel", "Help")].append(record)
-        hidden = [] if ctx.meta.get("rankstone.help_all") else panels.pop(_ADVANCED)
+
+        if hidden:
+            panels.pop("Help")
         for panel, records in panels.items():
             if records:
                 with formatter.section(panel):
                     formatter.write_dl(records, col_max=26)
         formatter.write_paragraph()
-        if len(hidden) > 0:
-            formatter.write_text(
-                f"{_ADVANCED}: {len(hidden)} more options, shown by --help-all."
-            )
-        formatter.write_text(_EPILOG)
+        more = f"--help-all shows {hidden} more options.  " if hidden else ""
+        formatter.write_text(more + _EPILOG)
+
+
+def _is_rare(param: click.Parameter) -> bool:
+    """Return True for options that ``--help`` leaves to ``--help-all``."""
+    if param.required or not isinstance(param, Option):
+        return False
+    return param.panel == _ADVANCED or param.listed in RARE.split()
+
+
+def _shows_all(context: click.Context) -> bool:
+    """Return True for ``--help-all``."""
+    return bool(context.meta.get("rankstone.help_all"))
+
+
+def _with_measures_joined(args: Sequence[str]) -> list[str]:
+    """Return the words of a command line with measures after those of -m in one word.
+
+    ``-m nDCG@10 AP`` is how ir_measures and Python's argparse have it, and no file has such a name.
+    """
+    joined: list[str] = []
+    for word in args:
+        follows = len(joined) > 1 and joined[-2] in ("-m", "--measures")
+        if follows and not Path(word).exists() and _is_measure(word):
+            joined[-1] += f" {word}"
+        else:
+            joined.append(word)
+    return joined
+
+
+def _is_measure(word: str) -> bool:
+    """Return True for the text of a measure."""
+    from rankstone.measures import parse_measures
+
+    try:
+        return bool(parse_measures(word))
+    except RankstoneError:
+        return False
 
 
 def _refuse_repeated(order: list[click.Parameter]) -> None:

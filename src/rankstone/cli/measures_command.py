@@ -27,6 +27,13 @@ Kinds = list["type[Named]"]
 
 #: cards are no wider than this, and no wider than the terminal
 _WIDEST = 96
+#: what most people look for
+_COMMON = (
+    *("P", "R", "F", "Success", "Rprec", "AP", "RR", "DCG", "nDCG", "ERR", "RBP"),
+    *("INST", "PR", "ROC", "AUC", "GAUC", "Bpref", "infAP", "Judged", "RBO", "tau_b"),
+    *("Coverage", "Gini", "Novelty", "ILD", "AWRF", "alpha_nDCG", "ERR_IA"),
+    *("StRecall", "CitationP"),
+)
 _DIRECTION = {
     "higher": "higher is better",
     "lower": "lower is better",
@@ -45,11 +52,13 @@ def _known(name: str) -> str:
 
 
 @click.group("measures", cls=CardGroup, known=_known, invoke_without_command=True)
+@click.option("--all", "every", is_flag=True, help="list all measures")
 @click.pass_context
-def command(ctx: click.Context) -> None:
-    """List the measures by family; `measures show nDCG` prints a card."""
+def command(ctx: click.Context, every: bool) -> None:
+    """List the common measures by family; `measures show nDCG` prints a card."""
     if ctx.invoked_subcommand is None:
-        click.echo(_listing(_all()), nl=False)
+        measures = _all() if every else _kinds(_COMMON)
+        click.echo(_listing(measures), nl=False)
 
 
 @declare("list", {}, "format import", but=_FORMATS)
@@ -132,6 +141,9 @@ def _listing(kinds: Kinds) -> str:
                     line, terminal, subsequent_indent=" " * (width + 4)
                 )
             lines.append(line)
+    count = len(_all())
+    if len(kinds) < count:
+        lines += ["", f"rankstone measures --all lists all {count}"]
     return "\n".join([*lines, "", "rankstone measures show NAME prints a card"]) + "\n"
 
 

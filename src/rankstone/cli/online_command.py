@@ -81,7 +81,7 @@ def retention_command(
     """Compute how many users come back: new, returning and login users, cohorts, day-N retention.
 
     EVENTS is a table with user_id and time, an event a row: CSV, TSV, JSON lines, Parquet, Arrow, a folder of
-    parts, a table of a database.  It may be larger than memory.  Cohorts that were not observed for N days
+    parts, a table of a database.  Cohorts that were not observed for N days
     are left out of the retention after N days; they never count as 0.
 
     rankstone online retention events.parquet --tz Europe/Berlin

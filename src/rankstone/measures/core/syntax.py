@@ -103,7 +103,7 @@ def resolve(name: str) -> tuple[str, dict[str, Any]]:
     raise UnknownMeasure(
         f"there is no measure {printable(name)!r}",
         fix=(f"did you mean {', '.join(close)}? " if close else "")
-        + "`rankstone measures` lists them all",
+        + "`rankstone measures --all` lists them",
     )
 
 
