@@ -22,7 +22,9 @@ from tests.rows import each
 import rankstone
 from rankstone.cli import cli
 from rankstone.conventions import Convention, Entry, convention, conventions
-from rankstone.conventions.convention_files import compare
+from rankstone.conventions.convention_files import compare, own_convention
+from rankstone.conventions.evaluation_by_convention import values_by
+from rankstone.conventions.option_effects import effects_of_options
 from rankstone.errors import (
     BadOption,
     BadParameter,
@@ -613,3 +615,33 @@ def test_the_example_of_vertex_ai_search() -> None:
         qrels, run, "docNdcg.top3", convention="vertex"
     ).to_dict()["run"]
     assert value["docNdcg.top3"] == pytest.approx(0.693, abs=5e-4)
+
+
+def test_what_each_option_adds_to_a_difference() -> None:
+    """Of three options that differ, one changes a number, alone by as much as the libraries differ."""
+    qrels = {"q": {"a": 1, "b": 2, "c": 1}}
+    run = {"q": {"b": 3.0, "x": 2.0, "a": 1.0, "c": 0.5}}
+    first, second = convention("pytrec_eval"), convention("xgboost")
+    numbers = values_by([first, second], qrels, run, ["nDCG@10"])["nDCG@10"]
+    effects = effects_of_options(first, second, "nDCG@10", qrels, run)
+    before, after = numbers.values()
+    assert isinstance(before, float)
+    changed = {effect.option: effect.value for effect in effects}
+    ours = rankstone.evaluate(qrels, run, "nDCG(gain=exp2)@10").to_dict()["run"]
+    assert [*ours.values()] == [changed["gain"]]
+    assert changed["gain"] != before
+    assert changed["negative"] == before
+    assert after == changed["gain"]
+
+
+def test_rankstone_stands_beside_libraries() -> None:
+    """Its own definitions are a convention: the numbers are those of evaluate without one."""
+    own = own_convention()
+    qrels = {"q": {"a": 1, "b": 2}, "r": {"a": 1}}
+    run = {"q": {"b": 3.0, "x": 2.0, "a": 1.0}}
+    numbers = values_by([own], qrels, run, ["nDCG@2", "AP"])
+    plain = rankstone.evaluate(qrels, run, "nDCG@2 AP").to_dict()["run"]
+    assert {text: values[str(own)] for text, values in numbers.items()} == plain
+    same = compare(own, own)
+    assert len(same) > 60
+    assert not any(row.options for row in same)

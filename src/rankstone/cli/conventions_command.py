@@ -27,9 +27,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankstone.conventions import Convention, Entry
+    from rankstone.conventions.option_effects import Effect
 
 
 _NUMBERS = 6
+_SMALLEST = 0.5 * 10**-_NUMBERS
+_OPTION_WIDTH = 40
 
 
 def _known(name: str) -> str:
@@ -126,13 +129,15 @@ def diff(
     columns: str | None,
     quiet: bool,
 ) -> None:
-    """Show in which options two libraries differ, and by how much on your data.
+    """Show in which options two libraries differ, and how much each adds on your data.
 
-    rankstone conventions diff sklearn xgboost
-    rankstone conventions diff sklearn xgboost qrels.txt bm25.run -m nDCG@10
+    A and B are libraries, or rankstone itself.
+
+    rankstone conventions diff sklearn xgboost -m nDCG@10
+    rankstone conventions diff rankstone xgboost qrels.txt bm25.run -m nDCG@10
     rankstone conventions diff --all qrels.txt bm25.run -m nDCG@10
     """
-    from rankstone.conventions import convention, conventions, values_by
+    from rankstone.conventions import conventions, effects_of_options, values_by
 
     libraries, files = (names[:0], names) if everybody else (names[:2], names[2:])
     files = files * 2 if holds_both(files) else files
@@ -144,20 +149,30 @@ def diff(
             given=" ".join(names) or "nothing",
             expected="rankstone conventions diff A B [QRELS RUN], or diff --all QRELS RUN",
         )
-    known = conventions() if everybody else [convention(name) for name in libraries]
+    known = conventions() if everybody else [_side(name) for name in libraries]
     wanted = " ".join(chosen_measures(measures)).split()
     _require_known(wanted, known)
     if not everybody:
-        _show_options(*known)
+        first, second = known
+        _show_options(first, second, wanted if measures or files else ())
     if not files:
         return
     named = split_columns(columns)
+    run = named_runs(files[1:])
     with progress_bar(quiet=quiet) as bar:
-        values = values_by(
-            known, files[0], named_runs(files[1:]), wanted, columns=named, progress=bar
-        )
-    named.require_present()
-    (_show_groups if everybody else _show_values)(values, known)
+        values = values_by(known, files[0], run, wanted, columns=named, progress=bar)
+        named.require_present()
+        if everybody:
+            _show_groups(values)
+            return
+        _show_values(values, known)
+        for measure, answers in values.items():
+            numbers = [v for v in answers.values() if isinstance(v, float)]
+            if len(numbers) == len(known):
+                effects = effects_of_options(
+                    first, second, measure, files[0], run, columns=named, progress=bar
+                )
+                _show_effects(measure, numbers, effects)
 
 
 for _one in (listing, show, write_pages, diff):
@@ -184,11 +199,28 @@ def _reads(library: Convention, text: str) -> bool:
         return False
 
 
-def _show_options(first: Convention, second: Convention) -> None:
-    """Show the options in which two libraries differ."""
-    from rankstone.conventions import compare
+def _side(name: str) -> Convention:
+    """Return a library's convention, or rankstone's own."""
+    from rankstone.conventions import convention, own_convention
 
+    return own_convention() if name == "rankstone" else convention(name)
+
+
+def _show_options(
+    first: Convention, second: Convention, measures: Sequence[str]
+) -> None:
+    """Show the options in which two libraries differ, of some measures or of all."""
+    from rankstone.conventions import compare, shared
+
+    names = {
+        shared(library.read(text)[0].entry)
+        for library in (first, second)
+        for text in measures
+        if _reads(library, text)
+    }
     for row in compare(first, second):
+        if measures and row.measure not in names:
+            continue
         click.echo(f"{row.measure}: {row.first} · {row.second}")
         for option, (a, b) in row.options.items():
             click.echo(f"  {option:<20} {_plain(a):<20} {_plain(b)}")
@@ -213,9 +245,41 @@ def _show_values(
         click.echo("  ".join(cells).rstrip())
 
 
-def _show_groups(
-    values: dict[str, dict[str, Any]], _known: Sequence[Convention]
+def _show_effects(
+    measure: str, numbers: Sequence[float], effects: Sequence[Effect]
 ) -> None:
+    """Show what each option of the second library changes in the number of the first, alone."""
+    first, second = numbers
+    changes: dict[str, str | float] = {}
+    for effect in effects:
+        value = effect.value
+        option = f"{effect.option}={_plain(effect.second)}"
+        option += f" instead of {_plain(effect.first)}"
+        if isinstance(value, float):
+            changes[option] = value - first
+        else:
+            changes[option] = "undefined" if value is None else value
+
+    click.echo(f"\n{measure}: what each option changes alone")
+    idle = [effect.option for effect in effects if effect.value == first]
+    rest = second - first
+    for option, change in changes.items():
+        if isinstance(change, float):
+            rest -= change
+        if change:
+            _show_change(option, change)
+    if abs(rest) >= _SMALLEST:
+        _show_change("several together", rest)
+    if idle:
+        click.echo(f"  no effect on these data: {', '.join(idle)}")
+
+
+def _show_change(what: str, change: str | float) -> None:
+    text = f"{change:+.{_NUMBERS}f}" if isinstance(change, float) else change
+    click.echo(f"  {what:<{_OPTION_WIDTH}} {text}")
+
+
+def _show_groups(values: dict[str, dict[str, Any]]) -> None:
     """Show which libraries have the same value."""
     for text, answers in values.items():
         click.echo(text)

@@ -8,9 +8,12 @@ from rankstone import lazy_names
 
 #: module → its public names, imported at first use; the stub is generated from this table
 PUBLIC = {
-    "convention_files": ("compare", "convention", "conventions", "shared"),
+    "convention_files": (
+        *("compare", "convention", "conventions", "own_convention", "shared"),
+    ),
     "evaluation_by_convention": ("values_by",),
     "library_convention": ("Convention", "Entry", "Grades", "Reading"),
+    "option_effects": ("effects_of_options",),
     "trec_eval.output_lines": ("requested_measures",),
     "trec_eval.program": ("run_program",),
     "trec_eval.trec_settings": ("Settings",),

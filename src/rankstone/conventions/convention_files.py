@@ -10,13 +10,21 @@ import tomllib
 from dataclasses import dataclass, fields
 from functools import cache
 from importlib.resources import files
+from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from rankstone import __version__
 from rankstone._basics import counted, some
 from rankstone.conventions.library_convention import Convention, Entry, Grades, Refusal
-from rankstone.errors import BadOption, UnknownConvention, did_you_mean, printable
+from rankstone.errors import (
+    BadOption,
+    UnknownConvention,
+    UsageError,
+    did_you_mean,
+    printable,
+)
 from rankstone.hits.alignment_options import AlignmentOptions
 from rankstone.measures.core.definition import Named
 from rankstone.measures.core.measure import Measure, Status
@@ -135,6 +143,30 @@ def convention(name: str) -> Convention:
         f"no library is known as {printable(name)}",
         expected=", ".join(dict.fromkeys(one.name for one in known)),
         fix=did_you_mean(name, spellings, n=3) or "rankstone conventions list",
+    )
+
+
+@cache
+def own_convention() -> Convention:
+    """Return rankstone's own definitions as a convention, to hold libraries against."""
+    entries = []
+    judging = [name for name, kind in MEASURES.items() if issubclass(kind, Measure)]
+    for name, with_cutoff in product(judging, (True, False)):
+        spelling = f"{name}@<k>" if with_cutoff else name
+        entry = Entry(spelling, spelling, declared=True)
+        try:
+            entry.measure(_FILL)
+        except UsageError:  # it needs parameters, or has no cutoff
+            continue
+        entries.append(entry)
+    return Convention(
+        name="rankstone",
+        version=__version__,
+        title="rankstone",
+        url="",
+        about="",
+        checked=(),
+        entries=tuple(entries),
     )
 
 
@@ -326,7 +358,7 @@ def compare(first: Convention, second: Convention) -> list[Difference]:
             name,
             one.spelling,
             others[name].spelling,
-            _differences(choices(one), choices(others[name])),
+            differences(choices(one), choices(others[name])),
         )
         for name, one in _simplest(first).items()
         if name in others
@@ -343,9 +375,10 @@ def _simplest(one: Convention) -> dict[str, Entry]:
     return found
 
 
-def _differences(
+def differences(
     first: Mapping[str, Any], second: Mapping[str, Any]
 ) -> dict[str, tuple[Any, Any]]:
+    """Return the choices that are not equal, with the values of both."""
     names = [*first, *(name for name in second if name not in first)]
     return {
         n: (first.get(n), second.get(n)) for n in names if first.get(n) != second.get(n)
