@@ -178,9 +178,8 @@ class RankedSystems(Findings):
             yield self.say("only_lead", level=level, system=names[0])
         else:
             yield self.say("leads", system=names[0])
-        yield self.say(
-            "neighbours", apart=self.apart, pairs=len(order) - 1, level=level
-        )
+        key = "neighbours" if self.apart else "neighbours_none"
+        yield self.say(key, apart=self.apart, pairs=len(order) - 1, level=level)
 
     @property
     def winners(self) -> list[int]:

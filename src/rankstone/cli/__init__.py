@@ -54,7 +54,7 @@ _SECTIONS = {
         "thresholds": "how results depend on the relevance threshold",
         "collection": "a test collection after a shared task: pool, topics, reusability",
         "certify": "write a card with which anybody can check the figures of runs",
-        "verify": "check a card: which file, which block, which digit is another one",
+        "verify": "check a card: which file, block or digit changed",
     },
     "Recommend, online and answers": {
         "beyond": "beyond accuracy: coverage, novelty, diversity, popularity, calibration, fairness",

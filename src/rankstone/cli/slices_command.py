@@ -37,7 +37,7 @@ def command(
 
     B is compared with A; of A alone, slices are compared with its mean elsewhere.  Columns of --queries make
     slices: values, ranges of numbers, length and question word of texts, and pairs of these.  Every gap is
-    held against the largest one of all slices in permuted data.  With --log, an A/B log.
+    compared with the largest gap of all slices in shuffled data.  With --log, an A/B log.
 
     rankstone slices qrels.txt bm25.run dense.run --queries queries.csv -m nDCG@10
     rankstone slices qrels.txt dense.run --queries queries.jsonl --tag 'price=cheap|price|cost'

@@ -1,4 +1,4 @@
-"""``verify``: whether a card still holds, and if not, which file, which block, which digit is another one."""
+"""``verify``: whether a card still holds, and if not, which file, block or digit changed."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def verify(
     lang: str = "en",
     progress: Progress | None = None,
 ) -> Verification:
-    """Compute the figures of a card again, and name what is another one: file, block, byte, digit.
+    """Compute the figures of a card again, and name what has changed: file, block, byte, digit.
 
     Parameters
     ----------

@@ -129,7 +129,7 @@ class RetentionAudit(InLines):
     users: int
     logins: int
     repeated: int = field(
-        metadata={"says": "{repeated:row} beyond the first of a user and period"}
+        metadata={"says": "{repeated:repeat event} (same user, same period)"}
     )
     first: date
     last: date

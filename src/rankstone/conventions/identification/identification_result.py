@@ -362,8 +362,8 @@ def _notes(result: Identification) -> list[str]:
             f"documents are judged again: duplicate_judgments={result.judged_again}, unless another rule is named"
         )
     notes.append(
-        f"of {counted(result.different, 'different value')} tried, "
-        f"{_expected(result.by_chance)} would print as {result.printed} by chance"
+        f"{counted(result.different, 'different value')} tried: "
+        f"expect {_expected(result.by_chance)} chance matches of {result.printed}"
     )
     if result.ambiguous:
         notes.append(
@@ -378,7 +378,7 @@ def _notes(result: Identification) -> list[str]:
             "are these the right run and judgments? rankstone check QRELS RUN shows their content"
         )
     notes.append(
-        "steps count departures from the defaults; the choices of a library count as none"
+        "steps count departures from the defaults; a library's own settings are free"
     )
     return notes
 
