@@ -205,7 +205,7 @@ COMMANDS = {
     "retention --chart": "online retention {log} --by BY --chart {out}",
     "retention --heatmap": "online retention {log} --by BY --heatmap {out}",
     "retention --report": "online retention {log} --by BY --lang en --report {out}",
-    "ltr tune": "ltr tune {letor} -m nDCG@3 --values 0.1,1 --folds 2 --quick --model {svm} --format html",
+    "ltr tune": "ltr tune {letor} -m nDCG@3 --values 0.1,1 --folds 2 --quick -o {svm} --format html",
     "ltr eval": "ltr eval {letor} ID={svm} {svm} -m nDCG@3 --format html",
     "ltr eval --report": "ltr eval {letor} ID={svm} {svm} -m nDCG@3 --report {out}",
     "report": "report {qrels} {a} {b} -m nDCG@3 --queries {queries} --by BY --lang en -o {out}",

@@ -142,8 +142,8 @@ _LINES: Final[dict[str, tuple[str, ...]]] = {
     ),
     "ltr tune": (
         (
-            f"<features> --valid <features> --values 1 --quick {_OWN} -o <txt>out "
-            "--per-query <csv>out --model <json>out"
+            f"<features> --valid <features> --values 1 --quick {_OWN} --table <txt>out "
+            "--per-query <csv>out -o <json>out"
         ),
         "<plain> --groups <sizes> --folds 2 --values 1 --quick",
     ),

@@ -169,3 +169,18 @@ def test_a_column_that_no_option_renamed_is_the_tables_mistake(tmp_path: Path) -
     assert run(code=3, cwd=tmp_path).stderr.startswith(
         "error: q.csv: there is no column relevance\n"
     )
+
+
+def test_files_are_read_as_eval_reads_them(folder: Path) -> None:
+    """Options of reading and alignment join those of the configuration."""
+    rows = [line.split() for line in (DEMO / "qrels.txt").read_text().splitlines()]
+    renamed = "".join(f"{query}\t{doc}\t{grade}\n" for query, _, doc, grade in rows)
+    (folder / "qrels.tsv").write_text("q\tdoc_id\tgrade\n" + renamed)
+    base = ["--config", str(folder / "rankstone.toml"), "--format", "json"]
+
+    def checks(*options: str) -> object:
+        return json.loads(run(*base, *options).stdout)["outcomes"]
+
+    columns = ["--columns", "q=query_id,grade=relevance"]
+    assert checks("--qrels", str(folder / "qrels.tsv"), *columns) == checks()
+    assert checks("--missing", "drop") != checks()

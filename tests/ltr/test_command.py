@@ -149,7 +149,7 @@ def test_tune(train: Path, tmp_path: Path) -> None:
         3,
         "--values",
         "10,0.1",
-        "--model",
+        "-o",
         tmp_path / "m.json",
     )
     lines = shown.output.splitlines()

@@ -6,10 +6,14 @@ from typing import Any
 
 import click
 
+from rankstone.cli.arguments import present, split_columns, words
 from rankstone.cli.declaring import declare
 from rankstone.cli.execution import check_format, deliver, progress_bar, written
+from rankstone.cli.options import ALIGNMENT, LISTS, READING
 from rankstone.errors import UsageError
 
+#: arguments that name the data; the others are options of alignment and of reading
+_RUNS = ("candidate", "baseline", "qrels", "queries", "by", "cluster")
 DEFAULT_CONFIG = "rankstone.toml"
 
 
@@ -17,7 +21,7 @@ DEFAULT_CONFIG = "rankstone.toml"
     "gate",
     {},
     "config candidate baseline qrels inconclusive check lang format csv-formulas junit summary output",
-    "quiet import",
+    f"quiet import queries by cluster convention run-column intents {LISTS} {READING} {ALIGNMENT}",
     but={
         "baseline": {"values": "FILE", "shown": "the configuration's"},
         "inconclusive": {"shown": "the configuration's, or fail"},
@@ -33,6 +37,7 @@ def command(
     junit: str | None,
     summary: str | None,
     output: str | None,
+    columns: str | None,
     quiet: bool,
     **runs: Any,
 ) -> int:
@@ -51,12 +56,18 @@ def command(
 
     check_format(form)
     rules = config or _configuration()
+    named = split_columns(columns)
+    options = present({name: runs.pop(name) for name in [*runs] if name not in _RUNS})
+    runs["options"] = {**options, "columns": named}
+    runs["by"] = words(runs["by"]) or None
     several = {name: runs.pop(name) for name in ("baseline", "candidate")}
     runs |= {
         name: files[0] if len(files) == 1 else list(files) or None
         for name, files in several.items()
     }
     if check:
+        for name in ("queries", "by", "cluster"):
+            del runs[name]
         return _checked(rules, runs, lang or "en", output)
     with (
         progress_bar(quiet=quiet) as ticker,

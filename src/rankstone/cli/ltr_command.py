@@ -228,7 +228,7 @@ def _summary(model: LinearModel, data: Dataset, measure: str) -> str:
 @declare(
     "tune",
     {"data": "TRAIN…"},
-    f"valid folds quick values choose {LEARNING} measure model per-query {PRINTED} import {DATA}",
+    f"valid folds quick values choose {LEARNING} measure per-query table {PRINTED} import {DATA}",
     but=FORMS,
 )
 def tune_command(
@@ -237,8 +237,8 @@ def tune_command(
     values: str | None,
     choose: str,
     measure: str | None,
-    model: str | None,
     per_query: str | None,
+    table: str | None,
     form: str,
     digits: int,
     output: str | None,
@@ -246,10 +246,10 @@ def tune_command(
 ) -> None:
     """Choose the C of a rank SVM by a measure on queries that were not learnt from.
 
-    Shows every C, how far it is behind the best, and whether the queries tell the best from the others.
+    -o writes the model of the chosen C, trained on all of TRAIN.  Shows every C, how far it is behind the best, and whether the queries tell the best from the others.
 
-    rankstone ltr tune train.txt -m "nDCG(gain=exp2)@10" --model svm.json
-    rankstone ltr tune train.txt --valid vali.txt --values 0.01,0.1,1 --choose 1se --model svm.json
+    rankstone ltr tune train.txt -m "nDCG(gain=exp2)@10" -o svm.json
+    rankstone ltr tune train.txt --valid vali.txt --values 0.01,0.1,1 --choose 1se -o svm.json
     """
     from rankstone.ltr import LinearModel, checked_measure
 
@@ -273,11 +273,11 @@ def tune_command(
         svms = _svms(prices, given)
         found = _selected(documents, valid, svms, measure, given, ticker)
         chosen = svms[found.one_se if choose == "1se" else found.best]
-        if model is not None:
+        if output is not None:
             parts = (documents.X, documents.y, documents.qid)
             [trained] = chosen.path(*parts, Cs=[chosen.C], progress=ticker)
-            LinearModel.of(trained, documents).write(model)
-    deliver(found.per_query, written(found, form, digits), output, per_query)
+            LinearModel.of(trained, documents).write(output)
+    deliver(found.per_query, written(found, form, digits), table, per_query)
     if form in ("csv", "jsonl") and found.noise and not given["quiet"]:
         click.echo(f"note: {found.noise}", err=True)
 

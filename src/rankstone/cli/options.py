@@ -257,7 +257,7 @@ _OUTPUT: Final = {
     "heatmap": _O("FILE", "write the triangle as a chart: .svg, .html …"),
     "report": _O("FILE", "write an HTML page that opens offline"),
     "title": _O("TEXT", "what the data are called, for the head of a page"),
-    "model": _O("FILE", "write the model of the chosen C, trained on all of TRAIN"),
+    "table": _O("FILE", "write what is shown to this file"),
     "junit": _O("FILE", "write the outcomes as JUnit XML, too"),
     "summary": _O("FILE", 'append the outcomes as Markdown: "$GITHUB_STEP_SUMMARY"'),
     "csv-formulas": _O("keep|escape", "CSV texts that spreadsheets compute (=1+1): keep, or escape with '",

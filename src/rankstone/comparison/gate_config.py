@@ -12,7 +12,7 @@ from rankstone.comparison.gate_rules.allowed_loss import AllowedLoss
 from rankstone.comparison.settings import ComparisonSettings
 from rankstone.errors import UsageError, did_you_mean, one_of, printable
 from rankstone.hits.alignment_options import AlignmentOptions
-from rankstone.io.columns import check_renames
+from rankstone.io.columns import Renames, check_renames
 from rankstone.io.sources import is_database, read_toml
 from rankstone.stats.mean_intervals import METHODS
 
@@ -210,7 +210,7 @@ class Config:
                 "gate.options",
             )
         values = {name: _path(name, value, folder) for name, value in data.items()}
-        values |= {name: value for name, value in given.items() if value is not None}
+        values |= _overrides(given, values.get("options"))
         _refuse_other_fields(values, cls, "gate", more=("rules", "guards"))
         for name in ("baseline", "candidate"):
             if name not in values:
@@ -455,6 +455,20 @@ def _table(value: Any, name: str) -> Mapping[str, Any]:  # noqa: ANN401 - whatev
 
 def with_overrides(config: Config, given: Mapping[str, Any]) -> Config:
     """Return a configuration with some values replaced."""
-    return replace(
-        config, **{name: value for name, value in given.items() if value is not None}
-    )
+    return replace(config, **_overrides(given, config.options))
+
+
+def _overrides(given: Mapping[str, Any], options: object) -> dict[str, Any]:
+    """Return the values that were given; options that were given join those of a configuration."""
+    values = {name: value for name, value in given.items() if value is not None}
+    if "options" not in values:
+        return values
+    before = _table(options or {}, "gate.options")
+    values["options"] = {**before, **values["options"]}
+    columns = values["options"].get("columns")
+    if isinstance(columns, Renames):
+        in_file = before.get("columns", {})
+        merged = Renames({**in_file, **columns}, columns)
+        merged.at_shell = not in_file
+        values["options"]["columns"] = merged
+    return values

@@ -38,7 +38,7 @@ from rankstone.stats.sampling_units import Units
 from rankstone.tables.phrases import phrase
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from rankstone._basics import Progress, StrPath
     from rankstone.comparison.comparison_result import Comparison
@@ -153,6 +153,10 @@ def gate(
     baseline: object = None,
     qrels: object = None,
     inconclusive: str | None = None,
+    queries: object = None,
+    by: str | Sequence[str] | None = None,
+    cluster: str | None = None,
+    options: Mapping[str, Any] | None = None,
     lang: str = "en",
     progress: Progress | None = None,
     drawing: Progress | None = None,
@@ -169,8 +173,10 @@ def gate(
     config
         ``rankstone.toml``, a ``pyproject.toml`` with ``[tool.rankstone.gate]``, a dict like the table
         ``[gate]``, or a :class:`Config`.
-    candidate, baseline, qrels, inconclusive
+    candidate, baseline, qrels, inconclusive, queries, by, cluster
         Override the configuration; a list of runs are repeated runs (seeds) of one system.
+    options
+        Options as in ``[gate.options]``, which override those: ``{"columns": {"user": "query_id"}}``.
     lang
         ``en`` or ``zh``, of all sentences.
     progress, drawing
@@ -192,6 +198,10 @@ def gate(
         "baseline": baseline,
         "qrels": qrels,
         "inconclusive": inconclusive,
+        "queries": queries,
+        "by": by,
+        "cluster": cluster,
+        "options": options,
     }
     read = _read(config, given)
     with (
@@ -223,12 +233,13 @@ def plan(
     candidate: object = None,
     baseline: object = None,
     qrels: object = None,
+    options: Mapping[str, Any] | None = None,
 ) -> list[Margin]:
     """Return which margins can pass with the judged queries, without scoring anything.
 
     Parameters
     ----------
-    config, candidate, baseline, qrels
+    config, candidate, baseline, qrels, options
         As for :func:`gate`.
 
     Returns
@@ -236,7 +247,13 @@ def plan(
     list
         A ``Margin`` for each rule with a margin, of measures with a range.
     """
-    read = _read(config, {"candidate": candidate, "baseline": baseline, "qrels": qrels})
+    given = {
+        "candidate": candidate,
+        "baseline": baseline,
+        "qrels": qrels,
+        "options": options,
+    }
+    read = _read(config, given)
     with (
         blaming(_file(config)),
         _blaming_renames(read, in_file=is_path(config)) as read,
@@ -260,7 +277,9 @@ def _as_toml(names: re.Match[str]) -> str:
 @contextmanager
 def _blaming_renames(config: Config, *, in_file: bool) -> Iterator[Config]:
     """Name the renamed column that a table lacks, where a column is missing."""
-    columns = Renames(config.options.get("columns") or {})
+    columns = config.options.get("columns") or {}
+    if not isinstance(columns, Renames):
+        columns = Renames(columns)
     try:
         yield replace(config, options={**config.options, "columns": columns})
     except MissingColumn as error:
