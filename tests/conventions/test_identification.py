@@ -533,8 +533,8 @@ def test_chance_is_reported() -> None:
     assert coarse.different == fine.different
     assert coarse.by_chance > 1 > fine.by_chance > 0
     text = fine.text(200)
-    assert f"of {fine.different:,} different values tried, about" in text
-    assert f"would print as {printed(value, 5)} by chance" in text
+    assert f"{fine.different:,} different values tried: expect about" in text
+    assert f"chance matches of {printed(value, 5)}" in text
 
 
 # -- the result ------------------------------------------------------------------------------------
