@@ -568,10 +568,12 @@ def test_rising_scores_are_noticed(files: tuple[Path, Path]) -> None:
 
 
 def test_measures_are_listed_and_shown() -> None:
-    """Every measure is listed with a line and has a card."""
+    """Every measure is listed with a line and has a card; without --all the common ones are."""
     from rankstone.measures import MEASURES
 
-    listing = run("measures", env={"COLUMNS": "200"}).stdout
+    common = run("measures", env={"COLUMNS": "200"}).stdout
+    assert sum(line.startswith("  ") for line in common.splitlines()) == 30
+    listing = run("measures", "--all", env={"COLUMNS": "200"}).stdout
     for name, cls in MEASURES.items():
         assert re.search(
             rf"^  {name} +{re.escape(cls.card.sentence)}$", listing, re.MULTILINE

@@ -96,6 +96,7 @@ VALUES: Final[dict[str | tuple[str, str], str]] = {
     "width": "90",
     "sort": "AP",
     "output": "output.txt",
+    "table": "table.txt",
     "per-query": "scores.parquet",
     "chart": "chart.svg",
     "depth": "2",
@@ -383,6 +384,7 @@ ELSEWHERE: Final = {
 OF_OTHER_FILES: Final = {"no-header": "tests/io/test_headerless_tables.py"}
 #: suffix of a file → --format-in
 FORMATS_IN: Final = {
+    "": "csv",
     ".csv": "csv",
     ".jsonl": "jsonl",
     ".txt": "letor",

@@ -143,14 +143,7 @@ def test_ascent_from_a_model(train: Path, tmp_path: Path) -> None:
 def test_tune(train: Path, tmp_path: Path) -> None:
     """Every C has its row; the chosen one is written, trained on everything."""
     shown = ask(
-        "tune",
-        train,
-        "--folds",
-        3,
-        "--values",
-        "10,0.1",
-        "-o",
-        tmp_path / "m.json",
+        "tune", train, "--folds", 3, "--values", "10,0.1", "-o", tmp_path / "m.json"
     )
     lines = shown.output.splitlines()
     assert [line.split()[0] for line in lines[:3]] == ["candidate", "C=0.1", "C=10"]

@@ -21,7 +21,7 @@ DEFAULT_CONFIG = "rankstone.toml"
     "gate",
     {},
     "config candidate baseline qrels inconclusive check lang format csv-formulas junit summary output",
-    f"quiet import queries by cluster convention run-column intents {LISTS} {READING} {ALIGNMENT}",
+    f"quiet import queries by cluster convention intents {LISTS} {READING} {ALIGNMENT}",
     but={
         "baseline": {"values": "FILE", "shown": "the configuration's"},
         "inconclusive": {"shown": "the configuration's, or fail"},
@@ -93,9 +93,7 @@ def command(
     return found.exit_code
 
 
-def _checked(
-    config: str, runs: dict[str, str | None], lang: str, output: str | None
-) -> int:
+def _checked(config: str, runs: dict[str, Any], lang: str, output: str | None) -> int:
     """Write a line for each margin; refuse one that cannot pass."""
     from rankstone.comparison import plan
     from rankstone.tables.phrases import phrase

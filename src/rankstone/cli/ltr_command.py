@@ -246,7 +246,8 @@ def tune_command(
 ) -> None:
     """Choose the C of a rank SVM by a measure on queries that were not learnt from.
 
-    -o writes the model of the chosen C, trained on all of TRAIN.  Shows every C, how far it is behind the best, and whether the queries tell the best from the others.
+    Shows every C, how far it is behind the best, and whether the queries tell the best from the others.  -o
+    writes the model of the chosen C, trained on all of TRAIN.
 
     rankstone ltr tune train.txt -m "nDCG(gain=exp2)@10" -o svm.json
     rankstone ltr tune train.txt --valid vali.txt --values 0.01,0.1,1 --choose 1se -o svm.json

@@ -25,6 +25,7 @@ from rankstone.comparison.gate_result import Gate
 from rankstone.comparison.gate_rules import Candidate
 from rankstone.comparison.gate_rules.guard_checks import guard_checks
 from rankstone.errors import MissingColumn, UsageError, blaming
+from rankstone.hits.alignment_options import ORDERINGS
 from rankstone.io import read_judgments
 from rankstone.io.columns import Renames
 from rankstone.io.file_formats import stem
@@ -345,6 +346,8 @@ def _same_lists(config: Config, found: Comparison, measure: str) -> bool:
     }
     if len(found.sources.runs) > 2:  # noqa: PLR2004 - repeated runs have several lists
         return False
+    if own.get("duplicates", "error") not in ORDERINGS["duplicates"]:
+        return False  # such rules need judgments: lists with copies are not compared
     baseline, candidate = found.sources.runs.values()
     cutoff = getattr(parse_measure(measure), "k", None)
     deepest = [depth for depth in (cutoff, own.pop("depth", None)) if depth is not None]
