@@ -26,8 +26,7 @@ from rankstone.errors import UsageError, printable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankstone.conventions import Convention, Entry
-    from rankstone.conventions.option_effects import Effect
+    from rankstone.conventions import Convention, Effect, Entry
 
 
 _NUMBERS = 6

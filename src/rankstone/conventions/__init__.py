@@ -13,7 +13,7 @@ PUBLIC = {
     ),
     "evaluation_by_convention": ("values_by",),
     "library_convention": ("Convention", "Entry", "Grades", "Reading"),
-    "option_effects": ("effects_of_options",),
+    "option_effects": ("Effect", "effects_of_options"),
     "trec_eval.output_lines": ("requested_measures",),
     "trec_eval.program": ("run_program",),
     "trec_eval.trec_settings": ("Settings",),

@@ -10,6 +10,7 @@ from rankstone.conventions.library_convention import Convention as Convention
 from rankstone.conventions.library_convention import Entry as Entry
 from rankstone.conventions.library_convention import Grades as Grades
 from rankstone.conventions.library_convention import Reading as Reading
+from rankstone.conventions.option_effects import Effect as Effect
 from rankstone.conventions.option_effects import effects_of_options as effects_of_options
 from rankstone.conventions.trec_eval.output_lines import requested_measures as requested_measures
 from rankstone.conventions.trec_eval.program import run_program as run_program
