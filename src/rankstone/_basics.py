@@ -44,6 +44,10 @@ if TYPE_CHECKING:
     Bools = NDArray[np.bool_]
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
+    #: values by name: options, columns, the fields of a record, what JSON stores
+    NamedValues = dict[str, Any]
+    #: names of columns, runs, measures …
+    Names = tuple[str, ...]
     #: a file, by its path
     StrPath = str | os.PathLike[str]
     #: what a table calls its columns → our names

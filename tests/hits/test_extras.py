@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pytest
+from docs.making import house
 
 import rankstone
 from rankstone.hits.extras.extra_values import Arrays, QueryArrays
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 PACKAGE: Final = Path(rankstone.__file__).parent
+#: folders of what only some requests need
+OPTIONAL: Final = ("hits/extras/", "evaluation/side_inputs/")
 #: files of the package with a function that a command calls, at most
 MOST_ENTERED: Final = {"eval": 71, "compare": 98}
 #: runs a command twice, and prints the files whose functions the second one enters
@@ -94,15 +97,16 @@ def test_a_plain_command_calls_no_extra(
     files = entered(tmp_path_factory.getbasetemp(), command)
 
     assert "hits/matching.py" in files
-    assert [file for file in files if file.startswith("hits/extras/")] == []
+    assert [file for file in files if file.startswith(OPTIONAL)] == []
     assert len(files) <= MOST_ENTERED[command]
 
 
 def test_plain_measures_need_no_file_of_extras(tmp_path: Path) -> None:
-    """Each extra can be removed: without all of them, plain measures have the same values."""
+    """Without all extras and side inputs, plain measures have the same values."""
     copied = tmp_path / "rankstone"
     shutil.copytree(PACKAGE, copied, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.rmtree(copied / "hits" / "extras")
+    for folder in OPTIONAL:
+        shutil.rmtree(copied / folder)
     ideal = 2 / log2(2) + 1 / log2(3)
 
     values: Mapping[str, float] = printed(SCORED, path=tmp_path)
@@ -116,6 +120,26 @@ def test_plain_measures_need_no_file_of_extras(tmp_path: Path) -> None:
             "R@3": 1 / 2,
         }
     )
+
+
+def test_the_road_of_an_evaluation_names_no_extra() -> None:
+    """What extras need of tables they name themselves: only their registries know their files."""
+    registries = {"rankstone.evaluation.requested_side_inputs"}
+    interfaces = {
+        "rankstone.hits.extras.extra",
+        "rankstone.evaluation.side_inputs.side_input",
+    }
+    optional = tuple(f"rankstone.{folder.replace('/', '.')}" for folder in OPTIONAL)
+    named = [
+        f"{edge.importer}:{edge.line} -> {edge.imported}"
+        for edge in house.imports()[0]
+        if edge.importer.startswith("rankstone.evaluation.")
+        and not edge.importer.startswith(optional)
+        and edge.importer not in registries
+        and edge.imported.startswith(optional)
+        and edge.imported not in interfaces
+    ]
+    assert named == []
 
 
 def test_hits_are_few_columns_and_matching_is_few_steps() -> None:

@@ -89,6 +89,18 @@ class WrittenComparison(ComparedSystems):
         """Return :meth:`findings` with the decimals of the comparison."""
         return list(self.findings(self.digits))
 
+    def reported(self, **parts: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever results hold
+        """Return the report: what all comparisons have, and further parts."""
+        return given(
+            verdict=self.sentences(),
+            systems=self.systems,
+            baseline=self.baselines if len(self.baselines) > 1 else self.baseline,
+            primary=self.primary,
+            means=self.mean(),
+            comparisons=self.table,
+            **parts,
+        )
+
 
 class Comparison(WrittenComparison, ComparedRuns):
     """Which systems are better, and how sure that is.
@@ -213,13 +225,7 @@ class Comparison(WrittenComparison, ComparedRuns):
 
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts."""
-        return given(
-            verdict=self.sentences(),
-            systems=self.systems,
-            baseline=self.baselines if len(self.baselines) > 1 else self.baseline,
-            primary=self.primary,
-            means=self.mean(),
-            comparisons=self.table,
+        return self.reported(
             segments=self.segments,
             families=[_plain(family) for family in self.families],
             anova=self.anova,

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from rankstone.hits.alignment_options import AlignmentOptions, Order
     from rankstone.hits.tie_rules import Ties
     from rankstone.io.input_table import Table
-    from rankstone.measures.core.measure import Measure
+    from rankstone.measures.core.measure import Measure, Measures
 
 
 #: tie rules that give the mean and the extremes over all orders, where all documents tie
@@ -390,10 +390,7 @@ def _of_candidates(
 
 
 def _drawn(
-    run: RunScores,
-    lists: RandomLists,
-    measures: Sequence[Measure],
-    options: AlignmentOptions,
+    run: RunScores, lists: RandomLists, measures: Measures, options: AlignmentOptions
 ) -> RunScores:
     """Score random lists for a run's queries, with the weights of these."""
     by_measure = {}

@@ -16,7 +16,7 @@ from rankstone.diagnostics.file_checks import CheckedFile, FileCheck
 from rankstone.diagnostics.findings import CheckReport, FileReport, Finding, spread
 from rankstone.errors import InputError, printable
 from rankstone.evaluation.request import name_runs, of_rankings
-from rankstone.evaluation.span_judgments import with_span_ids
+from rankstone.evaluation.side_inputs.judged_spans import with_span_ids
 from rankstone.hits.budgets import OFFSETS, STEPS
 from rankstone.io import advise_on_others, read_interactions, read_judgments, read_run
 from rankstone.io.columns import with_csv
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rankstone._basics import Columns
     from rankstone.evaluation.request import MeasuresLike
     from rankstone.io.input_table import Table
-    from rankstone.measures.core.measure import Measure
+    from rankstone.measures.core.measure import Measures
 
 
 #: one-sided level of a gate with one rule
@@ -201,7 +201,7 @@ def _check_run(
     _check(report, frame, by=order, **beside)
 
 
-def _cutoffs(measures: Sequence[Measure]) -> tuple[int | None, ...]:
+def _cutoffs(measures: Measures) -> tuple[int | None, ...]:
     """Return the cutoffs of measures in order; ``None`` for a measure of whole lists."""
     cutoffs = {measure.deepest for measure in measures}
     ordered = tuple(sorted(cutoff for cutoff in cutoffs if cutoff))

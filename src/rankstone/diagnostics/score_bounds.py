@@ -37,12 +37,11 @@ if TYPE_CHECKING:
     )
     from rankstone.evaluation.scores import RunScores
     from rankstone.hits.alignment_audit import RunAudit
-    from rankstone.hits.extras.units import RetrievalUnits
     from rankstone.hits.hits import Hits
     from rankstone.hits.judgments import Judgments
     from rankstone.hits.matching import Chunk
     from rankstone.io.input_table import Table
-    from rankstone.measures.core.measure import Measure
+    from rankstone.measures.core.measure import Measures
 
 
 #: assignments of one query tried at most
@@ -233,7 +232,7 @@ class _Bounder:
                 frame.filter(pl.Series(scored.status != Status.dropped))
             )
         if keeps:
-            self._sides[name] = _side(parts, table, self._ready.units)
+            self._sides[name] = _side(parts, table, self._ready)
         return scores, audit
 
     def _grades(self, judgments: Judgments) -> Floats:
@@ -294,16 +293,9 @@ class _Bounder:
         ]
 
 
-def _side(parts: Sequence[_Part], table: Table, units: RetrievalUnits | None) -> _Side:
+def _side(parts: Sequence[_Part], table: Table, ready: Prepared) -> _Side:
     """Put the parts of a run together, and read the ids of its holes."""
-    doc = pl.col("doc_id")
-    docs = pl.concat(
-        list(
-            table.tables(
-                [doc if units is None else doc.map_batches(units.units, pl.String)]
-            )
-        )
-    )
+    docs = ready.unit_ids(table.collect("doc_id")["doc_id"])
     rows = np.concatenate([part.rows for part in parts if part.rows is not None])
     return _Side(
         lists=ListsWithHoles.joined(
@@ -315,11 +307,11 @@ def _side(parts: Sequence[_Part], table: Table, units: RetrievalUnits | None) ->
             np.concatenate([part.scored[at].value for part in parts])
             for at in range(len(parts[0].scored))
         ],
-        docs=docs["doc_id"].gather(rows).cast(pl.String),
+        docs=docs.gather(rows).cast(pl.String),
     )
 
 
-def _check_pair(measures: Sequence[Measure], extra: str) -> None:
+def _check_pair(measures: Measures, extra: str) -> None:
     for measure in measures:
         if measure.agg not in ("mean", "sum"):
             raise BadOption(

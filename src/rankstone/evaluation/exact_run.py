@@ -103,17 +103,22 @@ def head_of_run(
     order = read.ordered_by(order)
     if order == "input":
         frame = read.collect("query_id", "doc_id")
-        relevant = frame.filter(pl.int_range(pl.len()).over("query_id") < depth)
+        place = pl.int_range(pl.len()).over("query_id")
+        relevant = frame.filter(place < depth)
     else:
         frame = read.collect("query_id", "doc_id", order)
         bad = frame[order].is_null() | frame[order].is_nan()
         if bad.any():
-            at = first_true(bad)
-            given = f"query {printable(frame['query_id'][at])}, document {printable(frame['doc_id'][at])}"
+            row = first_true(bad)
+            query = printable(frame["query_id"][row])
+            document = printable(frame["doc_id"][row])
+            given = f"query {query}, document {document}"
             raise BadValue(
-                f"the {order} is not a number", where=read.locate(at), given=given
+                f"the {order} is not a number", where=read.locate(row), given=given
             )
-        key = pl.col(order) if order == "score" else -pl.col(order)
+        key = pl.col(order)
+        if order == "rank":
+            key = -key
         last = key.top_k(depth).min().over("query_id")
         relevant = frame.filter(key >= last - within)
     if not relevant.height:

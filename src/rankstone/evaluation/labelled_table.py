@@ -8,7 +8,7 @@ import polars as pl
 
 from rankstone._basics import Record, is_path
 from rankstone.errors import BadOption, UsageError
-from rankstone.evaluation.pipeline import Pipeline, ScoredRuns, budgets_of
+from rankstone.evaluation.pipeline import Pipeline, ScoredRuns
 from rankstone.evaluation.prepared import Prepared
 from rankstone.evaluation.request import (
     check_queries,
@@ -18,8 +18,9 @@ from rankstone.evaluation.request import (
     query_table,
     refuse_further_columns,
     refuse_without_pairs,
+    run_columns_read,
 )
-from rankstone.evaluation.units_and_costs import require_costs, with_known_ideal
+from rankstone.evaluation.requested_side_inputs import requested_side_inputs
 from rankstone.hits.alignment_audit import Audit
 from rankstone.hits.judgments import SelfLabelled, lowest_of
 from rankstone.io import read_labelled
@@ -27,13 +28,13 @@ from rankstone.io.columns import with_csv
 from rankstone.io.file_formats import stem
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from rankstone._basics import Progress
+    from rankstone._basics import NamedValues, Progress
     from rankstone.evaluation.request import EvaluationKeywords
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.io.input_table import Table
-    from rankstone.measures.core.measure import Measure
+    from rankstone.measures.core.measure import Measure, Measures
 
 
 #: options that do not apply to a labelled table
@@ -101,39 +102,44 @@ def score_labelled(
             )
     order = options.get("order", "score")
     columns = with_csv(columns, csv_separator, decimal)
-    budgets = [budget.column for budget in budgets_of(parsed)]
-    read = read_labelled(
-        table, columns, format_in, order=order, one_group=one_group, further=budgets
-    )
-    require_costs(parsed, read)
-    parsed = tuple(with_known_ideal(measure, read, costs=False) for measure in parsed)
-    alignment = _alignment(read, options, parsed)
-    lowest = 0.0
-    if any(
-        measure.claims.reads_lowest_grade for measure in parsed
-    ):  # it must be known before the table is read
-        lowest = lowest_of(read.tables([pl.col("relevance")]), alignment.negative)
     refuse_further_columns(parsed)
+    read = read_labelled(
+        table,
+        columns,
+        format_in,
+        order=order,
+        one_group=one_group,
+        further=run_columns_read(parsed),
+    )
+    for side_input in requested_side_inputs(parsed, {}):
+        side_input.check_run(read, parsed)
+        parsed = tuple(side_input.for_measure(measure) for measure in parsed)
+
+    alignment = _alignment(read, options, parsed)
     refuse_without_pairs(None, alignment)
+    lowest = 0.0
+    if any(measure.claims.reads_lowest_grade for measure in parsed):
+        # it must be known before the table is read
+        lowest = lowest_of(read.tables([pl.col("relevance")]), alignment.negative)
     name = name or (stem(table) if is_path(table) else "run")
     about = query_table(queries, parsed, columns)
     pipeline = Pipeline(SelfLabelled(lowest), alignment, parsed, queries=about)
     run, audit = pipeline.run(read.watched(progress))
     audit_queries = None if about is None else check_queries(about, parsed, run.queries)
+    inputs: NamedValues = {"labelled": {name: read.source}}
+    if about is not None:
+        inputs["queries"] = about.source
     return ScoredRuns(
         {name: run},
         parsed,
         Audit(None, {name: audit}, queries=audit_queries),
         choices(alignment, parsed, one_group=one_group),
-        {
-            "labelled": {name: read.source},
-            **({} if about is None else {"queries": about.source}),
-        },
+        inputs,
     )
 
 
 def _alignment(
-    read: Table, options: Mapping[str, Any], measures: Sequence[Measure]
+    read: Table, options: Mapping[str, Any], measures: Measures
 ) -> AlignmentOptions:
     """Return the options; without document ids ties are resolved by expectation by default."""
     if "doc_id" in read.columns:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from rankstone._basics import Progress
+    from rankstone._basics import Names, Progress
     from rankstone.evaluation.pipeline import Pipeline
     from rankstone.evaluation.request import (
         EvaluationKeywords,
@@ -79,14 +79,17 @@ def parse_size(size: str | float) -> int:
         if isinstance(size, (int, float)) and not isinstance(size, bool)
         else str(size)
     )
-    found = _SIZE.fullmatch(text)
-    if found is None:
+    shape = _SIZE.fullmatch(text)
+    if shape is None:
         raise BadParameter(
             f"memory={printable(text)!r} is not a size",
             expected="a number of bytes, 800MB, 4GB, 1.5GiB",
         )
-    unit = found[2].upper()
-    size = int(float(found[1]) * (_BINARY if unit and found[3] else _UNITS)[unit])
+    unit = shape[2].upper()
+    units = _UNITS
+    if unit and shape[3]:
+        units = _BINARY
+    size = int(float(shape[1]) * units[unit])
     if size < _LEAST:
         raise BadParameter(
             f"memory={printable(text)} is too little",
@@ -210,19 +213,19 @@ def ranges(samples: Sequence[pl.Series], count: int) -> list[QueryRange]:
     >>> [(one.low, one.high) for one in ranges([pl.Series([1, 2, 3, 4])], 2)]
     [(None, 3), (3, None)]
     """
-    ids = pl.concat(
-        [sample.sample(min(len(sample), _SAMPLE), seed=_SEED) for sample in samples]
-    ).sort()
+    drawn = []
+    for sample in samples:
+        size = min(len(sample), _SAMPLE)
+        drawn.append(sample.sample(size, seed=_SEED))
+    ids = pl.concat(drawn).sort()
     if not len(ids):
         return [QueryRange()]
-    cuts = (
-        ids.gather([len(ids) * at // count for at in range(1, count)])
-        .unique()
-        .sort()
-        .to_list()
-    )
-    inner = [cut for cut in cuts if cut > ids[0]]
-    return [QueryRange(low, high) for low, high in pairwise([None, *inner, None])]
+
+    places = [len(ids) * part // count for part in range(1, count)]
+    cuts = ids.gather(places).unique().sort()
+    inner = cuts.filter(cuts > ids[0])
+    bounds = [None, *inner, None]
+    return [QueryRange(low, high) for low, high in pairwise(bounds)]
 
 
 def evaluate_out_of_core(
@@ -269,7 +272,8 @@ def evaluate_out_of_core(
     source = ready.judged
     lowest = None
     if pads(ready.measures):
-        lowest = lowest_of(source.tables([pl.col("relevance")]), ready.options.negative)
+        grades = source.tables([pl.col("relevance")])
+        lowest = lowest_of(grades, ready.options.negative)
     work = _Work(ready, lowest, parse_size(memory), progress, bad)
     trailers = {}
     files = {}
@@ -303,7 +307,7 @@ def evaluate_out_of_core(
         files,
         work.store,
         bad_runs=bad.by_run,
-        units=ready.units,
+        recorded=ready.recorded,
     )
 
 
@@ -318,7 +322,7 @@ class _Work:
     progress: Progress | None
     bad: RunErrors
     store: Store = field(default_factory=Store)
-    _surveys: dict[tuple[str, ...], QuerySurvey] = field(default_factory=dict)
+    _surveys: dict[Names, QuerySurvey] = field(default_factory=dict)
 
     def score(self, run: Table) -> tuple[Trailer, list[Path]]:
         """Score a run; return the merged trailer of its ranges, and the files of their scores."""
@@ -339,9 +343,10 @@ class _Work:
             parts = ranges([known.sample], budget.ranges(known))
             return self._score_ranges(ready, run, parts, regroups=False)
         except Scattered:
-            pass
-        listed = survey(run)
-        parts = ranges([known.sample, listed.sample], budget.ranges(known, listed.rows))
+            # the rows of a query are gathered first, which takes memory, too
+            listed = survey(run)
+        count = budget.ranges(known, listed.rows)
+        parts = ranges([known.sample, listed.sample], count)
         return self._score_ranges(ready, run, parts, regroups=True)
 
     def _score_ranges(
@@ -355,13 +360,15 @@ class _Work:
         merged = Trailer()
         files = []
         for part in parts:
-            keep = None if part.whole else part.keep()
-            some = run if keep is None else run.only(keep)
+            keep = None
+            rows = run
+            if not part.whole:
+                keep = part.keep()
+                rows = run.only(keep)
+            share = ready.only(keep, self.lowest)
             with self.bad.shared():
-                pipeline, some = ready.only(keep, self.lowest).pipeline(
-                    some, regroups=regroups
-                )
-            trailer, file = self._scored(pipeline, some)
+                pipeline, rows = share.pipeline(rows, regroups=regroups)
+            trailer, file = self._scored(pipeline, rows)
             merged.merge(trailer)
             files.append(file)
             _release_memory()

@@ -13,13 +13,15 @@ from rankstone.measures.core.measure import Scored, Status
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from rankstone._basics import NamedValues
+
 #: where a card goes on to say what becomes of such a query
 _OUTCOME: Final = re.compile(r": (?:no value|not counted|left out)")
 
 
 def outside_means(
     scores: Mapping[Any, Scored | Sequence[int]], alignment: Mapping[str, Any]
-) -> dict[str, Any]:
+) -> NamedValues:
     """Return the counts of an audit: ``undefined`` and ``dropped``, measure → reason → queries.
 
     Parameters
@@ -29,24 +31,27 @@ def outside_means(
     alignment
         The options of alignment, by name.
     """
-    outside: dict[str, Any] = {"undefined": {}, "dropped": {}}
+    outside: NamedValues = {"undefined": {}, "dropped": {}}
     for measure, scored in scores.items():
-        if not isinstance(measure, PerQuery):  # a curve counts its own
+        # a curve counts its own
+        if not isinstance(measure, PerQuery):
             continue
         counts: Any = scored
         if isinstance(scored, Scored):
             counts = np.bincount(scored.status, minlength=len(Status))
+        name = str(measure)
         for status in (Status.undefined, Status.dropped):
-            if counts[status]:
+            count = int(counts[status])
+            if count:
                 reason = _reason(measure, status, alignment)
-                outside[status.name][str(measure)] = {reason: int(counts[status])}
+                outside[status.name][name] = {reason: count}
     return outside
 
 
 def _reason(measure: PerQuery, status: Status, alignment: Mapping[str, Any]) -> str:
     """Return why queries have no value, or are left out; all reasons that there can be."""
     empty = getattr(measure, "empty", alignment["empty"])
-    own = _OUTCOME.split(measure.card.undefined)[0]
+    own, *_ = _OUTCOME.split(measure.card.undefined)
     reasons = []
     if getattr(measure, "zero_norm", None) == status:
         reasons.append(own)
@@ -56,7 +61,10 @@ def _reason(measure: PerQuery, status: Status, alignment: Mapping[str, Any]) -> 
         reasons.append("nothing retrieved (no_results=undefined)")
     if status == Status.dropped and not reasons:
         reasons.append("declared unanswerable")
-    reason = ", or ".join(reasons or [own])
+
+    if not reasons:
+        reasons.append(own)
+    reason = ", or ".join(reasons)
     if status == Status.undefined and measure.undefined_propagates:
         reason += "; with such a query there is no mean"
     return reason

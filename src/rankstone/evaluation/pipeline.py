@@ -10,14 +10,13 @@ import numpy as np
 import polars as pl
 
 from rankstone._basics import Record, queries
-from rankstone.errors import BadValue, EmptyInput, NotComparable, OutOfRange, printable
+from rankstone.errors import EmptyInput, NotComparable, OutOfRange, printable
 from rankstone.evaluation.outside_means import outside_means
 from rankstone.evaluation.request import check_queries
 from rankstone.evaluation.scores import RunScores
 from rankstone.hits.alignment import Aligner, joined, no_overlap, taken
 from rankstone.hits.alignment_audit import Audit, RunAudit
-from rankstone.hits.grouped_judgments import grouped_judgments
-from rankstone.hits.judgments import Judgments, SelfLabelled, judged_queries
+from rankstone.hits.judgments import Judgments, SelfLabelled
 from rankstone.hits.requested_extras import requested_extras
 from rankstone.measures.core.definition import ANY_GAIN
 from rankstone.measures.core.measure import Status
@@ -25,18 +24,16 @@ from rankstone.measures.core.measure import Status
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from rankstone._basics import Floats, Ints, Locate
+    from rankstone._basics import Floats, Ints, NamedValues
     from rankstone.hits.alignment_options import AlignmentOptions
-    from rankstone.hits.budgets import Budget
     from rankstone.hits.extras.extra import Extra
-    from rankstone.hits.grouped_judgments import Intents
     from rankstone.hits.hits import Hits
     from rankstone.hits.judged_pool import QueryTable
     from rankstone.hits.matching import Chunk
     from rankstone.hits.query_lists import Lists
     from rankstone.hits.tallies import Tally
     from rankstone.io.input_table import Table
-    from rankstone.measures.core.measure import Measure, Scored
+    from rankstone.measures.core.measure import Measure, Measures, Scored
 
 
 Piece = TypeVar("Piece", bound="ScoredPart")
@@ -81,17 +78,16 @@ class Pipeline(Record):
         """Align the run, measure every chunk of hits (with ``each``, if given), and assemble the scores."""
         parts, audit = self.map_chunks(table, each or self.measure)
         scores = self.assemble(parts, last=True)
-        groups = (
-            self.judgments.groups if isinstance(self.judgments, Judgments) else None
-        )
+
         bounded = {
-            m: int((s.status == Status.lower_bound).sum())
-            for m, s in scores.by_measure.items()
+            measure: int((scored.status == Status.lower_bound).sum())
+            for measure, scored in scores.by_measure.items()
         }
+        groups = self.judgments.groups
         warnings = score_warnings(bounded, None if groups is None else groups.several())
-        audit = replace(audit, warnings=(*audit.warnings, *warnings))
         outside = outside_means(scores.by_measure, self.options.as_dict())
-        return scores, replace(audit, **outside)
+        warnings = [*audit.warnings, *warnings]
+        return scores, replace(audit, warnings=tuple(warnings), **outside)
 
     def map_chunks(
         self,
@@ -139,8 +135,9 @@ class Pipeline(Record):
         together = joined([hits for _, hits in chunks])
         order = query_order([chunk for chunk, _ in chunks])
         if query is not None:
-            names = pl.concat([chunk.names for chunk, _ in chunks]).cast(pl.String)
-            order = names.eq(str(query)).arg_true().to_numpy()
+            names = pl.concat([chunk.names for chunk, _ in chunks])
+            is_wanted = names.cast(pl.String).eq(str(query))
+            order = is_wanted.arg_true().to_numpy()
         if not len(order):
             raise NotComparable(
                 f"query {printable(query)} is not judged", where=table.source
@@ -158,31 +155,30 @@ class Pipeline(Record):
             error.fix = error.fix or self.options.fix_of_range
             raise
         if chunk.undefined:
-            scored = [one.without_value() for one in scored]
+            scored = [values.without_value() for values in scored]
         return ScoredPart(
             chunk.names, chunk.codes, chunk.first_rows, scored, chunk.tally
         )
 
     def _are_judged(self, empty: pl.Series | None) -> bool:
         """Return whether any of the queries with an empty list is judged."""
-        if empty is None or not isinstance(self.judgments, Judgments):
+        queries = self.judgments.queries
+        if empty is None or queries is None:
             return False
-        names = self.judgments.queries.names
-        judged = names.cast(pl.String).implode()
-        are_judged = empty.cast(pl.String).is_in(judged)
-        return bool(are_judged.any())
+        judged = queries.names.cast(pl.String).implode()
+        return empty.cast(pl.String).is_in(judged).any()
 
     def _check_answered(
         self, parts: Sequence[ScoredPart], lists: Lists, table: Table
     ) -> None:
+        # a run of empty lists retrieved nothing, which is an answer
+        are_judged = self._are_judged(table.unanswered)
         has_rows = any(part.tally is not None for part in parts)
-        is_answer = has_rows or self._are_judged(table.unanswered)
-        if not is_answer and not len(lists.unjudged()):
+        if not has_rows and not are_judged and not len(lists.unjudged()):
             raise EmptyInput("the run is empty", where=table.source)
         if not isinstance(self.judgments, Judgments):
             return
-        # a run of empty lists retrieved nothing, which is an answer
-        if not lists.answered.any() and not self._are_judged(table.unanswered):
+        if not lists.answered.any() and not are_judged:
             raise no_overlap(self.judgments, lists, table.source)
         missing = int((~lists.answered).sum())
         extra = lists.unjudged().sort()
@@ -206,11 +202,17 @@ class Pipeline(Record):
         self, parts: Sequence[ScoredPart], lists: Lists, table: Table
     ) -> RunAudit:
         tallies = [part.tally for part in parts if part.tally is not None]
+        extra = 0
+        unanswerable = 0
+        if isinstance(self.judgments, Judgments):
+            extra = len(lists.unjudged())
+            counts = judgment_counts(self.judgments, self.options.empty)
+            unanswerable = counts["unanswerable"]
         return RunAudit.of(
             table.source,
             tallies,
             missing=int((~lists.answered).sum()),
-            extra=len(lists.unjudged()) if isinstance(self.judgments, Judgments) else 0,
+            extra=extra,
             comments=table.comments(),
             cutoffs=cutoffs_of(self.measures),
             deepest=deepest_of(self.measures),
@@ -218,14 +220,8 @@ class Pipeline(Record):
             **audited(self.judgments, tallies),
             read_as=table.read_as(),
             failed=Counter(table.failed.values()),
-            unanswerable=self._unanswerable,
+            unanswerable=unanswerable,
         )
-
-    @property
-    def _unanswerable(self) -> int:
-        if not isinstance(self.judgments, Judgments):
-            return 0
-        return judgment_counts(self.judgments, self.options.empty)["unanswerable"]
 
     def assemble(self, parts: Sequence[ScoredPart], *, last: bool = False) -> RunScores:
         """Assemble scores in the order of the judgments (of the table, when labelled).
@@ -239,16 +235,20 @@ class Pipeline(Record):
             matters for many millions of queries.
         """
         order = query_order(parts)
+        names = pl.concat([part.names for part in parts])
+        names = names.gather(order)
         by_measure: dict[Measure, Scored] = {}
-        for at, measure in enumerate(self.measures):
-            pieces = [part.scored.pop(0) if last else part.scored[at] for part in parts]
+        for place, measure in enumerate(self.measures):
+            if last:
+                pieces = [part.scored.pop(0) for part in parts]
+            else:
+                pieces = [part.scored[place] for part in parts]
             by_measure[measure] = pieces[0].joined(pieces, order)
-        names = pl.concat([part.names for part in parts]).gather(order)
         if self.queries is None:
             return RunScores(names, by_measure)
-        check_queries(
-            self.queries, self.measures, names
-        )  # includes unjudged queries that are kept
+
+        # these include unjudged queries that are kept
+        check_queries(self.queries, self.measures, names)
         about = self.queries.take(names)
         if "weight" in about.columns and not about["weight"].null_count():
             weight = self.queries.values("weight", names)
@@ -275,47 +275,40 @@ class ScoredRuns(NamedTuple):
     runs: dict[str, RunScores]
     measures: tuple[Measure, ...]
     audit: Audit
-    conventions: dict[str, Any]
-    inputs: dict[str, Any]
+    conventions: NamedValues
+    inputs: NamedValues
 
 
-def cutoffs_of(measures: Sequence[Measure]) -> tuple[int, ...]:
+def cutoffs_of(measures: Measures) -> tuple[int, ...]:
     """Return the ranks at which the audit counts unjudged documents: the cutoffs of the measures."""
-    return tuple(sorted({m.deepest for m in measures if m.deepest is not None})) or (
-        10,
-    )
+    cutoffs = {m.deepest for m in measures if m.deepest is not None}
+    if not cutoffs:
+        return (10,)
+    return tuple(sorted(cutoffs))
 
 
-def deepest_of(measures: Sequence[Measure]) -> int | None:
+def deepest_of(measures: Measures) -> int | None:
     """Return the deepest cutoff of the measures; ``None`` if none has one."""
-    return max((m.deepest for m in measures if m.deepest is not None), default=None)
-
-
-def budgets_of(measures: Sequence[Measure]) -> tuple[Budget, ...]:
-    """Return the budgets that measures are cut by, each once."""
-    return tuple(
-        dict.fromkeys(budget for measure in measures for budget in measure.budgets)
-    )
-
-
-def costs_of(measures: Sequence[Measure]) -> tuple[str, ...]:
-    """Return the columns that measures add up, each once."""
-    return tuple(dict.fromkeys(name for measure in measures for name in measure.costs))
+    if all(measure.deepest is None for measure in measures):
+        return None
+    return max(cutoffs_of(measures))
 
 
 def query_order(parts: Sequence[ScoredPart] | Sequence[Chunk]) -> Ints:
     """Return the order of the parts' queries: first that of the judgments, then that of the table."""
     codes = np.concatenate([part.codes for part in parts])
     rows = np.concatenate([part.first_rows for part in parts])
-    return np.lexsort((rows, np.where(codes < 0, len(codes), codes)))
+    last = len(codes)
+    codes = np.where(codes < 0, last, codes)
+    return np.lexsort((rows, codes))
 
 
 def _with_weights(scored: Scored, weight: Floats) -> Scored:
     """Return the scores with the given weights, unless the measure has its own."""
-    has_weights = (
-        getattr(scored, "weight", weight) is not None
-    )  # curves have no such field
-    return scored if has_weights else replace(scored, weight=weight)
+    # curves have no such field
+    if getattr(scored, "weight", weight) is not None:
+        return scored
+    return replace(scored, weight=weight)
 
 
 def score_warnings(bounded: Mapping[Measure, int], several: int | None) -> list[str]:
@@ -343,9 +336,9 @@ def score_warnings(bounded: Mapping[Measure, int], several: int | None) -> list[
 
 def audited(
     judgments: Judgments | SelfLabelled, tallies: Sequence[Tally]
-) -> dict[str, Any]:
+) -> NamedValues:
     """Return what extras that come with judgments add to the audit of a run."""
-    figures: dict[str, Any] = {}
+    figures: NamedValues = {}
     for extra in judgments.extras:
         figures |= extra.audit(tallies)
     return figures
@@ -361,30 +354,6 @@ def _query_mismatch(
         given=f"{shown}{' …' if len(names) > 5 else ''}",  # noqa: PLR2004
         fix=fix,
     )
-
-
-def with_unanswerable(
-    judgments: Judgments, declared: pl.Series | None, source: str
-) -> Judgments:
-    """Return judgments that know which queries are unanswerable; refuse those with a relevant document."""
-    if declared is None:
-        return judgments
-    codes = judgments.queries.codes(
-        declared.cast(judgments.queries.names.dtype, strict=False)
-    )
-    known = np.zeros(len(judgments.queries), bool)
-    known[codes[codes >= 0]] = True
-    wrong = known & (judgments.ideal.relevant_count(ANY_GAIN) > 0)
-    if wrong.any():
-        query = printable(judgments.queries.names[int(wrong.argmax())])
-        raise BadValue(
-            f"query {query} is declared unanswerable, but has a relevant document",
-            where=source,
-            expected="answerable = false only for queries without a relevant document",
-        )
-    from rankstone.hits.extras.unanswerable_queries import UnanswerableQueries
-
-    return judgments.with_extras(UnanswerableQueries(known))
 
 
 def judgment_counts(judgments: Judgments, empty: str) -> dict[str, int]:
@@ -407,48 +376,3 @@ def judgment_counts(judgments: Judgments, empty: str) -> dict[str, int]:
     if empty == "unanswerable":
         counts["unanswerable"] = counts["empty"]
     return counts
-
-
-def prepare_judgments(
-    table: pl.DataFrame,
-    options: AlignmentOptions,
-    locate: Locate,
-    intents: Intents | None = None,
-    declared: pl.Series | None = None,
-    excluded: pl.DataFrame | None = None,
-) -> Judgments:
-    """Prepare a table of judgments, in groups where it has a column ``subtopic``.
-
-    Parameters
-    ----------
-    table, options, locate
-        As for :meth:`~rankstone.hits.judgments.Judgments.of`.
-    intents
-        The weights of subtopics.
-    declared
-        Ids of further judged queries, which have no relevant document.
-    excluded
-        Pairs to exclude, depending on ``exclude_from``; their queries stay judged.
-    """
-    queries = judged_queries(table, declared)
-
-    def of(rows: pl.DataFrame, place: Locate) -> Judgments:
-        if "subtopic" in rows.columns:
-            return grouped_judgments(rows, options, place, intents, queries)
-        return Judgments.of(rows, options, place, queries)
-
-    if excluded is None or options.exclude_from == "lists":
-        return of(table, locate)
-    from rankstone.hits.extras.exclusion import rows_in
-
-    out = rows_in(table, excluded)
-    rest = np.flatnonzero(~out)
-    judgments = of(table[rest], lambda row: locate(int(rest[row])))
-    return replace(
-        judgments,
-        row=rest[judgments.row],
-        rows=table.height,
-        declared=len(queries) - table["query_id"].n_unique(),
-        excluded=int(out.sum()),
-        excluded_relevant=int((out & (table["relevance"] > 0).to_numpy()).sum()),
-    )

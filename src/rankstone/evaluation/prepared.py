@@ -8,62 +8,49 @@ from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
 import polars as pl
 
-from rankstone.errors import BadParameter, EmptyInput
-from rankstone.evaluation.pipeline import (
-    Pipeline,
-    ScoredRuns,
-    budgets_of,
-    costs_of,
-    judgment_counts,
-    prepare_judgments,
-    with_unanswerable,
-)
+from rankstone.errors import BadParameter, DuplicateRows, EmptyInput
+from rankstone.evaluation.judged_rows import JudgedRows
+from rankstone.evaluation.pipeline import Pipeline, ScoredRuns, judgment_counts
 from rankstone.evaluation.request import (
     RunErrors,
-    check,
     check_queries,
     checked,
     choices,
     columns_read,
     declared_queries,
-    excluded_pairs,
     name_runs,
     of_rankings,
     open_intents,
     query_table,
     refuse_with_one_group,
+    refuse_without_pairs,
     require_columns,
+    run_columns_read,
     unanswerable_queries,
 )
+from rankstone.evaluation.requested_side_inputs import (
+    advise_on_duplicates,
+    prepare_judgments,
+    recorded_options,
+    requested_side_inputs,
+)
 from rankstone.evaluation.scores import RunScores, Scores
-from rankstone.evaluation.span_judgments import (
-    judged_spans,
-    reads_spans,
-    suggesting_spans,
-    with_chunk_ids,
-)
-from rankstone.evaluation.units_and_costs import (
-    judged_units,
-    require_costs,
-    units_of,
-    with_costs,
-    with_known_ideal,
-)
 from rankstone.hits.alignment_audit import (
     Audit,
     JudgmentsAudit,
     RunAudit,
     SideTableAudit,
 )
-from rankstone.hits.budgets import OFFSETS, REPEATED, STEPS
+from rankstone.hits.judgments import judged_queries
+from rankstone.hits.requested_extras import OF_COLUMNS
 from rankstone.io import read_attributes, read_judgments, read_run
 from rankstone.io.columns import with_csv
 from rankstone.io.input_table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
-    from rankstone._basics import Progress
+    from rankstone._basics import Names, Progress
     from rankstone.evaluation.request import (
         EvaluationKeywords,
         MeasuresLike,
@@ -74,7 +61,7 @@ if TYPE_CHECKING:
     from rankstone.hits.alignment_options import AlignmentOptions, Order
     from rankstone.hits.hits import Hits
     from rankstone.hits.judgments import Judgments
-    from rankstone.measures.core.measure import Measure
+    from rankstone.measures.core.measure import Measure, Measures
 
     #: scores a run, given its name, its pipeline and its table
     ScoreRun = Callable[[str, Pipeline, Table], tuple[RunScores, RunAudit]]
@@ -98,10 +85,6 @@ class Prepared:
         True if all lists are treated as one.
     queries
         The query table; ``None`` where there is none.
-    units
-        Turns ids into those of units; ``None`` where each id is a unit.
-    of_spans
-        True if judgments are of spans of text.
     documents
         The table of documents, if there is one.
 
@@ -157,42 +140,38 @@ class Prepared:
         decimal: str | None = None,
         **options: Any,  # noqa: ANN401 - checked by AlignmentOptions
     ) -> None:
-        self.measures = measures
-        self.options = checked(options, self.measures)
+        self.options = checked(options, measures)
         self._columns = with_csv(columns, csv_separator, decimal) or {}
         self._format_in = format_in
-        self._further = columns_read(self.measures)
-        costs = tuple({one.column: None for one in budgets_of(measures) if one.adds})
-        costs = tuple(
-            dict.fromkeys(
-                (*costs, *(one.removeprefix(REPEATED) for one in costs_of(measures)))
-            )
+        self.documents = None
+        if documents is not None:
+            self.documents = read_attributes(documents, "doc_id", self._columns)
+        refuse_without_pairs(exclude, self.options)
+        self._side_inputs = requested_side_inputs(
+            measures,
+            {"exclude": exclude, "unit": unit, "same_as": same_as},
+            options=self.options,
+            columns=self._columns,
+            documents=self.documents,
         )
-        self.of_spans = reads_spans(measures)
-        also = (*costs, "answerable")
+        self._run_columns = run_columns_read(measures)
+
+        self._further = columns_read(measures)
+        side_columns = [c for side in self._side_inputs for c in side.judgment_columns]
         self.judged = read_judgments(
-            qrels, self._columns, format_in, further=self._further, costs=also
+            qrels,
+            self._columns,
+            format_in,
+            further=self._further,
+            costs=(*side_columns, "answerable"),
         )
-        self.documents = (
-            None
-            if documents is None
-            else read_attributes(documents, "doc_id", self._columns)
-        )
-        self.judged = with_costs(self.judged, costs, self.documents)
-        self._further += tuple(name for name in costs if name in self.judged.columns)
-        self._costs = (*STEPS, *costs, *(OFFSETS if self.of_spans else ()))
-        if same_as is not None:  # later copies keep their rank
-            check(replace(self.options, duplicates="first_keep_rank"), measures)
-        self.units = units_of(
-            unit, same_as, self.documents, self._columns, spans=self.of_spans
-        )
-        if self.units is not None:
-            self.judged = self.judged.with_text_ids("doc_id")
-        self.measures = tuple(
-            with_known_ideal(measure, self.judged) for measure in measures
-        )
-        self._exclude = excluded_pairs(exclude, self._columns, self.options)
-        self.queries = query_table(queries, self.measures, self._columns)
+        for side_input in self._side_inputs:
+            self.judged = side_input.extended(self.judged)
+            measures = tuple(side_input.for_measure(m, self.judged) for m in measures)
+        self.measures = measures
+        self._further += tuple(c for c in side_columns if c in self.judged.columns)
+
+        self.queries = query_table(queries, measures, self._columns)
         self._intents = open_intents(intents, self._columns)
         self.one_group = one_group
         if one_group:
@@ -201,7 +180,7 @@ class Prepared:
             )
         self._share: pl.Expr | None = None
         self._lowest: float | None = None
-        self._kept: dict[tuple[str, ...], Judgments] = {}
+        self._kept: dict[Names, Judgments] = {}
 
     # -- runs in, scores or hits out -------------------------------------------------------------------
     def evaluate(
@@ -268,11 +247,10 @@ class Prepared:
                 with bad.shared():
                     pipeline, table = self.pipeline(table)
                 table = table.watched(progress)
-                result = (
-                    pipeline.run(table)
-                    if score_run is None
-                    else score_run(name, pipeline, table)
-                )
+                if score_run is None:
+                    result = pipeline.run(table)
+                else:
+                    result = score_run(name, pipeline, table)
                 scored[name], audits[name] = result
                 sources[name] = table.source
         bad.settle(len(runs))
@@ -285,31 +263,31 @@ class Prepared:
                 *self._side_table_audits(),
                 bad_runs=bad.by_run,
             ),
-            choices(options, self.measures, one_group=self.one_group, units=self.units),
+            choices(
+                options, self.measures, one_group=self.one_group, further=self.recorded
+            ),
             {"judgments": self.judged.source, "runs": sources, **self._sources()},
         )
 
     # -- one run ---------------------------------------------------------------------------------------
     def open(self, run: object, name: str = "run", *, ranks: bool = True) -> Table:
         """Open a run without reading it, with the ``ranks`` of TREC text for the audit."""
-        order = self.options.order
-        costs = self._costs
         table = read_run(
             run,
             self._columns,
             self._format_in,
-            order=order,
+            order=self.options.order,
             name=name,
             ranks=ranks,
-            further=(*costs, "error"),
+            further=(*OF_COLUMNS, *self._run_columns, "error"),
         )
-        table = with_costs(table, costs, self.documents)
-        if (
-            self.of_spans and self.units is not None and not isinstance(run, Table)
-        ):  # those are opened already
-            table = with_chunk_ids(table, self.units)
-        require_costs(self.measures, table)
-        return table if self.units is None else table.with_text_ids("doc_id")
+        for side_input in self._side_inputs:
+            table = side_input.extended(table)
+            if not isinstance(run, Table):
+                table = side_input.of_run(table)
+        for side_input in self._side_inputs:
+            side_input.check_run(table, self.measures)
+        return table
 
     def pipeline(self, run: Table, *, regroups: bool = True) -> tuple[Pipeline, Table]:
         """Return the pipeline of an opened run, and the run with ids of the same type as the judgments."""
@@ -317,14 +295,15 @@ class Prepared:
         options = options_for(run, self.options)
         run = run.with_text_ids(*texts)
         if self.one_group:
-            run = run.pairs_in_one_list(
-                self._judged_in(run) if self.options.extra == "drop" else None
-            )
+            kept = None
+            if self.options.extra == "drop":
+                kept = self._judged_in(run)
+            run = run.pairs_in_one_list(kept)
         judgments = self._prepare(texts)
         pipeline = Pipeline(judgments, options, self.measures, self.queries, regroups)
         return pipeline, run
 
-    def texts(self, run: Table) -> tuple[str, ...]:
+    def texts(self, run: Table) -> Names:
         """Return the id columns to write as text, so that run and judgments have the same type."""
         return self.judged.text_ids_for(
             run, "texts on both sides, or whole numbers on both sides"
@@ -338,69 +317,45 @@ class Prepared:
             .cast(run.schema["query_id"])
         )
 
-    def _prepare(self, texts: tuple[str, ...]) -> Judgments:
+    def _prepare(self, texts: Names) -> Judgments:
         """Prepare judgments with their extras, once for each choice of id columns written as text."""
         if texts not in self._kept:
             table = self.judged.with_text_ids(*texts)
             table = table.pairs_in_one_list() if self.one_group else table
-            frame = table.collect("query_id", "doc_id", "relevance", *self._further)
-            declared = declared_queries(table, self.queries)
-            if self._share is None and not frame.height:
-                raise EmptyInput("there are no judgments", where=table.source)
-            if (
-                self._share is not None and declared is not None
-            ):  # its table is not limited to the range
-                declared = declared.to_frame("query_id").filter(self._share).to_series()
-            pairs = self._excluded(frame.schema)
-            if self.of_spans and self.units is not None:
-                judgments = judged_spans(
-                    frame,
-                    self.units,
-                    self.options,
-                    table.locate,
-                    declared,
-                    pairs,
-                    self.documents,
-                )
-            else:
-                with suggesting_spans(self.judged):
-                    frame, options = judged_units(
-                        frame, self.units, self.options, table.locate
-                    )
-                    judgments = prepare_judgments(
-                        frame, options, table.locate, self._intents, declared, pairs
-                    ).with_extras(self.units)
-            judgments = with_unanswerable(
-                judgments, unanswerable_queries(table, self.queries), table.source
-            )
-            if self._lowest is not None:
-                judgments = replace(judgments, lowest_grade=self._lowest)
-            if self._share is None and self.queries is not None:
-                check_queries(self.queries, self.measures, judgments.queries.names)
-            if pairs is not None:
-                from rankstone.hits.extras.exclusion import Exclusion
-
-                excluded = Exclusion.of_pairs(pairs, frame, self.options)
-                judgments = judgments.with_extras(excluded)
-            self._kept[texts] = judgments
+            self._kept[texts] = self._prepared(table)
         return self._kept[texts]
 
-    def _excluded(self, kinds: Mapping[str, pl.DataType]) -> pl.DataFrame | None:
-        if self._exclude is None:
-            return None
-        from rankstone.hits.extras.exclusion import pairs_of
+    def _prepared(self, table: Table) -> Judgments:
+        """Prepare the judgments of a table; those of a share may be none, and know its lowest grade."""
+        frame = table.collect("query_id", "doc_id", "relevance", *self._further)
+        is_whole = self._share is None
+        if is_whole and not frame.height:
+            raise EmptyInput("there are no judgments", where=table.source)
+        declared = declared_queries(table, self.queries)
+        if declared is not None and self._share is not None:
+            # the query table is not limited to the share
+            declared = declared.to_frame("query_id").filter(self._share).to_series()
 
-        table = self._exclude.pairs_in_one_list() if self.one_group else self._exclude
-        if self._share is None:
-            return pairs_of(table.collect("query_id", "doc_id"), kinds)
-        pieces = table.tables(
-            [pl.col("query_id"), pl.col("doc_id")]
-        )  # piece by piece: there may be many
-        found = [pairs_of(piece, kinds).filter(self._share) for piece in pieces]
-        none = pl.DataFrame(
-            schema={name: kinds[name] for name in ("query_id", "doc_id")}
+        rows = JudgedRows(
+            frame,
+            judged_queries(frame, declared),
+            self.options,
+            table.locate,
+            unanswerable_queries(table, self.queries),
+            self._share,
+            self.one_group,
         )
-        return pl.concat([none, *found]).unique(maintain_order=True)
+        try:
+            judgments = prepare_judgments(rows, self._side_inputs, self._intents)
+        except DuplicateRows as error:
+            advise_on_duplicates(error, self.judged)
+            raise
+
+        if self._lowest is not None:
+            judgments = replace(judgments, lowest_grade=self._lowest)
+        if is_whole and self.queries is not None:
+            check_queries(self.queries, self.measures, judgments.queries.names)
+        return judgments
 
     # -- the judgments, and the same under other choices -----------------------------------------------
     def judgments(self) -> Judgments:
@@ -416,15 +371,29 @@ class Prepared:
         other = self._with(measures=of_rankings(measures))
         checked(self.options.as_dict(), other.measures)
         require_columns(self.queries, other.measures)
-        if not self.reads(other.measures):
+        if not (
+            self.reads(other.measures)
+            and {*run_columns_read(other.measures)} <= {*self._run_columns}
+        ):
             raise BadParameter(
-                "these measures need columns of the judgments that were not read"
+                "these measures need columns of the judgments or of runs that were not read"
             )
         return other
 
-    def reads(self, measures: Sequence[Measure]) -> bool:
+    def reads(self, measures: Measures) -> bool:
         """Return True if all columns of the judgments that measures need were read."""
         return set(columns_read(measures)) <= set(self._further)
+
+    @property
+    def recorded(self) -> dict[str, str]:
+        """The options of side inputs, as results record them."""
+        return recorded_options(self._side_inputs)
+
+    def unit_ids(self, ids: pl.Series) -> pl.Series:
+        """Return the ids of hits, given those of rows of a run."""
+        for side_input in self._side_inputs:
+            ids = side_input.unit_ids(ids)
+        return ids
 
     def under(self, options: AlignmentOptions, *, one_group: bool = False) -> Self:
         """Return the same judgments under other options.
@@ -446,13 +415,12 @@ class Prepared:
         """Return the same with the judgments' table held in memory."""
         return self._with(judged=self.judged.in_memory())
 
-    def as_texts(self, columns: tuple[str, ...]) -> Self:
+    def as_texts(self, columns: Names) -> Self:
         """Return the same with some id columns of the judgments written as text."""
-        return (
-            self._with(judged=self.judged.with_text_ids(*columns), _kept={})
-            if columns
-            else self
-        )
+        if not columns:
+            return self
+        judged = self.judged.with_text_ids(*columns)
+        return self._with(judged=judged, _kept={})
 
     def only(self, keep: pl.Expr | None, lowest_grade: float | None = None) -> Self:
         """Return the same for a share of the queries, perhaps an empty one.
@@ -464,11 +432,11 @@ class Prepared:
         lowest_grade
             The bottom of the grade scale of all queries, where a measure reads it.
         """
-        judged, keep = (
-            (self.judged, pl.lit(True))
-            if keep is None
-            else (self.judged.only(keep), keep)
-        )
+        judged = self.judged
+        if keep is None:
+            keep = pl.lit(True)
+        else:
+            judged = judged.only(keep)
         return self._with(judged=judged, _share=keep, _lowest=lowest_grade, _kept={})
 
     def _with(self, **changed: object) -> Self:
@@ -483,11 +451,9 @@ class Prepared:
         about = None
         if self.queries is not None:
             about = check_queries(self.queries, self.measures, judgments.queries.names)
-        intents = (
-            None
-            if self._intents is None or judgments.groups is None
-            else self._intents.audit(judgments)
-        )
+        intents = None
+        if self._intents is not None and judgments.groups is not None:
+            intents = self._intents.audit(judgments)
         return about, intents
 
     def _sources(self) -> dict[str, str]:
@@ -511,8 +477,6 @@ class Prepared:
 def options_for(run: Table, options: AlignmentOptions) -> AlignmentOptions:
     """Return the options for a run: lists of documents, and ranks without scores, have only one order."""
     order = run.ordered_by(options.order)
-    return (
-        options
-        if order == options.order
-        else replace(options, order=cast("Order", order))
-    )
+    if order == options.order:
+        return options
+    return replace(options, order=cast("Order", order))

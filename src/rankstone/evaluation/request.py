@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 import numpy as np
@@ -25,6 +26,7 @@ from rankstone.errors import (
 )
 from rankstone.hits.alignment_audit import SideTableAudit
 from rankstone.hits.alignment_options import AlignmentKeywords, AlignmentOptions
+from rankstone.hits.budgets import REPEATED
 from rankstone.hits.grouped_judgments import Intents
 from rankstone.hits.judged_pool import QueryTable
 from rankstone.io import (
@@ -32,7 +34,6 @@ from rankstone.io import (
     read_attributes,
     read_intents,
     read_judgments,
-    read_pairs,
     read_run,
     read_runs,
 )
@@ -46,9 +47,10 @@ from rankstone.measures.core.syntax import parse_only
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rankstone._basics import StrPath
-    from rankstone.hits.extras.units import RetrievalUnits
+    from rankstone._basics import NamedValues, Names, StrPath
     from rankstone.io.input_table import Table
+    from rankstone.measures.core.definition import Named
+    from rankstone.measures.core.measure import Measures
 
 
 class ArrowTable(Protocol):
@@ -93,7 +95,7 @@ def of_rankings(measures: MeasuresLike) -> tuple[Measure, ...]:
     )
 
 
-def columns_read(measures: Sequence[Measure]) -> tuple[str, ...]:
+def columns_read(measures: Measures) -> Names:
     """Return the columns of the judgments that measures read besides the grade."""
     extras = {extra for measure in measures for extra in measure.requires}
     columns = [name for measure in measures for name in measure.judgment_columns]
@@ -101,11 +103,20 @@ def columns_read(measures: Sequence[Measure]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(columns))
 
 
+def run_columns_read(measures: Measures) -> Names:
+    """Return the columns of a run that measures read besides ids, scores and ranks."""
+    columns = [budget.column for measure in measures for budget in measure.budgets]
+    for measure in measures:
+        columns += [name.removeprefix(REPEATED) for name in measure.costs]
+        columns += [name for extra in measure.requires for name in extra.run_columns]
+    return tuple(dict.fromkeys(columns))
+
+
 def _reads_pool(measure: Measure) -> bool:
     return any(extra.reads_pool for extra in measure.requires)
 
 
-def refuse_further_columns(measures: Sequence[Measure]) -> None:
+def refuse_further_columns(measures: Measures) -> None:
     """Refuse measures that read more of the judgments than the grade."""
     for measure in measures:
         if columns_read([measure]) or _reads_pool(measure):
@@ -115,9 +126,7 @@ def refuse_further_columns(measures: Sequence[Measure]) -> None:
             )
 
 
-def checked(
-    options: Mapping[str, Any], measures: Sequence[Measure]
-) -> AlignmentOptions:
+def checked(options: Mapping[str, Any], measures: Measures) -> AlignmentOptions:
     """Return the alignment options; refuse those under which a measure has no value."""
     _refuse_parameters(options, measures)
     alignment = AlignmentOptions.of(options)
@@ -125,9 +134,10 @@ def checked(
     return alignment
 
 
-def check(alignment: AlignmentOptions, measures: Sequence[Measure]) -> None:
+def check(alignment: AlignmentOptions, measures: Measures) -> None:
     """Refuse options under which a measure has no value."""
-    _check_spans(alignment, measures)
+    for extra in {extra for measure in measures for extra in measure.requires}:
+        extra.refuse(alignment, measures)
     for measure in measures:
         measure.check(alignment.ties, alignment.depth, alignment.negative)
         measure.check_needs(alignment)
@@ -135,32 +145,6 @@ def check(alignment: AlignmentOptions, measures: Sequence[Measure]) -> None:
             raise BadOption(
                 f"{measure} reads all judged documents, but pool=list hides those outside the list",
                 fix="remove pool or the measure",
-            )
-
-
-def _check_spans(alignment: AlignmentOptions, measures: Sequence[Measure]) -> None:
-    """Refuse what has no meaning for judgments of spans, where every chunk is judged by its text."""
-    of_spans = [
-        measure
-        for measure in measures
-        if any(extra.shares_judgments for extra in measure.requires)
-    ]
-    for measure in measures if of_spans else ():
-        if measure not in of_spans and (
-            measure.claims.deeper_grades_matter
-            or not all(extra.counts_unanswerable for extra in measure.requires)
-        ):
-            raise BadParameter(
-                f"{measure} needs judgments of documents, and {of_spans[0]} those of spans of text",
-                fix="score them by two commands; measures that need no number of relevant documents, such as "
-                "Success, RR and P, count chunks that touch a relevant span",
-            )
-    standard = AlignmentOptions().as_dict()
-    for name in ("pool", "score_above", "unit_score") if of_spans else ():
-        if (value := alignment.as_dict()[name]) != standard[name]:
-            raise BadOption(
-                f"{name}={printable(value)} has no meaning for {of_spans[0]}",
-                fix=f"remove {name}",
             )
 
 
@@ -172,12 +156,14 @@ _MEASURE_PARAMETERS: Final = {
 }
 
 
-def _refuse_parameters(options: Mapping[str, Any], measures: Sequence[Measure]) -> None:
+def _refuse_parameters(options: Mapping[str, Any], measures: Measures) -> None:
     """Refuse options that are parameters of measures, with the measure's name to write instead."""
     known = AlignmentOptions().as_dict()
     for option, value in options.items():
+        if option in known:
+            continue
         name = _MEASURE_PARAMETERS.get(option, option)
-        for measure in measures if option not in known else ():
+        for measure in measures:
             text = _with(measure, name, value)
             if text is not None:
                 raise BadOption(
@@ -188,52 +174,64 @@ def _refuse_parameters(options: Mapping[str, Any], measures: Sequence[Measure]) 
 
 
 def _with(measure: Measure, name: str, value: object) -> str | None:
-    """Return a measure's name with one more parameter; ``None`` where it has no parameter of that name."""
+    """Return a measure's name with one more parameter.
+
+    ``None`` where it has no parameter of that name, or has a value for it already.
+    """
     head, _, cutoff = str(measure).partition("@")
     if name == "k":
         return f"{head}@{value}" if measure.takes_cutoff else None
-    if name in measure.changed() or all(
-        field.name != name for field in fields(measure)
-    ):
+    parameters = {field.name for field in fields(measure)}
+    if name not in parameters or name in measure.changed():
         return None
-    inside = (
-        f"{head[:-1]}, {name}={value})"
-        if head.endswith(")")
-        else f"{head}({name}={value})"
-    )
-    return f"{inside}@{cutoff}" if cutoff else inside
+    text = f"{head}({name}={value})"
+    if head.endswith(")"):
+        text = f"{head[:-1]}, {name}={value})"
+    if cutoff:
+        text += f"@{cutoff}"
+    return text
 
 
 def choices(
     options: AlignmentOptions,
-    measures: Sequence[Measure],
+    measures: Measures,
     *,
     one_group: bool = False,
-    units: RetrievalUnits | None = None,
-) -> dict[str, Any]:
+    further: Mapping[str, str] = MappingProxyType({}),
+) -> NamedValues:
     """Return every choice the numbers depend on: options, and the default parameters of measures.
 
+    ``further`` are options of side inputs.
     ``changed`` names the options that are not at their default, with the default.
     """
-    defaults = {
-        name: value
-        for measure in measures
-        for name, value in measure.default_parameters().items()
-    }
-    alignment = options.recorded() | ({"one_group": True} if one_group else {})
-    alignment |= {} if units is None else units.options
+    alignment = options.recorded()
+    if one_group:
+        alignment["one_group"] = True
+    alignment |= further
     standard = AlignmentOptions().as_dict()
     changed = {
         name: standard.get(name)
         for name, value in alignment.items()
         if value != standard.get(name)
     }
-    found = {
+    made = recorded_choices(alignment, measures)
+    if changed:
+        made["changed"] = changed
+    return made
+
+
+def recorded_choices(
+    alignment: Mapping[str, Any], measures: Sequence[Named]
+) -> NamedValues:
+    """Return options as given, measures, and the parameters that these have by default."""
+    defaults: NamedValues = {}
+    for measure in measures:
+        defaults |= measure.default_parameters()
+    return {
         "alignment": alignment,
-        "measures": [str(m) for m in measures],
+        "measures": [str(measure) for measure in measures],
         "defaults": defaults,
     }
-    return found | ({"changed": changed} if changed else {})
 
 
 def name_runs(runs: object) -> dict[str, object]:
@@ -341,11 +339,9 @@ class RunErrors:
         if len(self.by_run) == 1:
             raise next(iter(self.by_run.values()))
         can_skip = self._on_bad_run is not None and len(self.by_run) < total
-        fix = (
-            "on_bad_run=skip leaves them out and scores the others"
-            if can_skip
-            else None
-        )
+        fix = None
+        if can_skip:
+            fix = "on_bad_run=skip leaves them out and scores the others"
         raise BadRuns(self.by_run, total, fix)
 
 
@@ -370,12 +366,11 @@ def _is_run(value: object) -> bool:
         return bool(value) and all(
             isinstance(v, Mapping) or is_column(v) for v in value.values()
         )
-    triple = isinstance(value, tuple) and len(value) == 3  # noqa: PLR2004 - queries, documents, numbers
-    return (
-        triple
-        or holds_rows(value)
-        or not (is_column(value) or isinstance(value, (int, float)))
-    )
+    if isinstance(value, tuple) and len(value) == 3:  # noqa: PLR2004 - queries, documents, numbers
+        return True
+    if holds_rows(value):
+        return True
+    return not (is_column(value) or isinstance(value, (int, float)))
 
 
 def query_table(
@@ -395,7 +390,8 @@ def query_table(
     table = None
     if source is not None:
         read = read_attributes(source, "query_id", columns)
-        table = QueryTable.of(read.source, read.collect(*read.about()), read.read_as)
+        rows = read.collect(*read.about())
+        table = QueryTable.of(read.source, rows, read.read_as)
     require_columns(table, measures)
     return table
 
@@ -411,9 +407,8 @@ def require_columns(table: QueryTable | None, measures: Sequence[object]) -> Non
                     fix="give one: --queries FILE (in Python queries={query: {column: value}})",
                 )
             table.require((name,), reason)
-        if table is not None and {"session", "position"} <= {
-            name for name, _ in wanted
-        }:
+        names = {name for name, _ in wanted}
+        if table is not None and {"session", "position"} <= names:
             table.check_positions()
 
 
@@ -421,11 +416,11 @@ def _query_columns(measure: object) -> list[tuple[str, str]]:
     """Return the query-table columns that a measure reads, with the beginning of the message without one."""
     if not isinstance(measure, Measure):
         return []
-    names = [*measure.query_columns, *([] if measure.unit is None else [measure.unit])]
-    if (
-        measure.agg == "weighted"
-        and type(measure).query_weights is Measure.query_weights
-    ):
+    names = list(measure.query_columns)
+    if measure.unit is not None:
+        names.append(measure.unit)
+    has_weights = type(measure).query_weights is not Measure.query_weights
+    if measure.agg == "weighted" and not has_weights:
         names.append("weight")
     return [(name, f"{measure} needs") for name in names]
 
@@ -435,13 +430,17 @@ def check_queries(
 ) -> SideTableAudit:
     """Return how the query table fits the evaluated queries; refuse it where a measure lacks a value."""
     for measure in measures:
-        if wanted := _query_columns(measure):
-            table.covers(queries, [name for name, _ in wanted], wanted[0][1])
+        wanted = _query_columns(measure)
+        if wanted:
+            names = [name for name, _ in wanted]
+            _, reason = wanted[0]
+            table.covers(queries, names, reason)
     rows = table.rows(queries)
+    known = np.unique(rows[rows >= 0])
     return SideTableAudit(
         source=table.source,
         rows=len(table.ids),
-        unknown=len(table.ids) - len(np.unique(rows[rows >= 0])),
+        unknown=len(table.ids) - len(known),
         missing=int((rows < 0).sum()),
         read_as=table.read_as,
     )
@@ -463,7 +462,9 @@ def declared_queries(judged: Table, queries: QueryTable | None) -> pl.Series | N
         for ids in declared
         if ids is not None
     ]
-    return pl.concat(known) if known else None
+    if not known:
+        return None
+    return pl.concat(known)
 
 
 def unanswerable_queries(judged: Table, queries: QueryTable | None) -> pl.Series | None:
@@ -471,14 +472,15 @@ def unanswerable_queries(judged: Table, queries: QueryTable | None) -> pl.Series
 
     The judgments must have been read.
     """
-    found = (
-        [pl.Series([*judged.unanswerable], dtype=pl.String)]
-        if judged.unanswerable
-        else []
-    )
-    known = None if queries is None else queries.unanswerable()
-    found += [] if known is None else [known.cast(pl.String)]
-    return pl.concat(found).unique(maintain_order=True) if found else None
+    declared = []
+    if judged.unanswerable:
+        declared.append(pl.Series([*judged.unanswerable], dtype=pl.String))
+    in_table = None if queries is None else queries.unanswerable()
+    if in_table is not None:
+        declared.append(in_table.cast(pl.String))
+    if not declared:
+        return None
+    return pl.concat(declared).unique(maintain_order=True)
 
 
 def open_intents(
@@ -490,16 +492,6 @@ def open_intents(
     read = read_intents(source, columns)
     table = read.collect("query_id", "subtopic", "weight")
     return Intents(read.source, table, read.locate, read.read_as())
-
-
-def excluded_pairs(
-    source: object, columns: Mapping[str, str], options: AlignmentOptions
-) -> Table | None:
-    """Open the pairs to exclude from lists or judgments; ``None`` where there are none."""
-    refuse_without_pairs(source, options)
-    return (
-        None if source is None else read_pairs(source, columns, name="exclude").whole()
-    )
 
 
 def refuse_without_pairs(exclude: object, options: AlignmentOptions) -> None:

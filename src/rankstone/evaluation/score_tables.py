@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     import polars as pl
 
     from rankstone.tables.results import Averaged
-    from rankstone.tables.sheet import Kind
+    from rankstone.tables.sheet import Details, Kind
+
+    Row = tuple[str, ...]
 
 
 #: with more than this share of queries without a relevant document, the mean without them is shown, too
 _MANY_EMPTY = 0.01
-
-Row = tuple[str, ...]
 
 
 def of_runs(
@@ -57,29 +57,25 @@ def of_runs(
     for run in scores.audit.runs:
         starts[run] = len(rows)
         rows += _rows(scores, run, names, digits, by, intervals)
-    front: tuple[str, ...] = ("run",) if placed is None else ("#", "run")
+    front: Row = ("run",) if placed is None else ("#", "run")
     if placed is not None:
         numbers = {at: str(placed[run]) for run, at in starts.items()}
         rows = [(numbers.get(at, ""), *row) for at, row in enumerate(rows)]
-    best = frozenset(
-        _best(scores, starts, digits, len(front)) if len(starts) > 1 else ()
-    )
+    best = frozenset[tuple[int, int]]()
+    if len(starts) > 1:
+        marked = _best(scores, starts, digits, len(front))
+        best = frozenset(marked)
     head = (*front, *(one.label for one in scores.measures))
     kinds: list[Kind | bool] = ["id" for _ in front]
     kinds += [True for _ in names]
     table = Table(
         "", head, tuple(rows), tuple(kinds), best=best, starred=placed is not None
     )
-    stars = (
-        ()
-        if placed is None
-        else ("*  the best of its column; rankstone compare tests differences",)
-    )
-    return Sheet(
-        "",
-        parts=(table,),
-        notes=(*stars, *about, data_notes(scores.audit, scores.conventions)),
-    )
+    notes: list[Details | str] = [*about, data_notes(scores.audit, scores.conventions)]
+    if placed is not None:
+        stars = "*  the best of its column; rankstone compare tests differences"
+        notes.insert(0, stars)
+    return Sheet("", parts=(table,), notes=tuple(notes))
 
 
 def _best(
@@ -88,17 +84,19 @@ def _best(
     """Yield row and column of the best mean by each measure, and of those that are shown alike."""
     means = scores.to_dict()
     for column, measure in enumerate(scores.measures, first):
-        known = [
-            mean for of in means.values() if (mean := of[str(measure)]) is not None
-        ]
-        if known and measure.card.direction in ("higher", "lower"):
-            best = cell(
-                (max if measure.card.direction == "higher" else min)(known),
-                digits=digits,
-            )
-            for run, at in starts.items():
-                if cell(means[run][str(measure)], digits=digits) == best:
-                    yield at, column
+        known = []
+        for by_measure in means.values():
+            mean = by_measure[str(measure)]
+            if mean is not None:
+                known.append(mean)
+        direction = measure.card.direction
+        if not known or direction == "neither":
+            continue
+        best = max(known) if direction == "higher" else min(known)
+        shown = cell(best, digits=digits)
+        for run, row in starts.items():
+            if cell(means[run][str(measure)], digits=digits) == shown:
+                yield row, column
 
 
 def _rows(
@@ -109,12 +107,14 @@ def _rows(
     by: Sequence[str],
     intervals: pl.DataFrame | None,
 ) -> Iterator[Row]:
-    def means(without: tuple[str, ...] = ()) -> list[str]:
+    def means(without: Row = ()) -> list[str]:
         frame = scores.mean(without=without).filter(run=run)
         values = dict(zip(frame["measure"], frame["value"], strict=True))
         return [cell(values[name], digits=digits) for name in names]
 
-    ends = {} if intervals is None else _ends(intervals.filter(run=run), digits)
+    ends = {}
+    if intervals is not None:
+        ends = _ends(intervals.filter(run=run), digits)
     yield (
         printable(run),
         *(
@@ -125,7 +125,8 @@ def _rows(
     alignment = scores.conventions["alignment"]
     audit = scores.audit.runs[run]
     if audit.missing and alignment["missing"] == "zero":
-        count = max(scores.mean(without=("missing",)).filter(run=run)["n"])
+        answered = scores.mean(without=("missing",)).filter(run=run)
+        count = max(answered["n"])
         yield f"  … {counted(count, 'answered query')}", *means(("missing",))
     if (
         alignment["empty"] in ("zero", "one")
@@ -145,11 +146,13 @@ def _rows(
 def _ends(intervals: pl.DataFrame, digits: int) -> dict[str, str]:
     """Return measure → its interval as text, with a blank in front."""
     rows = intervals.drop_nulls("low").select("measure", "low", "high").iter_rows()
-    ends = ((name, cell(low, digits=digits), high) for name, low, high in rows)
-    return {
-        n: f" [{low}, {'∞' if high is None else cell(high, digits=digits)}]"
-        for n, low, high in ends
-    }
+    ends = {}
+    for name, low, high in rows:
+        end = "∞"
+        if high is not None:
+            end = cell(high, digits=digits)
+        ends[name] = f" [{cell(low, digits=digits)}, {end}]"
+    return ends
 
 
 def of_measures(
@@ -175,20 +178,22 @@ def of_measures(
     rows: list[Row] = []
 
     def add(name: str, by_run: Mapping[str, float | None]) -> None:
-        rows.append((name, *(cell(by_run.get(run), digits=digits) for run in runs)))
+        cells = [cell(by_run.get(run), digits=digits) for run in runs]
+        rows.append((name, *cells))
 
-    for measure, label in ((str(one), one.label) for one in scores.measures):
-        add(label, {run: values[run, measure] for run in runs})
+    for each in scores.measures:
+        measure = str(each)
+        add(each.label, {run: values[run, measure] for run in runs})
         for column, (means, gaps) in groups.items():
             by_group: dict[object, dict[str, float | None]] = {}
             for run, group, what, value, *_ in means.iter_rows():
                 if what == measure:
                     by_group.setdefault(group, {})[run] = value
             for group, by_run in by_group.items():
-                add(
-                    f"  {printable(column)}={'–' if group is None else printable(group)}",
-                    by_run,
-                )
+                shown = "–"
+                if group is not None:
+                    shown = printable(group)
+                add(f"  {printable(column)}={shown}", by_run)
             if by_group:
                 largest = {
                     run: gap

@@ -18,7 +18,7 @@ from rankstone.tables.results import HasMeans
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from rankstone._basics import Bools, Floats, Ints
+    from rankstone._basics import Bools, Floats, Ints, NamedValues, Names
     from rankstone.hits.alignment_audit import Audit
     from rankstone.measures.core.definition import Named
     from rankstone.measures.core.measure import Scored
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 _STATUS = pl.Enum([status.name for status in Status])
-_SCHEMA: dict[str, Any] = {
+_SCHEMA: NamedValues = {
     "run": pl.String,
     "query_id": pl.String,
     "measure": pl.String,
@@ -37,7 +37,7 @@ _SCHEMA: dict[str, Any] = {
     "weight": pl.Float64,
     "status": _STATUS,
 }
-_UNIT_SCHEMA: dict[str, Any] = {
+_UNIT_SCHEMA: NamedValues = {
     "run": pl.String,
     "unit": pl.String,
     "measure": pl.String,
@@ -139,7 +139,7 @@ class Scores(RunMeans, Record):
     audit: Audit
     conventions: Mapping[str, Any]
     inputs: Mapping[str, Any] = field(default_factory=dict)
-    _means: dict[tuple[tuple[str, ...], ...], pl.DataFrame] = field(
+    _means: dict[tuple[Names, ...], pl.DataFrame] = field(
         default_factory=dict, compare=False
     )
 
@@ -184,8 +184,8 @@ class Scores(RunMeans, Record):
                     )
                 )
                 names, code = run.unit(measure.unit)
-                some, value, n = _units(code, measure, scored, counted)
-                unit = names.cast(pl.String).gather(some)
+                places, value, n = _units(code, measure, scored, counted)
+                unit = names.cast(pl.String).gather(places)
                 units = pl.DataFrame({"unit": unit, "value": value, "n": n})
                 named = units.with_columns(
                     run=pl.lit(name), measure=pl.lit(str(measure))
@@ -223,30 +223,29 @@ class Scores(RunMeans, Record):
         [('de', 1.0, 1), ('fr', 0.5, 1)]
         """
         left_out = (without,) if isinstance(without, str) else tuple(without)
-        key = left_out, (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
+        columns = (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
+        key = left_out, columns
         if key not in self._means:
             self._means[key] = self._mean(*key)
         return self._means[key]
 
-    def _mean(self, without: tuple[str, ...], by: tuple[str, ...]) -> pl.DataFrame:
+    def _mean(self, without: Names, by: Names) -> pl.DataFrame:
         statuses = [status_of(name) for name in without]
         rows: list[tuple[Any, ...]] = []
-        kinds: dict[str, Any] = dict.fromkeys(by, pl.Null())
+        kinds: NamedValues = dict.fromkeys(by, pl.Null())
         for name, run in self.runs.items():
             segments, members = _segments(run, by, self.inputs)
             kinds.update(segments.schema)
             columns = [
-                (str(measure), _Averaging.of(run, measure, scored, statuses))
+                _Averaging.of(run, measure, scored, statuses)
                 for measure, scored in run.by_measure.items()
             ]
-            for segment, inside in zip(
-                segments.rows() if by else [()], members, strict=True
-            ):
-                rows += [
-                    (name, *segment, measure, *column.over(inside))
-                    for measure, column in columns
-                ]
-        schema: dict[str, Any] = {
+            values = segments.rows() if by else [()]
+            for segment, inside in zip(values, members, strict=True):
+                for column in columns:
+                    figures = column.over(inside)
+                    rows.append((name, *segment, str(column.measure), *figures))
+        schema: NamedValues = {
             "run": pl.String,
             **kinds,
             "measure": pl.String,
@@ -259,21 +258,23 @@ class Scores(RunMeans, Record):
         )
 
     def _with_runs(self, names: Sequence[str]) -> Self:
-        audit = replace(
-            self.audit, runs={name: self.audit.runs[name] for name in names}
-        )
-        return replace(
-            self, runs={name: self.runs[name] for name in names}, audit=audit, _means={}
-        )
+        runs = {}
+        audits = {}
+        for name in names:
+            runs[name] = self.runs[name]
+            audits[name] = self.audit.runs[name]
+        audit = replace(self.audit, runs=audits)
+        return replace(self, runs=runs, audit=audit, _means={})
 
     def share_of(self, run: str, status: str) -> float:
         """Return the share of a run's queries with a status, for the measure where it is largest."""
         code = status_of(status)
-        scores = self.runs[run].by_measure.values()
-        return max(
-            (float((s.status == code).mean()) for s in scores if len(s.status)),
-            default=0.0,
-        )
+        largest = 0.0
+        for scored in self.runs[run].by_measure.values():
+            if len(scored.status):
+                share = (scored.status == code).mean()
+                largest = max(largest, float(share))
+        return largest
 
 
 def status_of(name: str) -> Status:
@@ -289,9 +290,9 @@ def status_of(name: str) -> Status:
 
 def uncounted(*, undefined_propagates: bool) -> list[Status]:
     """Return the statuses of queries that are not part of a mean."""
-    return (
-        [Status.dropped] if undefined_propagates else [Status.dropped, Status.undefined]
-    )
+    if undefined_propagates:
+        return [Status.dropped]
+    return [Status.dropped, Status.undefined]
 
 
 class _Averaging(Record):
@@ -325,7 +326,8 @@ class _Averaging(Record):
 
     def over(self, inside: Ints) -> tuple[float, int, int]:
         """Return the aggregate over some queries, and how many units and undefined queries there are."""
-        counted = inside[self.counts[inside]]
+        counts = self.counts[inside]
+        counted = inside[counts]
         undefined = int(np.count_nonzero(self.undefined[inside]))
         if self.unit is None:
             parts = (
@@ -340,22 +342,26 @@ class _Averaging(Record):
                 undefined,
             )
         _, value, _ = _units(self.unit, self.measure, self.scored, counted)
-        one = np.ones(len(value))
-        return self.measure.aggregate(value, one, value, one), len(value), undefined
+        alike = np.ones(len(value))
+        mean = self.measure.aggregate(value, alike, value, alike)
+        return mean, len(value), undefined
 
 
 def _units(
     code: Ints, measure: Measure, scored: Scored, counted: Ints
 ) -> tuple[Ints, Floats, Ints]:
     """Return the units of the counted queries, the value of each, and its number of queries."""
-    some, unit = np.unique(code[counted], return_inverse=True)
-    parts = (scored.value, scored.numerator, scored.denominator)
-    value = measure.unit_values(unit, len(some), *(part[counted] for part in parts))
-    return some, value, np.bincount(unit, minlength=len(some))
+    places, unit = np.unique(code[counted], return_inverse=True)
+    queries = scored.of(counted)
+    value = measure.unit_values(
+        unit, len(places), queries.value, queries.numerator, queries.denominator
+    )
+    n = np.bincount(unit, minlength=len(places))
+    return places, value, n
 
 
 def _segments(
-    run: RunScores, by: tuple[str, ...], inputs: Mapping[str, Any]
+    run: RunScores, by: Names, inputs: Mapping[str, Any]
 ) -> tuple[pl.DataFrame, list[Ints]]:
     """Return the distinct values of columns of the query table, and the queries with each."""
     if not by:
@@ -392,7 +398,9 @@ def grouped(values: pl.DataFrame) -> tuple[pl.DataFrame, list[Ints]]:
     code = _codes(values, distinct)
     order = np.argsort(code, kind="stable")
     ends = np.cumsum(np.bincount(code, minlength=distinct.height))
-    return distinct, [order[begin:end] for begin, end in pairwise((0, *ends.tolist()))]
+    bounds = (0, *ends.tolist())
+    members = [order[begin:end] for begin, end in pairwise(bounds)]
+    return distinct, members
 
 
 def _codes(rows: pl.DataFrame, distinct: pl.DataFrame) -> Ints:
@@ -406,7 +414,9 @@ def _codes(rows: pl.DataFrame, distinct: pl.DataFrame) -> Ints:
 
 def weights(scored: Scored) -> Floats:
     """Return the weight of each query, 1 by default."""
-    return np.ones(len(scored.value)) if scored.weight is None else scored.weight
+    if scored.weight is None:
+        return np.ones(len(scored.value))
+    return scored.weight
 
 
 def measure_rows(

@@ -14,27 +14,23 @@ from rankstone.evaluation.pipeline import audited, judgment_counts, query_order
 from rankstone.evaluation.request import check_queries
 from rankstone.evaluation.scores import uncounted, weights
 from rankstone.hits.alignment_options import IMPUTATIONS
+from rankstone.hits.excluded_rows import SHOWN, LeftOut
 from rankstone.hits.tallies import Tally
 from rankstone.measures.core.aggregation import ExactSum
 from rankstone.measures.core.measure import Measure, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection
 
-    import polars as pl
-
-    from rankstone._basics import Bools
+    from rankstone._basics import Bools, NamedValues
     from rankstone.evaluation.pipeline import Pipeline
     from rankstone.evaluation.scores import RunScores
     from rankstone.hits.alignment_options import AlignmentOptions
-    from rankstone.hits.extras.exclusion import LeftOut
     from rankstone.io.input_table import Table
-    from rankstone.measures.core.measure import Scored
+    from rankstone.measures.core.measure import Measures, Scored
 
 
-def refuse_what_looks_at_others(
-    options: AlignmentOptions, measures: Sequence[Measure]
-) -> None:
+def refuse_what_looks_at_others(options: AlignmentOptions, measures: Measures) -> None:
     """Refuse options under which a query's score depends on judgments of other queries."""
     if options.unjudged in IMPUTATIONS:
         raise BadOption(
@@ -48,7 +44,7 @@ def refuse_what_looks_at_others(
         )
 
 
-def pads(measures: Sequence[Measure]) -> bool:
+def pads(measures: Measures) -> bool:
     """Return True if a measure reads the lowest grade of all queries."""
     return any(measure.claims.reads_lowest_grade for measure in measures)
 
@@ -86,69 +82,75 @@ class Sums:
     @classmethod
     def of(cls, measure: Measure, scored: Scored) -> Sums:
         """Sum the scores of one measure."""
-        counts = np.bincount(scored.status, minlength=len(Status))
-        return cls(
-            {
-                s: _summed(measure, scored, scored.status == s)
-                for s in Status
-                if counts[s]
-            }
-        )
+        sums = cls()
+        for status in Status:
+            queries = scored.status == status
+            if queries.any():
+                sums.by_status[status] = _summed(measure, scored.of(queries))
+        return sums
 
     def count(self, status: Status) -> int:
         """Return how many queries have a status."""
-        return self.by_status[status].n if status in self.by_status else 0
+        if status not in self.by_status:
+            return 0
+        return self.by_status[status].n
 
     def merge(self, other: Sums) -> None:
         """Add the sums of other queries."""
-        for status, one in other.by_status.items():
-            self.by_status.setdefault(status, _Sum()).merge(one)
+        for status, more in other.by_status.items():
+            whole = self.by_status.setdefault(status, _Sum())
+            whole.merge(more)
 
     def mean(
         self, measure: Measure, without: Collection[Status] = ()
     ) -> tuple[float | None, int]:
         """Return the mean over queries of other statuses, ``None`` where there is none, and their number."""
-        out = {*uncounted(undefined_propagates=measure.undefined_propagates), *without}
+        outside = uncounted(undefined_propagates=measure.undefined_propagates)
         whole = _Sum()
-        for status, one in self.by_status.items():
-            if status not in out:
-                whole.merge(one)
-        undefined = Status.undefined not in out and self.count(Status.undefined) > 0
-        return (None if undefined or not whole.n else _ratio(measure, whole)), whole.n
+        is_undefined = False
+        for status, sums in self.by_status.items():
+            if status in outside or status in without:
+                continue
+            whole.merge(sums)
+            is_undefined |= status == Status.undefined
 
-    def to_json(self) -> dict[str, Any]:
+        mean = None
+        if whole.n and not is_undefined:
+            mean = _ratio(measure, whole)
+        return mean, whole.n
+
+    def to_json(self) -> NamedValues:
         """Return the data as values that JSON can store."""
-        return {
-            s.name: [x.above.to_dict(), x.below.to_dict(), x.n]
-            for s, x in self.by_status.items()
-        }
+        data = {}
+        for status, sums in self.by_status.items():
+            parts = [sums.above.to_dict(), sums.below.to_dict(), sums.n]
+            data[status.name] = parts
+        return data
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Sums:
+    def from_json(cls, data: NamedValues) -> Sums:
         """Rebuild it from :meth:`to_json`."""
-        return cls(
-            {
-                Status[name]: _Sum(
-                    ExactSum.from_dict(above), ExactSum.from_dict(below), n
-                )
-                for name, (above, below, n) in data.items()
-            }
-        )
+        sums = cls()
+        for name, (above, below, n) in data.items():
+            sums.by_status[Status[name]] = _Sum(
+                above=ExactSum.from_dict(above), below=ExactSum.from_dict(below), n=n
+            )
+        return sums
 
 
-def _summed(measure: Measure, scored: Scored, some: Bools) -> _Sum:
-    sums = _Sum(n=int(some.sum()))
-    value = scored.value[some]
-    if np.isnan(value).any():  # undefined: counted, never summed
+def _summed(measure: Measure, scored: Scored) -> _Sum:
+    """Sum the scores of queries of one status; what is undefined is only counted."""
+    sums = _Sum(n=len(scored.value))
+    if np.isnan(scored.value).any():
         return sums
     if measure.agg in ("mean", "sum"):
-        sums.above.add(value)
+        sums.above.add(scored.value)
     elif measure.agg == "pooled":
-        sums.above.add(scored.numerator[some])
-        sums.below.add(scored.denominator[some])
+        sums.above.add(scored.numerator)
+        sums.below.add(scored.denominator)
     elif measure.agg == "weighted":
-        weight = weights(scored)[some]
-        sums.above.add(value * weight)
+        weight = weights(scored)
+        sums.above.add(scored.value * weight)
         sums.below.add(weight)
     return sums
 
@@ -204,108 +206,84 @@ class Trailer:
     query_table: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
     unmatched: list[str] = field(default_factory=list)
-    error: dict[str, Any] | None = None
-
-    @classmethod
-    def of(
-        cls,
-        measures: Sequence[Measure],
-        scores: RunScores,
-        tallies: Sequence[Tally],
-        missing: int,
-        extra: pl.Series,
-        judgments: dict[str, int],
-        grades: dict[str, int],
-        query_table: dict[str, int] | None,
-        left_out: LeftOut | None,
-    ) -> Trailer:
-        """Count and sum the queries of one share."""
-        trailer = cls(
-            sums=[Sums.of(measure, scores.by_measure[measure]) for measure in measures],
-            judged=sum(int(one.judged.sum()) for one in tallies),
-            missing=missing,
-            extra=len(extra),
-            extra_names=[printable(name) for name in extra[:_SHOWN]],
-            judgments=Counter(judgments),
-            grades=Counter(grades),
-            query_table=Counter(query_table or {}),
-        )
-        if left_out is not None:
-            trailer.left_out = Counter(
-                {name: getattr(left_out, name) for name in _LEFT_OUT}
-            )
-            trailer.unmatched = list(left_out.examples)
-        for one in tallies:
-            trailer.counts.update(one.counts())
-            length, lists = np.unique(one.n, return_counts=True)
-            trailer.lengths.update(
-                dict(zip(length.tolist(), lists.tolist(), strict=True))
-            )
-            trailer.unjudged.update(one.unjudged)
-        return trailer
+    error: NamedValues | None = None
 
     @classmethod
     def of_error(cls, error: RankstoneError) -> Trailer:
         """Return a trailer that carries an error of the input, without a traceback."""
-        parts = {
-            name: getattr(error, name)
-            for name in ("what", "where", "given", "expected", "fix")
-        }
-        return cls(error={"kind": type(error).__name__, **parts})
+        parts = {"kind": type(error).__name__}
+        for name in ("what", "where", "given", "expected", "fix"):
+            parts[name] = getattr(error, name)
+        return cls(error=parts)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> NamedValues:
         """Return the data as values that JSON can store."""
-        rest = {name: value for name, value in vars(self).items() if name != "sums"}
-        return {**rest, "sums": [one.to_json() for one in self.sums]}
+        data = {**vars(self)}
+        data["sums"] = [sums.to_json() for sums in self.sums]
+        return data
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Trailer:
+    def from_json(cls, data: NamedValues) -> Trailer:
         """Rebuild it from :meth:`to_json`; an error of the input is raised."""
         if data["error"] is not None:
-            kind: Any = getattr(errors, data["error"].pop("kind"), RankstoneError)
-            raise kind(data["error"].pop("what"), **data["error"])
-        sums = [Sums.from_json(one) for one in data["sums"]]
-        lengths = Counter(
-            {int(length): lists for length, lists in data["lengths"].items()}
-        )
-        counts = {name: Counter(data[name]) for name in _ADDED}
-        return cls(**{**data, **counts, "lengths": lengths, "sums": sums})
+            parts = {**data["error"]}
+            kind: Any = getattr(errors, parts.pop("kind"), RankstoneError)
+            raise kind(parts.pop("what"), **parts)
+
+        fields = {**data}
+        for name in _ADDED:
+            fields[name] = Counter(data[name])
+        # names of JSON are texts
+        lengths = {int(length): lists for length, lists in data["lengths"].items()}
+        fields["lengths"] = Counter(lengths)
+        fields["sums"] = [Sums.from_json(sums) for sums in data["sums"]]
+        return cls(**fields)
+
+    def add(self, tally: Tally) -> None:
+        """Add the counts of a batch of lists."""
+        self.judged += int(tally.judged.sum())
+        self.counts.update(tally.counts())
+        self.unjudged.update(tally.unjudged)
+        lengths, lists = np.unique(tally.n, return_counts=True)
+        for length, count in zip(lengths.tolist(), lists.tolist(), strict=True):
+            self.lengths[length] += count
 
     def merge(self, other: Trailer) -> None:
         """Add the trailer of another share."""
         if not self.sums:
             self.sums = [Sums() for _ in other.sums]
-        if other.sums:  # a share without queries has none
-            for one, more in zip(self.sums, other.sums, strict=True):
-                one.merge(more)
+        # a share without queries has no sums
+        if other.sums:
+            for whole, more in zip(self.sums, other.sums, strict=True):
+                whole.merge(more)
+
         for name in ("lengths", *_ADDED):
-            getattr(self, name).update(getattr(other, name))
+            counter = getattr(self, name)
+            counter.update(getattr(other, name))
         self.judged += other.judged
         self.missing += other.missing
         self.extra += other.extra
-        from rankstone.hits.extras.exclusion import SHOWN
 
-        self.unmatched = sorted([*self.unmatched, *other.unmatched])[:SHOWN]
-        self.extra_names = [*self.extra_names, *other.extra_names][:_SHOWN]
+        unmatched = sorted(self.unmatched + other.unmatched)
+        self.unmatched = unmatched[:SHOWN]
+        extra_names = self.extra_names + other.extra_names
+        self.extra_names = extra_names[:_SHOWN]
 
     def excluded(self) -> LeftOut | None:
         """Return what exclusion removed from all lists; ``None`` without exclusion."""
         if not self.left_out.keys():
             return None
-        from rankstone.hits.extras.exclusion import LeftOut
-
-        return LeftOut(
-            **{name: self.left_out[name] for name in _LEFT_OUT},
-            examples=tuple(self.unmatched),
-        )
+        figures = {name: self.left_out[name] for name in _LEFT_OUT}
+        return LeftOut(**figures, examples=tuple(self.unmatched))
 
     def tally(self) -> Tally:
         """Return the counts over all lists as the tally of one batch."""
-        n = np.repeat(list(self.lengths.keys()), list(self.lengths.values())).astype(
-            np.int64
-        )
-        counts: dict[str, Any] = {name: self.counts[name] for name in Tally.counters()}
-        return Tally(n, np.array([self.judged]), self.unjudged, **counts)
+        lengths = list(self.lengths)
+        lists = list(self.lengths.values())
+        n = np.repeat(lengths, lists).astype(np.int64)
+        judged = np.array([self.judged])
+        counts: NamedValues = {name: self.counts[name] for name in Tally.counters()}
+        return Tally(n, judged, self.unjudged, **counts)
 
 
 class ShareResult(NamedTuple):
@@ -338,28 +316,42 @@ def scored_share(pipeline: Pipeline, table: Table) -> ShareResult:
     """
     judgments = pipeline.judged
     parts, lists = pipeline.align(table, pipeline.measure)
-    codes = np.concatenate([part.codes for part in parts])[query_order(parts)]
+    codes = np.concatenate([part.codes for part in parts])
+    codes = codes[query_order(parts)]
     scores = pipeline.assemble(parts, last=True)
-    query_table = None
+
+    query_table = Counter[str]()
     if pipeline.queries is not None:
         audit = check_queries(
             pipeline.queries, pipeline.measures, judgments.queries.names
         )
-        query_table = {"known": audit.rows - audit.unknown, "missing": audit.missing}
-    tallies = [part.tally for part in parts if part.tally is not None]
-    several = 0 if judgments.groups is None else judgments.groups.several()
-    trailer = Trailer.of(
-        pipeline.measures,
-        scores,
-        tallies,
-        int((~lists.answered).sum()),
-        lists.unjudged(),
-        {
-            **judgment_counts(judgments, pipeline.options.empty),
-            "several_subtopics": several,
-        },
-        asdict(judgments.given),
-        query_table,
-        audited(judgments, tallies).get("left_out"),
+        query_table["known"] = audit.rows - audit.unknown
+        query_table["missing"] = audit.missing
+    groups = judgments.groups
+    counts = judgment_counts(judgments, pipeline.options.empty)
+    counts["several_subtopics"] = 0
+    if groups is not None:
+        counts["several_subtopics"] = groups.several()
+
+    unjudged = lists.unjudged()
+    measures = pipeline.measures
+    trailer = Trailer(
+        sums=[Sums.of(measure, scores.by_measure[measure]) for measure in measures],
+        missing=int((~lists.answered).sum()),
+        extra=len(unjudged),
+        extra_names=[printable(name) for name in unjudged[:_SHOWN]],
+        judgments=Counter(counts),
+        grades=Counter(asdict(judgments.given)),
+        query_table=query_table,
     )
+
+    tallies = [part.tally for part in parts if part.tally is not None]
+    for tally in tallies:
+        trailer.add(tally)
+    figures_of_extras = audited(judgments, tallies)
+    left_out = figures_of_extras.get("left_out")
+    if left_out is not None:
+        figures = {name: getattr(left_out, name) for name in _LEFT_OUT}
+        trailer.left_out = Counter(figures)
+        trailer.unmatched = list(left_out.examples)
     return ShareResult(scores, codes >= 0, trailer)

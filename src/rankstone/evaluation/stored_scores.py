@@ -8,7 +8,7 @@ import weakref
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 import polars as pl
@@ -34,19 +34,20 @@ from rankstone.hits.alignment_audit import (
     SideTableAudit,
 )
 from rankstone.hits.judgments import GradeCounts
-from rankstone.measures.core.measure import Measure, Scored, Status
+from rankstone.measures.core.measure import Scored, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from rankstone._basics import NamedValues, Names
     from rankstone.errors import InputError
     from rankstone.evaluation.shares import ShareResult, Trailer
     from rankstone.hits.alignment_options import AlignmentOptions
-    from rankstone.hits.extras.units import RetrievalUnits
     from rankstone.hits.judged_pool import QueryTable
+    from rankstone.measures.core.measure import Measure, Measures
 
 
-_MEANS: Final[dict[str, Any]] = {
+_MEANS: Final[NamedValues] = {
     "run": pl.String,
     "measure": pl.String,
     "value": pl.Float64,
@@ -61,7 +62,7 @@ class Origin:
 
     source: str
     comments: int = 0
-    read_as: tuple[str, ...] = ()
+    read_as: Names = ()
     failed: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -82,8 +83,8 @@ class SummedScores(RunMeans, Record):
         The sources of the judgments and of the runs by name.
     bad_runs
         Runs that were left out, with their errors.
-    units
-        What turned ids into those of units.
+    recorded
+        The options of side inputs.
     """
 
     measures: tuple[Measure, ...]
@@ -93,7 +94,7 @@ class SummedScores(RunMeans, Record):
     judged: Origin
     listed: Mapping[str, Origin]
     bad_runs: Mapping[str, InputError] = field(default_factory=dict, kw_only=True)
-    units: RetrievalUnits | None = field(default=None, kw_only=True)
+    recorded: Mapping[str, str] = field(default_factory=dict, kw_only=True)
 
     def collect(self) -> Scores:
         """Return the scores in memory, which must be large enough for those of all queries."""
@@ -108,12 +109,12 @@ class SummedScores(RunMeans, Record):
         return self.collect()
 
     @property
-    def conventions(self) -> dict[str, Any]:
+    def conventions(self) -> NamedValues:
         """All options and parameters that the numbers depend on."""
-        return choices(self.options, self.measures, units=self.units)
+        return choices(self.options, self.measures, further=self.recorded)
 
     @property
-    def inputs(self) -> dict[str, Any]:
+    def inputs(self) -> NamedValues:
         """The sources of judgments and runs."""
         sources = {
             "judgments": self.judged.source,
@@ -135,11 +136,12 @@ class SummedScores(RunMeans, Record):
     def share_of(self, run: str, status: str) -> float:
         """Return the share of a run's queries with a status, for the measure where it is largest."""
         code = status_of(status)
-        counts = [
-            (one.count(code), sum(one.count(s) for s in Status))
-            for one in self.trailers[run].sums
-        ]
-        return max((count / n for count, n in counts if n), default=0.0)
+        largest = 0.0
+        for sums in self.trailers[run].sums:
+            n = sum(sums.count(other) for other in Status)
+            if n:
+                largest = max(largest, sums.count(code) / n)
+        return largest
 
     def mean(
         self, without: str | Iterable[str] = (), by: str | Sequence[str] = ()
@@ -149,21 +151,18 @@ class SummedScores(RunMeans, Record):
         Means, sums and ratios need no score of a query; medians, means of sessions and means ``by`` columns
         of the query table do, and :meth:`collect` them.
         """
-        if by or not all(
-            measure.agg in SUMMED and measure.unit is None for measure in self.measures
-        ):
+        are_sums = all(m.agg in SUMMED and m.unit is None for m in self.measures)
+        if by or not are_sums:
             return self._collected.mean(without, by)
-        left_out = [
-            status_of(name)
-            for name in ((without,) if isinstance(without, str) else without)
-        ]
+
+        names = (without,) if isinstance(without, str) else without
+        left_out = [status_of(name) for name in names]
         rows = []
-        for name, trailer in self.trailers.items():
+        for run, trailer in self.trailers.items():
             for measure, sums in zip(self.measures, trailer.sums, strict=True):
+                mean, n = sums.mean(measure, left_out)
                 undefined = sums.count(Status.undefined)
-                rows.append(
-                    (name, str(measure), *sums.mean(measure, left_out), undefined)
-                )
+                rows.append((run, str(measure), mean, n, undefined))
         return pl.DataFrame(rows, _MEANS, orient="row")
 
     # -- audit -----------------------------------------------------------------------------------------
@@ -171,12 +170,11 @@ class SummedScores(RunMeans, Record):
     def audit(self) -> Audit:
         """What alignment did."""
         first = next(iter(self.trailers.values()))
-        counts: dict[str, Any] = {**first.judgments}
+        grades = GradeCounts.summed(first.grades)
+        counts: NamedValues = {**first.judgments}
         counts.pop("several_subtopics", None)
-        counts |= {
-            "comments": self.judged.comments,
-            "warnings": GradeCounts.summed(first.grades).doubts(),
-        }
+        counts["comments"] = self.judged.comments
+        counts["warnings"] = grades.doubts()
         counts["read_as"] = self.judged.read_as
         judgments = JudgmentsAudit(source=self.judged.source, **counts)
         runs = {name: self._audit(name, one) for name, one in self.trailers.items()}
@@ -279,16 +277,13 @@ class Store:
             self, shutil.rmtree, self._folder, ignore_errors=True
         )
 
-    def write(self, share: ShareResult, measures: Sequence[Measure]) -> Path:
+    def write(self, share: ShareResult, measures: Measures) -> Path:
         """Write the scores of a share and return the file."""
         columns: dict[str, object] = {"query_id": share.scores.queries}
         for at, measure in enumerate(measures):
             scored = share.scores.by_measure[measure]
-            columns |= {
-                f"{name} {at}": getattr(scored, name)
-                for name in _NUMBERS
-                if name != "weight"
-            }
+            for name in _NUMBERS:
+                columns[f"{name} {at}"] = getattr(scored, name)
             columns[f"weight {at}"] = weights(scored)
         path = self._folder / f"{self._written:06}.parquet"
         pl.DataFrame(columns).write_parquet(path, compression="lz4")
@@ -305,7 +300,7 @@ class StoredScores(SummedScores):
 
     Attributes
     ----------
-    measures, trailers, options, queries, judged, listed, bad_runs, units
+    measures, trailers, options, queries, judged, listed, bad_runs, recorded
         As for sums of scores: the means, and what alignment counted.
     files
         Run name → its files, one row for each query.
@@ -343,11 +338,11 @@ class StoredScores(SummedScores):
     def _run(self, name: str) -> RunScores:
         by_measure = {}
         for at, measure in enumerate(self.measures):
-            frame = self._wide(name).select(**_numbered(at)).collect(engine="streaming")
+            columns = self._wide(name).select(**_numbered(at))
+            frame = columns.collect(engine="streaming")
             arrays = {column: frame[column].to_numpy() for column in _NUMBERS}
-            by_measure[measure] = Scored(
-                **{**arrays, "status": arrays["status"].astype(np.int8)}
-            )
+            arrays["status"] = arrays["status"].astype(np.int8)
+            by_measure[measure] = Scored(**arrays)
         names = (
             self._wide(name).select("query_id").collect(engine="streaming")["query_id"]
         )

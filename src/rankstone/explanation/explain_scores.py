@@ -365,8 +365,7 @@ class Explainer:
     def _ids(self, rows: pl.DataFrame) -> pl.Series:
         """Return the document of each row of the run."""
         ids = rows["doc_id"].cast(pl.String)
-        units = self.prepared.units
-        return ids if units is None or self.prepared.of_spans else units.units(ids)
+        return self.prepared.unit_ids(ids)
 
     # -- changes --------------------------------------------------------------------------
     def _changes(
@@ -457,7 +456,10 @@ class Explainer:
             denominator=scored.denominator,
             tables=(listed.table(),),
             conventions=choices(
-                options, ready.measures, one_group=ready.one_group, units=ready.units
+                options,
+                ready.measures,
+                one_group=ready.one_group,
+                further=ready.recorded,
             ),
             card={
                 part: getattr(of.card, part)

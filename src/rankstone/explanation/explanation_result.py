@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rankstone.rankings.derivation import Derivation
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from rankstone._basics import NamedValues, Names
     from rankstone.explanation.explanation_rows import (
         Change,
         IdealRow,
@@ -114,7 +115,7 @@ class Explanation(Derivation):
         return self.tables[0].frame
 
     @property
-    def columns(self) -> tuple[str, ...]:
+    def columns(self) -> Names:
         """Names of the columns that the measure recorded."""
         names = self.frame.columns
         return tuple(names[names.index("judged") + 1 : names.index("contribution")])
@@ -129,7 +130,7 @@ class Explanation(Derivation):
         """Return :attr:`frame`."""
         return self.frame
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> NamedValues:
         """Return everything as plain dicts and lists."""
         names = (
             "measure",
@@ -144,7 +145,7 @@ class Explanation(Derivation):
             "missed",
             "unjudged",
         )
-        plain: dict[str, Any] = {name: getattr(self, name) for name in names}
+        plain: NamedValues = {name: getattr(self, name) for name in names}
         for name in ("rows", "not_retrieved", "ideal", "changes", "intents"):
             plain[name] = [asdict(one) for one in getattr(self, name)]
         plain["footnotes"] = [note.text(self.lang) for note in self.footnotes]

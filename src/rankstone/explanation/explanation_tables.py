@@ -13,6 +13,7 @@ from rankstone.tables.sheet import number as decimal
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from rankstone._basics import Names
     from rankstone.explanation.explanation_result import Explanation
     from rankstone.explanation.explanation_rows import Row
     from rankstone.explanation.score_difference import ExplainedDifference, Share
@@ -36,7 +37,7 @@ def explanation_sheet(one: Explanation, digits: int = 4) -> Sheet:
     number = partial(decimal, digits=digits)
     value = number(one.value) if one.value is not None else heading("undefined", lang)
     title = f"{printable(one.measure)} = {value}   {heading('query', lang)} {printable(one.query_id)}"
-    parts: list[Table | tuple[str, tuple[str, ...]]] = []
+    parts: list[Table | tuple[str, Names]] = []
     if one.ours != one.measure:
         meant = f"{printable(one.measure)} = {printable(one.ours)}"
         parts.append(("", (f"{meant}: {one.note}" if one.note else meant,)))
@@ -182,7 +183,7 @@ def _intents(one: Explanation, number: Writer) -> Table:
     return Table(heading("intents", one.lang), head, rows, (False, True, True, False))
 
 
-def _lines(one: Explanation, number: Writer) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _lines(one: Explanation, number: Writer) -> Iterator[tuple[str, Names]]:
     lang = one.lang
     yield "footnotes", tuple(note.text(lang) for note in one.footnotes)
     yield "not_retrieved", tuple(_missed(one, number))
@@ -290,7 +291,7 @@ def difference_sheet(both: ExplainedDifference, digits: int = 4) -> Sheet:
     )
 
 
-def _share(one: Share, lang: str, number: Writer) -> tuple[str, ...]:
+def _share(one: Share, lang: str, number: Writer) -> Names:
     name = heading(one.of, lang) if one.doc_id is None else printable(one.doc_id, 60)
     ranks = ["–" if rank is None else str(rank) for rank in one.ranks]
     grade = "" if one.doc_id is None else number(one.relevance)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -11,6 +11,7 @@ from rankstone._basics import Record
 from rankstone.tables.results import Result
 
 if TYPE_CHECKING:
+    from rankstone._basics import NamedValues
     from rankstone.explanation.explanation_result import Explanation
 
 
@@ -122,7 +123,7 @@ class ExplainedDifference(Result, Record):
         }
         return pl.DataFrame(rows, schema=schema, orient="row")
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> NamedValues:
         """Return everything as plain dicts and lists."""
         return {
             "difference": self.difference,

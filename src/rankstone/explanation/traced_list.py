@@ -25,6 +25,7 @@ from rankstone.rankings.derivation import TraceTable
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from rankstone._basics import Names
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.budgets import Budget
     from rankstone.hits.extras.text_spans import JudgedSpans
@@ -308,7 +309,7 @@ class TracedList(Record):
             yield Row(rank, first, last, doc, grade, judged, values, added, so_far)
 
     @property
-    def _paid(self) -> tuple[str, ...]:
+    def _paid(self) -> Names:
         """The columns of costs: of each document, and of all down to it where none is passed over.
 
         Documents that several chunks stand for have none: what is above them is not shown.

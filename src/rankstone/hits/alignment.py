@@ -30,7 +30,7 @@ from rankstone.hits.query_lists import Lists, read_lists
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from rankstone._basics import Ints, Locate
+    from rankstone._basics import Ints, Locate, NamedValues
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.batches import Piece
     from rankstone.hits.extras.extra import Extra
@@ -240,11 +240,9 @@ class Aligner(Record):
         return names, codes
 
     def _lists(self, stream: Stream) -> Lists:
-        queries = (
-            self.judgments.queries if isinstance(self.judgments, Judgments) else None
-        )
         check = RowCheck(self.options, stream.locate, self.extras)
-        return Lists(queries, check, keep_extra=self.options.extra == "keep")
+        keep_extra = self.options.extra == "keep"
+        return Lists(self.judgments.queries, check, keep_extra=keep_extra)
 
     def _tables(self, stream: Stream) -> Iterable[pl.DataFrame]:
         """Start the stream with the ``key`` that orders lists and the hashes of documents."""
@@ -301,7 +299,7 @@ def joined(parts: Sequence[Hits]) -> Hits:
         out, such as the pool of judged documents.
     """
     first = parts[0]
-    columns: dict[str, Any] = {
+    columns: NamedValues = {
         name: np.concatenate([getattr(part, name) for part in parts])
         for name in (*PER_HIT, *PER_QUERY)
     }
@@ -370,31 +368,23 @@ def every_rank(hits: Hits, depth: int) -> Iterator[tuple[slice, Hits, Ints, Ints
         high = hits.offsets[end]
         old = low + np.flatnonzero(hits.rank[low:high] <= depth)
         place = (hits.query[old] - begin) * depth + hits.rank[old] - 1
-        yield (
-            slice(begin, end),
-            _filled(hits, begin, end, depth, old, place),
-            old,
-            place,
+        rank = np.tile(np.arange(1, depth + 1), end - begin)
+        grade = np.zeros(len(rank))
+        grade[place] = hits.grade[old]
+        judged = np.zeros(len(rank), bool)
+        judged[place] = hits.judged[old]
+        chosen = slice(begin, end)
+        filled = Hits(
+            offsets=np.arange(end - begin + 1) * depth,
+            rank=rank,
+            grade=grade,
+            first=rank,
+            last=rank,
+            judged=judged,
+            n=hits.n[chosen],
+            length=hits.length[chosen],
+            ideal=hits.ideal.take(np.arange(begin, end)),
+            found=hits.found[chosen],
+            lowest_grade=hits.lowest_grade,
         )
-
-
-def _filled(
-    hits: Hits, begin: int, end: int, depth: int, old: Ints, place: Ints
-) -> Hits:
-    rank = np.tile(np.arange(1, depth + 1), end - begin)
-    grade = np.zeros(len(rank))
-    judged = np.zeros(len(rank), bool)
-    grade[place], judged[place] = hits.grade[old], hits.judged[old]
-    return Hits(
-        offsets=np.arange(end - begin + 1) * depth,
-        rank=rank,
-        grade=grade,
-        first=rank,
-        last=rank,
-        judged=judged,
-        n=hits.n[begin:end],
-        length=hits.length[begin:end],
-        ideal=hits.ideal.take(np.arange(begin, end)),
-        found=hits.found[begin:end],
-        lowest_grade=hits.lowest_grade,
-    )
+        yield chosen, filled, old, place

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from math import fsum
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
@@ -30,9 +30,9 @@ from rankstone.hits.tallies import ListCounts
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from rankstone._basics import Ints
+    from rankstone._basics import Ints, NamedValues, Names
     from rankstone.errors import InputError
-    from rankstone.hits.extras.exclusion import LeftOut
+    from rankstone.hits.excluded_rows import LeftOut
     from rankstone.hits.tallies import Tally
 
 #: measure → reason → number of queries
@@ -114,28 +114,27 @@ class JudgmentsAudit(Record):
     declared: int = 0
     excluded: int = 0
     excluded_relevant: int = 0
-    warnings: tuple[str, ...] = ()
-    read_as: tuple[str, ...] = ()
+    warnings: Names = ()
+    read_as: Names = ()
     unanswerable: int = 0
 
     @property
     def _empty(self) -> str:
         """The queries that count although they have no relevant document, and what they may be."""
-        open_ones = self.empty - self.unanswerable
-        none = self.declared > self.unanswerable
-        offer = (
-            " (if they have no answer: empty=unanswerable)"
-            if none and not self.unanswerable
-            else ""
-        )
-        return noted(open_ones, "query", f"without a relevant document{offer}")
+        offer = ""
+        if self.declared and not self.unanswerable:
+            offer = " (if they have no answer: empty=unanswerable)"
+        count = self.empty - self.unanswerable
+        return noted(count, "query", f"without a relevant document{offer}")
 
     @property
     def head(self) -> str:
         """How many queries there are, and how many of them have no answer."""
-        return f"{queries(self.queries)}{f' ({self.unanswerable:,} unanswerable)' if self.unanswerable else ''}"
+        if not self.unanswerable:
+            return queries(self.queries)
+        return f"{queries(self.queries)} ({self.unanswerable:,} unanswerable)"
 
-    def concerns(self) -> tuple[str, ...]:
+    def concerns(self) -> Names:
         """Return what deserves attention, the most important first; empty texts where all is well."""
         return (
             *self.warnings,
@@ -146,11 +145,9 @@ class JudgmentsAudit(Record):
 
     def line(self) -> str:
         """Return the audit as one line."""
-        declared = (
-            f", {self.declared:,} of them declared without judgments"
-            if self.declared
-            else ""
-        )
+        declared = ""
+        if self.declared:
+            declared = f", {self.declared:,} of them declared without judgments"
         return line(
             f"{self.head}, {counted(self.judgments, 'judgment')}",
             noted(self.empty, "query", f"without a relevant document{declared}"),
@@ -207,10 +204,10 @@ class RunAudit(ListCounts):
     median_length: float
     longest: int
     unjudged: dict[int, float]
-    warnings: tuple[str, ...] = ()
+    warnings: Names = ()
     left_out: LeftOut | None = None
     failed: dict[str, int] = field(default_factory=dict)
-    read_as: tuple[str, ...] = ()
+    read_as: Names = ()
     undefined: Reasons = field(default_factory=dict)
     dropped: Reasons = field(default_factory=dict)
 
@@ -227,7 +224,7 @@ class RunAudit(ListCounts):
         deepest: int | None,
         order: str,
         left_out: LeftOut | None = None,
-        read_as: tuple[str, ...] = (),
+        read_as: Names = (),
         failed: Mapping[str, int] | None = None,
         unanswerable: int = 0,
     ) -> RunAudit:
@@ -239,18 +236,19 @@ class RunAudit(ListCounts):
         """
         n = np.concatenate([t.n for t in tallies]) if tallies else np.zeros(0, np.int64)
         shown = int((n > 0).sum())
-        total = Counter[str]()
-        for one in tallies:
-            total.update(one.unjudged)
-        shares: dict[int, list[float]] = {k: [] for k in cutoffs}
-        for (k, length), count in (
-            (map(int, key.split()), count) for key, count in total.items()
-        ):
-            shares[k].append(count / length)
-        judged = sum(int(t.judged.sum()) for t in tallies)
+        judged = 0
+        unjudged = Counter[str]()
         counts = Counter[str]()
         for tally in tallies:
+            judged += int(tally.judged.sum())
+            unjudged.update(tally.unjudged)
             counts.update(tally.counts())
+
+        shares: dict[int, list[float]] = {k: [] for k in cutoffs}
+        for key, count in unjudged.items():
+            k, length = map(int, key.split())
+            shares[k].append(count / length)
+
         crossed = counts["contradicted"]
         alone = not missing and counts["single"] == len(n)
         warnings = _warnings(n, judged, deepest, alone=alone)
@@ -264,9 +262,7 @@ class RunAudit(ListCounts):
             warnings.append(
                 "no pair to exclude is in any list: were they removed before, or do ids not match?"
             )
-        of_lists: dict[str, Any] = {
-            name: counts[name] for name in ListCounts.counters()
-        }
+        of_lists: NamedValues = {n: counts[n] for n in ListCounts.counters()}
         return cls(
             source=source,
             queries=len(n),
@@ -301,14 +297,14 @@ class RunAudit(ListCounts):
     def _missing(self) -> str:
         return "missing, failed ones included" if self.failed else "missing"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> NamedValues:
         """Return plain dicts, ready for JSON."""
-        audit: dict[str, Any] = {"source": self.source, **plain(self)}
+        audit: NamedValues = {"source": self.source, **plain(self)}
         audit["unjudged"] = {f"@{k}": share for k, share in self.unjudged.items()}
         excluded = audit.pop("left_out")
         return audit if excluded is None else audit | {"excluded": excluded}
 
-    def concerns(self, *, unjudged: bool) -> tuple[str, ...]:
+    def concerns(self, *, unjudged: bool) -> Names:
         """Return what deserves attention, the most important first; empty texts where all is well.
 
         ``unjudged``: whether unjudged documents do; if only relevant ones are judged they are no surprise.
@@ -415,9 +411,9 @@ class SideTableAudit(Record):
     unknown: int
     missing: int
     weightless: int = 0
-    read_as: tuple[str, ...] = ()
+    read_as: Names = ()
 
-    def concerns(self, what: str) -> tuple[str, ...]:
+    def concerns(self, what: str) -> Names:
         """Return what deserves attention; ``what`` the rows are about, ``queries`` or ``intents``."""
         about = {"intents": "subtopics"}.get(what, what)
         return (
@@ -446,7 +442,7 @@ class Audit(InLines):
     queries: SideTableAudit | None = None
     intents: SideTableAudit | None = None
     bad_runs: dict[str, InputError] = field(default_factory=dict)
-    scores: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    scores: dict[str, Names] = field(default_factory=dict)
 
     def about(self, measures: Collection[str]) -> Audit:
         """Return the same without queries that are outside the means of other measures alone."""
@@ -460,7 +456,7 @@ class Audit(InLines):
         }
         return replace(self, runs=runs)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> NamedValues:
         """Return plain dicts, ready for JSON."""
         tables = {"queries": self.queries, "intents": self.intents}
         return {

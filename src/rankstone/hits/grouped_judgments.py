@@ -15,12 +15,17 @@ from rankstone._basics import Record, first_true
 from rankstone.errors import BadValue, DuplicateRows, NotComparable, printable
 from rankstone.hits.alignment_audit import SideTableAudit
 from rankstone.hits.judged_pool import Groups
-from rankstone.hits.judgments import Judgments, merge_duplicates, treat_negative
+from rankstone.hits.judgments import (
+    Judgments,
+    merge_duplicates,
+    refuse_missing,
+    treat_negative,
+)
 from rankstone.hits.list_arrays import list_numbers, offsets_of
 from rankstone.hits.pair_index import PairIndex
 
 if TYPE_CHECKING:
-    from rankstone._basics import Floats, Ints, Locate
+    from rankstone._basics import Floats, Ints, Locate, Names
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.hits import Hits
     from rankstone.hits.pair_index import QueryIndex
@@ -50,11 +55,7 @@ def grouped_judgments(
         *(c for c in ("subtopic", "subgroup") if c in table.columns),
     ]
     for column in whole[2:]:
-        if table[column].null_count():
-            at = first_true(table[column].is_null())
-            raise BadValue(
-                f"a judgment without {column}", where=locate(at), expected="a name"
-            )
+        refuse_missing(table, column, locate, "a name")
     rows = table.with_row_index("row")
     twice = np.flatnonzero(table.select(whole).is_duplicated().to_numpy())
     single = merge_duplicates(rows, twice, options, locate, whole)
@@ -213,7 +214,7 @@ class Intents(Record):
     source: str
     table: pl.DataFrame
     locate: Locate
-    read_as: tuple[str, ...] = ()
+    read_as: Names = ()
 
     def __post_init__(self) -> None:
         """Refuse rows without a name, weights below zero, and duplicate subtopics."""

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankstone._basics import Bools, Floats, Ints
+    from rankstone._basics import Bools, Floats, Ints, NamedValues
     from rankstone.hits.extras.extra_values import Key, Value
     from rankstone.hits.list_arrays import Cutoff
     from rankstone.hits.trace import Trace
@@ -162,7 +162,7 @@ class Hits(Remembering, Traced):
         changed
             Fields that are not those of the hits and queries chosen.
         """
-        columns: dict[str, Any] = {name: getattr(self, name)[hits] for name in PER_HIT}
+        columns: NamedValues = {name: getattr(self, name)[hits] for name in PER_HIT}
         if queries is None:
             columns["offsets"] = np.searchsorted(hits, self.offsets)
         else:

@@ -30,7 +30,7 @@ from rankstone.hits.pair_index import QueryIndex
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from rankstone._basics import Floats, Ints
+    from rankstone._basics import Floats, Ints, Names
 
 
 #: batches are measured in several threads; one of them computes what depends on judgments alone
@@ -310,12 +310,10 @@ class QueryTable(Record):
     source: str
     ids: QueryIndex
     columns: pl.DataFrame
-    read_as: tuple[str, ...] = ()
+    read_as: Names = ()
 
     @classmethod
-    def of(
-        cls, source: str, table: pl.DataFrame, read_as: tuple[str, ...] = ()
-    ) -> QueryTable:
+    def of(cls, source: str, table: pl.DataFrame, read_as: Names = ()) -> QueryTable:
         """Prepare a table with ``query_id`` (texts, each once) and any other columns.
 
         A column ``weight`` must hold numbers, 0 or more; columns ``judged`` and ``answerable`` true or false.

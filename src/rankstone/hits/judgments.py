@@ -26,7 +26,7 @@ from rankstone.hits.pair_index import Matches, PairIndex, QueryIndex
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from rankstone._basics import Floats, Ints, Locate
+    from rankstone._basics import Floats, Ints, Locate, Names
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.batches import Batch
     from rankstone.hits.extras.extra_values import Key
@@ -101,7 +101,7 @@ class GradeCounts:
         """Return counts that were added by name."""
         return cls(**{field.name: counts.get(field.name, 0) for field in fields(cls)})
 
-    def doubts(self) -> tuple[str, ...]:
+    def doubts(self) -> Names:
         """Return a warning if these grades may be scores."""
         if 2 * self.fractional_below > self.below:
             why = "grades below zero are fractions"
@@ -301,6 +301,8 @@ class SelfLabelled(Record):
 
     #: nothing but labels
     extras: ClassVar[tuple[Any, ...]] = ()
+    queries: ClassVar[None] = None
+    groups: ClassVar[None] = None
 
     def match(self, batch: Batch) -> Matches:
         """Return all rows that count as judged (rows with negative labels may not)."""
@@ -374,11 +376,7 @@ def bad_grade(what: str, grade: float, where: str, given: str) -> BadValue:
 def check_grades(table: pl.DataFrame, locate: Locate) -> None:
     """Refuse judgments without an id, and grades or propensities that are not usable numbers."""
     for column in ("query_id", "doc_id"):
-        if table[column].null_count():
-            at = first_true(table[column].is_null())
-            raise BadValue(
-                f"a judgment without {column}", where=locate(at), expected="an id"
-            )
+        refuse_missing(table, column, locate, "an id")
     grade = table["relevance"].to_numpy()
     if len(grade) and not -LARGEST_GRADE <= grade.min() <= grade.max() <= LARGEST_GRADE:
         row = int((~(np.abs(grade) <= LARGEST_GRADE)).argmax())
@@ -396,6 +394,17 @@ def check_grades(table: pl.DataFrame, locate: Locate) -> None:
                 given=_pair(table, row),
                 expected="how likely it was to be observed, above 0",
             )
+
+
+def refuse_missing(
+    table: pl.DataFrame, column: str, locate: Locate, expected: str
+) -> None:
+    """Refuse judgments without a value in a column."""
+    if table[column].null_count():
+        row = first_true(table[column].is_null())
+        raise BadValue(
+            f"a judgment without {column}", where=locate(row), expected=expected
+        )
 
 
 def _ideal(pairs: PairIndex, grade: Floats) -> Ideal:

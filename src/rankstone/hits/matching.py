@@ -27,7 +27,7 @@ from rankstone.hits.tallies import Tally, tally
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rankstone._basics import Bools, Floats, Ints, Locate
+    from rankstone._basics import Bools, Floats, Ints, Locate, NamedValues
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.extras.extra import Extra
 
@@ -167,7 +167,7 @@ class Matcher(Record):
     def _tally(self, work: MatchedBatch, hits: Hits) -> Tally:
         """Return the counts of a batch for the audit."""
         assert self.cutoffs is not None  # noqa: S101 - asked for with an audit only
-        counts: dict[str, Any] = {}
+        counts: NamedValues = {}
         if isinstance(self.judgments, Judgments):
             relevant = work.grade > 0
             again = np.empty(0, bool)

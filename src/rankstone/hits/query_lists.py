@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankstone._basics import Ints
+    from rankstone._basics import Ints, NamedValues
     from rankstone.hits.pair_index import QueryIndex
 
 Result = TypeVar("Result")
@@ -196,7 +196,7 @@ class Lists:
     def _read_buckets(
         self,
         parts: list[_Bucketed],
-        texts: dict[str, Any],
+        texts: NamedValues,
         numbers: _QueryNumbers,
         begin: int,
         end: int,
@@ -231,18 +231,18 @@ class Lists:
             Batch(names, codes, lengths, **texts, take=row, **_with_costs(columns))
         )
 
-    def _arrays(self, piece: Piece) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    def _arrays(self, piece: Piece) -> tuple[dict[str, NDArray[Any]], NamedValues]:
         """Return the numbers of a checked piece as arrays, and its ids, of which few are needed."""
         parts = [part if part.name in _IDS else part.rechunk() for part in piece.table]
         table = self._check(replace(piece, table=pl.DataFrame(parts))).table
         columns = {
             name: table[name].to_numpy() for name in table.columns if name not in _IDS
         }
-        known = {"docs": "doc_id", "named": "named"}
-        return columns, {
-            ours: table[name] if name in table.columns else None
-            for ours, name in known.items()
-        }
+        texts: NamedValues = {"docs": None, "named": None}
+        for ours, name in (("docs", "doc_id"), ("named", "named")):
+            if name in table.columns:
+                texts[ours] = table[name]
+        return columns, texts
 
     def admit(self, batch: ReadBatch) -> None:
         """Record the queries of a batch, in the order of the stream.
@@ -369,16 +369,11 @@ def _results(
     return results
 
 
-def _with_costs(columns: dict[str, NDArray[Any]]) -> dict[str, Any]:
+def _with_costs(columns: dict[str, NDArray[Any]]) -> NamedValues:
     """Return the columns of a batch, those of costs in a dict of their own."""
-    costs = {
-        name.removeprefix(COST): columns[name]
-        for name in columns
-        if name.startswith(COST)
-    }
-    return {
-        name: column for name, column in columns.items() if not name.startswith(COST)
-    } | {"costs": costs}
+    names = [name for name in columns if name.startswith(COST)]
+    costs = {name.removeprefix(COST): columns.pop(name) for name in names}
+    return {**columns, "costs": costs}
 
 
 def is_scattered(ids: pl.Series) -> bool:
@@ -390,7 +385,7 @@ def is_scattered(ids: pl.Series) -> bool:
 class _Bucketed(Record):
     """A part of the stream: its ids by row, and numbers sorted into buckets of queries."""
 
-    texts: dict[str, Any]
+    texts: NamedValues
     columns: dict[str, NDArray[Any]]
     ends: Ints
 

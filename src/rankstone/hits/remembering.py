@@ -5,14 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    #: values, or a function that computes them if there is a trace
-    Column = NDArray[Any] | Callable[[], NDArray[Any]]
-    #: what each row is about: names, numbers, or the rows of either list
-    Rows = Sequence[str] | NDArray[Any] | tuple[NDArray[Any], NDArray[Any]]
     Value = TypeVar("Value")
 
 

@@ -5,8 +5,8 @@ An extra is imported once something asks for it, and a request that asks for not
 
 from __future__ import annotations
 
-from importlib import import_module
 from itertools import chain
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -19,21 +19,18 @@ if TYPE_CHECKING:
 
 #: option → the extra that does what it says, where it is not at its default
 _OF_OPTIONS: Final = {
-    "candidates": "candidate_counts.CandidateCounts",
-    "empty": "unanswerable_queries.UnanswerableQueries",
-    "identical_ids": "exclusion.QueryDocuments",
-    "unjudged": "imputation.Imputed",
+    "candidates": "candidate_counts:CandidateCounts",
+    "empty": "unanswerable_queries:UnanswerableQueries",
+    "identical_ids": "exclusion:QueryDocuments",
+    "unjudged": "imputation:Imputed",
 }
 #: what a measure may have → the extra that it needs then
 _OF_MEASURES: Final = {
-    "budgets": "budget_cuts.BudgetCut",
-    "query_columns": "query_columns.QueryColumns",
+    "budgets": "budget_cuts:BudgetCut",
+    "query_columns": "query_columns:QueryColumns",
 }
-#: column of a run → the extra that reads it
-_OF_COLUMNS: Final = {
-    "call": "agent_steps.AgentSteps",
-    "turn": "agent_steps.AgentSteps",
-}
+#: column of a run → the extra that reads it wherever it is
+OF_COLUMNS: Final = {"turn": "agent_steps:AgentSteps", "call": "agent_steps:AgentSteps"}
 
 
 def requested_extras(
@@ -59,12 +56,15 @@ def requested_extras(
     further
         Extras that are wanted besides.
     """
-    asked = [_OF_OPTIONS.get(name) for name in options.changed()]
-    asked += [_OF_COLUMNS.get(name) for name in columns]
-    for name, extra in _OF_MEASURES.items():
+    places = [_OF_OPTIONS.get(name) for name in options.changed()]
+    places += [OF_COLUMNS.get(name) for name in columns]
+    for name, place in _OF_MEASURES.items():
         if any(getattr(measure, name, ()) for measure in measures):
-            asked.append(extra)
-    kinds = {*further, *map(_kind, filter(None, asked))}
+            places.append(place)
+
+    kinds: set[type[Extra[Any]]] = {*further}
+    for place in filter(None, places):
+        kinds.add(resolve_name(f"rankstone.hits.extras.{place}"))
     for measure in measures:
         kinds |= measure.requires
     prepared = judgments.extras
@@ -75,11 +75,3 @@ def requested_extras(
         kinds -= {type(extra) for extra in prepared}
         prepared = (*prepared, *chain(*(kind.of(request) for kind in kinds)))
     return tuple(sorted(prepared, key=lambda extra: (extra.turn, str(extra.key))))
-
-
-def _kind(place: str) -> type[Extra[Any]]:
-    """Return the class of an extra by its file and name."""
-    module, _, name = place.partition(".")
-    kind: type[Extra[Any]]
-    kind = getattr(import_module(f"rankstone.hits.extras.{module}"), name)
-    return kind

@@ -17,6 +17,8 @@ from rankstone.evaluation.request import columns_read
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from rankstone._basics import Names
+
 _LIBRARY: Any = import_module("ir_measures")
 
 
@@ -119,7 +121,7 @@ def _known(measure: Any) -> bool:  # noqa: ANN401 - ir_measures.Measure
         return False
 
 
-def _table(given: Any, further: tuple[str, ...]) -> pl.DataFrame:  # noqa: ANN401 - a converter of ir_measures
+def _table(given: Any, further: Names) -> pl.DataFrame:  # noqa: ANN401 - a converter of ir_measures
     """Return judgments or a run as a table, without a loop over its rows if it is a frame already."""
     names = ("query_id", "doc_id", *further)
     if given.predict_type()[0] == "pd_dataframe":

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from rankstone._basics import NamedValues
     from rankstone.evaluation import QrelsLike, RunLike
     from rankstone.measures.core.measure import Measure
 
@@ -84,7 +85,7 @@ def assert_ranking(
         fix = "margin=0.02 allows a loss of 0.02"
         raise UsageError("not_worse_than and margin need each other", fix=fix)
     try:
-        rule: dict[str, Any] = {"measure": str(parse_measure(measure))}
+        rule: NamedValues = {"measure": str(parse_measure(measure))}
         rule |= {
             key: limit
             for key, limit in (("floor", at_least), ("margin", margin))
@@ -113,7 +114,7 @@ def _assert_ranking() -> Callable[..., None]:
 
 
 def _alone(
-    qrels: QrelsLike, run: RunLike, rule: dict[str, Any], options: dict[str, Any]
+    qrels: QrelsLike, run: RunLike, rule: NamedValues, options: NamedValues
 ) -> str | None:
     """Return what is wrong with the mean of a ranking; ``None`` if all is well."""
     from rankstone.evaluation import Prepared
@@ -127,9 +128,7 @@ def _alone(
     return f"{name} {shown}, minimum {rule['floor']:g}\n{_queries(worst)}"
 
 
-def _against(
-    files: dict[str, Any], rule: dict[str, Any], options: dict[str, Any]
-) -> str | None:
+def _against(files: NamedValues, rule: NamedValues, options: NamedValues) -> str | None:
     """Return what is wrong with a ranking compared with another one; ``None`` if all is well."""
     from rankstone.comparison import gate
     from rankstone.comparison.settings import SettingsKeywords

@@ -16,6 +16,8 @@ from rankstone.evaluation.prepared import Prepared
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from rankstone._basics import NamedValues
+
     GradedEvaluator: type
 
 __all__ = ["GradedEvaluator"]
@@ -124,7 +126,7 @@ def _graded_evaluator() -> type:
                 self.store_metrics_in_model_card_data(model, means, epoch, steps)
             return means
 
-        def get_config_dict(self) -> dict[str, Any]:
+        def get_config_dict(self) -> NamedValues:
             """Return what the numbers depend on, for the card of the model."""
             return {
                 "depth": self.depth,

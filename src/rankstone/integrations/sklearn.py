@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Unpack
 
+    from rankstone._basics import NamedValues
     from rankstone.evaluation.request import MeasuresLike
     from rankstone.hits.alignment_options import AlignmentKeywords
     from rankstone.integrations.grouped_ranker import GroupedRanker
@@ -87,7 +88,7 @@ def scorers(
     convention: str | None = None,
     response_method: str | Sequence[str] = _RESPONSES,
     **options: Unpack[AlignmentKeywords],
-) -> dict[str, Any]:
+) -> NamedValues:
     """Return a scorer for each measure by its name, for ``scoring=``; parameters as for :func:`scorer`."""
     texts = map(str, Scoring(measures, convention=convention, **options).measures)
     return {

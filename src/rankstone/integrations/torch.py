@@ -8,6 +8,7 @@ from rankstone.errors import BadValue, EmptyInput, MissingExtra
 from rankstone.integrations.arrays.array_evaluator import Evaluator, evaluate
 
 if TYPE_CHECKING:
+    from rankstone._basics import NamedValues
     from rankstone.evaluation.request import MeasuresLike
     from rankstone.integrations.arrays.array_scores import ArrayScores
 
@@ -65,7 +66,7 @@ class RankingMetrics(Metric):  # type: ignore[misc] # torchmetrics has no types 
         measures: MeasuresLike,
         *,
         ignore_index: int | None = None,
-        options: dict[str, Any] | None = None,
+        options: NamedValues | None = None,
         **settings: Any,  # noqa: ANN401 - torchmetrics'
     ) -> None:
         super().__init__(**settings)

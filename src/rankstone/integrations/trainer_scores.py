@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankstone._basics import Floats
+    from rankstone._basics import Floats, NamedValues
     from rankstone.conventions.library_convention import Reading
     from rankstone.evaluation.request import MeasuresLike
     from rankstone.hits.alignment_options import AlignmentKeywords
     from rankstone.integrations.arrays.array_scores import ArrayScores
-    from rankstone.measures.core.measure import Measure, Scored
+    from rankstone.measures.core.measure import Measure, Measures, Scored
 
 #: the options of a library's convention that matter for arrays
 _OF_ARRAYS: Final = ("ties", "negative", "score_dtype")
@@ -85,7 +85,7 @@ class Scoring:
         for part in self._parts:
             part.evaluator(np.zeros(1), {"sizes": [1]})
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> NamedValues:
         """Pickle without prepared labels."""
         return {**vars(self), "_kept": []}
 
@@ -147,9 +147,7 @@ class Scoring:
                 )
         return {str(measure): means[measure] for measure in self.measures}
 
-    def _evaluators(
-        self, labels: NDArray[Any], lists: dict[str, Any]
-    ) -> list[Evaluator]:
+    def _evaluators(self, labels: NDArray[Any], lists: NamedValues) -> list[Evaluator]:
         """Return an evaluator of each part, kept for several data sets from one round to the next."""
         groups = np.asarray(next(iter(lists.values())))
         for kept_labels, kept_groups, evaluators in self._kept:
@@ -183,10 +181,7 @@ class _Part:
     """
 
     def __init__(
-        self,
-        measures: Sequence[Measure],
-        options: dict[str, Any],
-        readings: Sequence[Reading] = (),
+        self, measures: Measures, options: NamedValues, readings: Sequence[Reading] = ()
     ) -> None:
         self.measures = tuple(measures)
         self.readings = readings
@@ -200,7 +195,7 @@ class _Part:
             alignment = AlignmentOptions.of(self.options)
             self.witnesses = witnesses(entries, alignment)
 
-    def evaluator(self, labels: NDArray[Any], lists: dict[str, Any]) -> Evaluator:
+    def evaluator(self, labels: NDArray[Any], lists: NamedValues) -> Evaluator:
         """Return an evaluator of lists with these labels.
 
         Raises
@@ -291,7 +286,7 @@ def _weighted(measure: Measure, scored: Scored, weights: Floats) -> float:
 def _by(
     library: str | Convention,
     measures: Any,  # noqa: ANN401 - texts or values
-    options: dict[str, Any],
+    options: NamedValues,
 ) -> tuple[tuple[Reading, ...], list[_Part]]:
     """Parse measures as a library does, and group those with the same alignment."""
     meant = library if isinstance(library, Convention) else convention(library)
@@ -320,7 +315,7 @@ def _by(
     return readings, parts
 
 
-def _of_arrays(options: Any) -> dict[str, Any]:  # noqa: ANN401 - a mapping of options
+def _of_arrays(options: Any) -> NamedValues:  # noqa: ANN401 - a mapping of options
     """Return the options of a library that matter for arrays, defaults included.
 
     Rules that break ties by document ids are refused later: arrays have none.

@@ -12,6 +12,7 @@ from rankstone.integrations.xgboost_groups import scored
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from rankstone._basics import NamedValues
     from rankstone.integrations.trainer_scores import Scoring
 
 _LIBRARY: Any = import_module("xgboost")
@@ -45,20 +46,20 @@ class Watch(_LIBRARY.callback.TrainingCallback):  # type: ignore[misc] # the lib
     def __deepcopy__(self, _memo: dict[int, Any]) -> Watch:
         return Watch(self.scoring, self.data)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> NamedValues:
         return {
             **vars(self),
             "data": {name: _arrays(matrix) for name, matrix in self.data.items()},
         }
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: NamedValues) -> None:
         self.__dict__.update(state)
         self.data = {
             name: _LIBRARY.DMatrix(**arrays) for name, arrays in state["data"].items()
         }
 
 
-def _arrays(matrix: Any) -> dict[str, Any]:  # noqa: ANN401 - a DMatrix
+def _arrays(matrix: Any) -> NamedValues:  # noqa: ANN401 - a DMatrix
     """Return the arguments of ``DMatrix`` for a data set."""
     given = {"weight": matrix.get_weight(), "base_margin": matrix.get_base_margin()}
     return {

@@ -119,8 +119,6 @@ def read_attributes(
     key: str,
     columns: Columns | None = None,
     format_in: str | None = None,
-    *,
-    unless: tuple[str, ...] = (),
 ) -> Attributes:
     """Open a table of attributes.
 
@@ -135,14 +133,9 @@ def read_attributes(
         {their name: our name}.
     format_in
         Format of a file; ``None`` decides by content and suffix.
-    unless
-        The first column is the key, whatever its name, in a table that has none of these columns.
     """
     name, frame, notes = open_table(source, key, columns, format_in)
     schema = dict(frame.collect_schema())
-    if unless and not {key, *unless} & set(schema):
-        frame = frame.rename(dict.fromkeys(list(schema)[:1], key))
-        schema = dict(frame.collect_schema())
     require(schema, (key,), name, tuple(schema), given=columns)
     return Attributes(
         name, key, frame, schema, _places(source, name, columns, format_in), notes

@@ -26,7 +26,7 @@ from rankstone.ltr.rank_svm import RankSVM
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rankstone._basics import Floats, Ints, Progress
+    from rankstone._basics import Floats, Ints, NamedValues, Progress
     from rankstone.ltr.estimator_inputs import Queries
     from rankstone.measures.core.measure import Measure
 
@@ -378,7 +378,7 @@ class CoordinateAscent(LinearRanker):
                 expected='"svm", None, weights, or a trained linear model',
             )
 
-    def provenance(self) -> dict[str, Any]:
+    def provenance(self) -> NamedValues:
         """Return how it was trained, for :class:`~rankstone.ltr.LinearModel`."""
         start = (
             self.start if self.start is None or isinstance(self.start, str) else "given"

@@ -29,7 +29,7 @@ from rankstone.hits.list_arrays import list_numbers, offsets_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankstone._basics import Floats, Ints
+    from rankstone._basics import Floats, Ints, Names
 
 #: rows whose features are looked at, or multiplied, at a time
 _ROWS = 1 << 15
@@ -296,7 +296,7 @@ def _hole(value: float, row: int, column: int) -> BadValue:
 _SHOWN = 5
 
 
-def names_of(features: object) -> tuple[str, ...] | None:
+def names_of(features: object) -> Names | None:
     """Return the column names of a frame; ``None`` where columns have numbers instead, or no names.
 
     >>> names_of(np.zeros((1, 2))) is None

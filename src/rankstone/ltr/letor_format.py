@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from rankstone._basics import Floats, Ints, Progress
+    from rankstone._basics import Floats, Ints, NamedValues, Progress
 
 _EXPECTED: Final = "label qid:QUERY feature:value … # comment"
 #: a feature's number can be no larger: it is a column
@@ -212,7 +212,7 @@ def _split(parts: pl.DataFrame, dtype: str) -> _Piece:
 
 def _cells(lines: pl.Series, has_qid: bool, width: int, dtype: str) -> pl.DataFrame:  # noqa: FBT001 - of all lines
     """Return lines as a table: ``label``, ``qid`` after its word, then number and value of each feature."""
-    schema: dict[str, Any] = {"label": pl.Float64}
+    schema: NamedValues = {"label": pl.Float64}
     if has_qid:
         schema |= {"word": pl.String, "qid": pl.String}
     kind = pl.Float32 if dtype == "float32" else pl.Float64

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankstone._basics import Floats, StrPath
+    from rankstone._basics import Floats, Names, StrPath
     from rankstone.ltr.training_data import Dataset
 
 #: the version of the files
@@ -80,7 +80,7 @@ class LinearModel(Record):
     """
 
     weights: Floats
-    features: tuple[str, ...]
+    features: Names
     mean: Floats | None = None
     spread: Floats | None = None
     trained: Mapping[str, Any] = field(default_factory=dict)

@@ -29,7 +29,7 @@ from rankstone.tables.sheet import Sheet, Table, cell
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankstone._basics import Floats, Ints, Progress
+    from rankstone._basics import Floats, Ints, NamedValues, Names, Progress
     from rankstone.comparison.comparison_result import Comparison
     from rankstone.measures.core.measure import Measure
 
@@ -61,7 +61,7 @@ class Selection(Result, Record):
 
     measure: str
     direction: str
-    candidates: tuple[str, ...]
+    candidates: Names
     queries: pl.Series
     values: Floats
     honest: float | None
@@ -114,7 +114,7 @@ class Selection(Result, Record):
         return compare_scores(self.per_query, baseline=self.best)
 
     @cached_property
-    def equals(self) -> tuple[str, ...]:
+    def equals(self) -> Names:
         """Candidates that the paired test does not find worse than the best."""
         if len(self.candidates) < 2:  # noqa: PLR2004 - two make a pair
             return ()
@@ -174,7 +174,7 @@ class Selection(Result, Record):
             }
         )
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> NamedValues:
         """Return everything but the values of queries as plain dicts."""
         return given(
             measure=self.measure,
@@ -295,7 +295,7 @@ def select(
     return found
 
 
-def _named(candidates: object, width: int) -> dict[str, Any]:
+def _named(candidates: object, width: int) -> NamedValues:
     """Return candidates by name, weights as float64."""
     if isinstance(candidates, Mapping):
         named = {str(name): one for name, one in candidates.items()}
@@ -334,7 +334,7 @@ class _Work(Record):
     labels: Floats
     queries: Queries
     measure: Measure
-    named: dict[str, Any]
+    named: NamedValues
     progress: Progress | None
 
     @property
@@ -408,7 +408,7 @@ class _Work(Record):
         found = np.concatenate(earned)
         return float(found[~np.isnan(found)].mean())
 
-    def _learnt(self, among: Ints) -> dict[str, Any]:
+    def _learnt(self, among: Ints) -> NamedValues:
         """Return the candidates, those that can learn trained on some queries; rank SVMs along their C."""
         from sklearn.base import clone
 

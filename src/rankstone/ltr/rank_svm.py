@@ -29,7 +29,7 @@ from rankstone.ltr.linear_rankers import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from rankstone._basics import Bools, Floats, Progress
+    from rankstone._basics import Bools, Floats, NamedValues, Progress
     from rankstone.ltr.hinge_objective import State
 
 
@@ -367,7 +367,7 @@ class RankSVM(LinearRanker):
         check_choice("query_weight", self.query_weight, QUERY_WEIGHTS)
         check_choice("pair_weight", self.pair_weight, PAIR_WEIGHTS)
 
-    def provenance(self) -> dict[str, Any]:
+    def provenance(self) -> NamedValues:
         """Return how it was trained, for :class:`~rankstone.ltr.LinearModel`."""
         recorded = (
             "objective",

@@ -34,7 +34,7 @@ from rankstone.ltr.letor_format import docids, group_sizes, read_letor, sizes_be
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from rankstone._basics import Floats, Progress, StrPath
+    from rankstone._basics import Floats, Names, Progress, StrPath
     from rankstone.io.file_formats import Scanned
 
 #: what tables of features or predictions may be; any other file is text
@@ -76,11 +76,11 @@ class Dataset(Record):
     y: Floats
     qid: pl.Series
     docs: pl.Series | None
-    features: tuple[str, ...]
+    features: Names
     source: str
-    notes: tuple[str, ...] = field(default=())
+    notes: Names = field(default=())
     sparse: bool = False
-    absent: tuple[str, ...] = ()
+    absent: Names = ()
     groups: int | None = None
 
     @property
@@ -449,7 +449,7 @@ def _joined(parts: list[Dataset]) -> Dataset:
     )
 
 
-def _stacked(parts: list[Dataset], names: tuple[str, ...]) -> Any:  # noqa: ANN401 - an array or CSR
+def _stacked(parts: list[Dataset], names: Names) -> Any:  # noqa: ANN401 - an array or CSR
     """Return the features of all parts, rows one behind the other."""
     for part in parts:
         _missing(part, names)

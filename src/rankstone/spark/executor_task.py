@@ -15,22 +15,25 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import RankstoneError, printable
-from rankstone.evaluation.pipeline import Pipeline, prepare_judgments, with_unanswerable
+from rankstone.evaluation.judged_rows import JudgedRows
+from rankstone.evaluation.pipeline import Pipeline
+from rankstone.evaluation.requested_side_inputs import (
+    prepare_judgments,
+    requested_side_inputs,
+)
 from rankstone.evaluation.scores import weights
 from rankstone.evaluation.shares import Trailer, scored_share
-from rankstone.evaluation.units_and_costs import judged_units, units_of
-from rankstone.hits.extras.exclusion import Exclusion, pairs_of
+from rankstone.hits.judgments import judged_queries
 from rankstone.io import read_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from rankstone._basics import Locate
+    from rankstone._basics import Locate, NamedValues, Names
     from rankstone.evaluation.shares import ShareResult
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.grouped_judgments import Intents
     from rankstone.hits.judged_pool import QueryTable
-    from rankstone.hits.judgments import Judgments
     from rankstone.measures.core.measure import Measure
 
 
@@ -42,7 +45,7 @@ class Shipped:
         return _unpack, (version(), type(self), dict(vars(self)))
 
 
-def _unpack(packed_by: str, kind: type[Any], state: dict[str, Any]) -> Any:  # noqa: ANN401 - of that kind
+def _unpack(packed_by: str, kind: type[Any], state: NamedValues) -> Any:  # noqa: ANN401 - of that kind
     if packed_by != version():
         raise ImportError(
             f"executors have rankstone {version()}, and this task was sent by rankstone {packed_by}"
@@ -67,7 +70,7 @@ WITHOUT_RELEVANT: Final = "declared"
 NUMBERS: Final = ("value", "numerator", "denominator", "weight")
 
 
-_RESULT_SCHEMA: Final[dict[str, Any]] = {
+_RESULT_SCHEMA: Final[NamedValues] = {
     "judged": pl.Boolean,
     **dict.fromkeys(NUMBERS, pl.List(pl.Float64)),
     "status": pl.List(pl.Int8),
@@ -107,7 +110,7 @@ class Task(Shipped):
     unit: str | None
     queries: QueryTable | None
     intents: Intents | None
-    further: tuple[str, ...]
+    further: Names
     lowest_grade: float | None
     run: str
 
@@ -139,57 +142,49 @@ class Task(Shipped):
         """
         judged = _in_given_order(judged)
         listed = _in_given_order(listed)
-        pairs = None
-        if (
-            excluded is not None and excluded.height
-        ):  # only those of this task's queries
-            here = pl.concat([judged["query_id"], listed["query_id"]]).unique()
-            pairs = pairs_of(excluded, judged.schema).filter(
-                pl.col("query_id").is_in(here.implode())
-            )
-        judgments = self._judgments(judged, pairs)
-        listed = listed.select("query_id", "doc_id", **{self._by: "number"})
-        grades = judged.rename({"number": "relevance"})
-        exclude = None
-        if pairs is not None:
-            exclude = Exclusion.of_pairs(pairs, grades, self.options)
-        pipeline = Pipeline(
-            judgments.with_extras(units_of(self.unit), exclude),
-            self.options,
-            self.measures,
-            self.queries,
+        arguments: dict[str, object] = {"unit": self.unit}
+        share = None
+        if excluded is not None and excluded.height:
+            arguments["exclude"] = excluded.select("query_id", "doc_id")
+            # only the pairs of this task's queries
+            queries = pl.concat([judged["query_id"], listed["query_id"]]).unique()
+            share = pl.col("query_id").is_in(queries.implode())
+        side_inputs = requested_side_inputs((), arguments)
+        judgments = prepare_judgments(
+            self._judged_rows(judged, share), side_inputs, self.intents
         )
+        if self.lowest_grade is not None:
+            judgments = replace(judgments, lowest_grade=self.lowest_grade)
+
+        pipeline = Pipeline(judgments, self.options, self.measures, self.queries)
+        listed = listed.select("query_id", "doc_id", **{self._by: "number"})
         table = replace(
             read_run(listed, order=self.options.order, name=self.run),
             where=_row_namer(listed),
         )
-        share = scored_share(pipeline, table)
-        return self._frame(share), share.trailer
+        result = scored_share(pipeline, table)
+        return self._frame(result), result.trailer
 
     @property
     def _by(self) -> str:
         return "rank" if self.options.order == "rank" else "score"
 
-    def _judgments(
-        self, judged: pl.DataFrame, excluded: pl.DataFrame | None
-    ) -> Judgments:
+    def _judged_rows(self, judged: pl.DataFrame, share: pl.Expr | None) -> JudgedRows:
+        """Return rows of judgments, without those that only declare their query."""
         declared = None
         if WITHOUT_RELEVANT in judged.columns:
             is_marked = pl.col(WITHOUT_RELEVANT).fill_null(value=False)
             declared = judged.filter(is_marked)["query_id"]
             judged = judged.filter(~is_marked)
         rows = judged.select(["query_id", "doc_id", *self.further], relevance="number")
-        where = _row_namer(rows, "judgments")
-        rows, options = judged_units(rows, units_of(self.unit), self.options, where)
-        judgments = prepare_judgments(
-            rows, options, where, self.intents, declared, excluded
+        return JudgedRows(
+            rows,
+            judged_queries(rows, declared),
+            self.options,
+            _row_namer(rows, "judgments"),
+            None if self.queries is None else self.queries.unanswerable(),
+            share,
         )
-        none = None if self.queries is None else self.queries.unanswerable()
-        judgments = with_unanswerable(judgments, none, "judgments")
-        lowest = self.lowest_grade
-        if lowest is None:
-            return judgments
-        return replace(judgments, lowest_grade=lowest)
 
     @staticmethod
     def _frame(share: ShareResult) -> pl.DataFrame:
@@ -229,7 +224,7 @@ def to_arrow_batches(frame: pl.DataFrame, query_id: Any) -> list[Any]:  # noqa: 
     """
     import pyarrow as pa
 
-    schema: dict[str, Any] = {"query_id": query_id, **_RESULT_SCHEMA}
+    schema: NamedValues = {"query_id": query_id, **_RESULT_SCHEMA}
     whole = pl.concat(
         [
             pl.DataFrame(schema=schema),

@@ -26,6 +26,7 @@ from rankstone.spark.executor_task import Shipped, results, to_arrow_batches
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from rankstone._basics import NamedValues
     from rankstone.spark.executor_task import Task
     from rankstone.spark.side_rows import SideRows
 
@@ -104,7 +105,7 @@ class _QueriesFound:
         self._queries = side_rows.judged.queries
         self.dtype = self._queries.names.dtype
         self._judged = np.zeros(len(self._queries), bool)
-        self._ends: list[dict[str, Any]] = []
+        self._ends: list[NamedValues] = []
         self._scattered = False
 
     def admit(self, names: pl.Series, *, end: bool) -> bool:
@@ -146,7 +147,7 @@ class _QueriesFound:
         ids = names.filter(pl.Series(is_unjudged)).unique()
         return pl.DataFrame({"query_id": ids, "judged": [False] * len(ids)})
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> NamedValues:
         """Return the report as JSON data."""
         bits = np.packbits(self._judged).tobytes()
         packed = b64encode(zlib.compress(bits, 1)).decode()
@@ -173,7 +174,7 @@ class PartitionReports:
         self.scattered = False
         size = -(-len(queries) // 8)
         found_once = np.zeros(size, np.uint8)
-        pieces: dict[Any, list[dict[str, Any]]] = {}
+        pieces: dict[Any, list[NamedValues]] = {}
         for text in texts:
             report = json.loads(text)
             self.whole.merge(Trailer.from_json(report["trailer"]))

@@ -26,7 +26,7 @@ from rankstone.stats.sampling_units import Units, df_of_sums, remainder
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from rankstone._basics import Floats, Ints
+    from rankstone._basics import Floats, Ints, NamedValues
 
     Columns = tuple[int, int]
 
@@ -232,12 +232,12 @@ class MeasureSums:
         self.least = min(self.least, other.least)
         self.most = max(self.most, other.most)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> NamedValues:
         """Return the sums as JSON data."""
         return {**vars(self), "sums": [one.to_dict() for one in self.sums]}
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Self:
+    def from_dict(cls, data: NamedValues) -> Self:
         """Return the object from its JSON data."""
         sums = [ExactSum.from_dict(state) for state in data["sums"]]
         return cls(**{**data, "sums": sums})
@@ -284,7 +284,7 @@ class MeasureSpread:
         if self.stream is not None and other.stream is not None:
             self.stream.merge(other.stream)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> NamedValues:
         """Return the spread as JSON data."""
         stream = None if self.stream is None else self.stream.to_dict()
         sums = {
@@ -294,7 +294,7 @@ class MeasureSpread:
         return {**sums, "counts": self.counts.tolist(), "stream": stream}
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Self:
+    def from_dict(cls, data: NamedValues) -> Self:
         """Return the object from its JSON data."""
         squares, shares = (
             [ExactSum.from_dict(one) for one in data[name]]

@@ -39,15 +39,15 @@ from rankstone.spark.spark_scores import spark_errors
 from rankstone.stats.mean_intervals import Estimate
 from rankstone.stats.paired_tests import paired_t
 from rankstone.tables.phrases import check_language
-from rankstone.tables.results import given
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from rankstone._basics import NamedValues, Names
     from rankstone.evaluation.request import MeasuresLike
     from rankstone.hits.alignment_audit import Audit
     from rankstone.measures.core.definition import Span
-    from rankstone.measures.core.measure import Measure
+    from rankstone.measures.core.measure import Measures
     from rankstone.spark.spark_scores import SparkScores
 
 
@@ -75,7 +75,7 @@ class SparkComparison(WrittenComparison, kw_only=True):
         return self.scores.audit
 
     @cached_property
-    def conventions(self) -> dict[str, Any]:
+    def conventions(self) -> NamedValues:
         """Every option and parameter the numbers depend on."""
         settings = {
             **self.settings.as_dict(),
@@ -87,18 +87,10 @@ class SparkComparison(WrittenComparison, kw_only=True):
         """Return one row for each system and measure."""
         return self.by_system
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> NamedValues:
         """Return all data as plain dicts."""
-        return given(
-            verdict=self.sentences(),
-            systems=self.systems,
-            baseline=self.baselines if len(self.baselines) > 1 else self.baseline,
-            primary=self.primary,
-            means=self.mean(),
-            comparisons=self.table,
-            audit=self.audit,
-            conventions=self.conventions,
-            inputs=self.scores.inputs,
+        return self.reported(
+            audit=self.audit, conventions=self.conventions, inputs=self.scores.inputs
         )
 
 
@@ -186,7 +178,7 @@ def compare(
     )
     correction = layout.correction(settings)
     clusters = _clusters(cluster, queries, columns)
-    side_tables: dict[str, Any] = {} if queries is None else {"queries": queries}
+    side_tables: NamedValues = {} if queries is None else {"queries": queries}
     scores = evaluate(
         qrels, dict(runs), parsed, columns=columns, **side_tables, **options
     )
@@ -215,7 +207,7 @@ def compare(
     )
 
 
-def _check(settings: ComparisonSettings, measures: Sequence[Measure]) -> None:
+def _check(settings: ComparisonSettings, measures: Measures) -> None:
     """Refuse settings that need the scores of all queries at once."""
     check_means(measures)
     sessions = next((measure for measure in measures if measure.unit is not None), None)
@@ -240,7 +232,7 @@ def _check(settings: ComparisonSettings, measures: Sequence[Measure]) -> None:
 _COLLECT: Final = "scores = rankstone.spark.evaluate(…).collect(), then rankstone.compare_scores(scores, …)"
 
 
-def _systems(runs: object) -> tuple[str, ...]:
+def _systems(runs: object) -> Names:
     if not isinstance(runs, dict) or len(runs) < 2:  # noqa: PLR2004 - two make a pair
         raise UsageError(
             "a comparison needs two runs or more, by name",
@@ -370,7 +362,7 @@ class _Sums(Record):
     """Computes statistics from the sums of the cluster."""
 
     layout: ComparisonLayout
-    measures: Sequence[Measure]
+    measures: Measures
     settings: ComparisonSettings
     counted: Sequence[MeasureSums]
     drawn: Sequence[MeasureSpread]

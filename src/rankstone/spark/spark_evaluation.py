@@ -23,9 +23,12 @@ from rankstone.evaluation.request import (
     query_table,
     refuse_without_pairs,
 )
+from rankstone.evaluation.requested_side_inputs import (
+    recorded_options,
+    requested_side_inputs,
+)
 from rankstone.evaluation.shares import Trailer, pads, refuse_what_looks_at_others
-from rankstone.evaluation.stored_scores import check_trailer
-from rankstone.evaluation.units_and_costs import units_of
+from rankstone.evaluation.stored_scores import Origin, check_trailer
 from rankstone.hits.budgets import STEPS
 from rankstone.hits.judgments import lowest_under
 from rankstone.io.columns import Renames, with_csv
@@ -37,11 +40,11 @@ from rankstone.spark.spark_frames import Rows, SparkInputs, opened, session
 from rankstone.spark.spark_scores import Computed, SparkScores, spark_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from rankstone.evaluation.request import MeasuresLike
     from rankstone.hits.alignment_options import AlignmentKeywords, AlignmentOptions
-    from rankstone.measures.core.measure import Measure
+    from rankstone.measures.core.measure import Measures
 
 
 #: the default limit on broadcast judgments
@@ -309,7 +312,7 @@ def evaluate(
             "unit must be a word or a regular expression on Spark",
             fix="join a mapping to the run beforehand",
         )
-    units = units_of(unit)
+    side_inputs = requested_side_inputs((), {"unit": unit})
     renamed = with_csv(columns, csv_separator, decimal) or {}
     named = (
         {str(name): run for name, run in runs.items()}
@@ -364,12 +367,20 @@ def evaluate(
         for one in runs_computed.values():
             one.unpersist()
         raise
-    return SparkScores.of(runs_computed, requested, aligned, query_rows, units)
+    origin = Origin("Spark")
+    return SparkScores(
+        measures=requested,
+        trailers={name: run.totals for name, run in runs_computed.items()},
+        options=aligned,
+        queries=query_rows,
+        judged=origin,
+        listed=dict.fromkeys(runs_computed, origin),
+        recorded=recorded_options(side_inputs),
+        computed=runs_computed,
+    )
 
 
-def _refuse_local_options(
-    options: AlignmentKeywords, measures: Sequence[Measure]
-) -> None:
+def _refuse_local_options(options: AlignmentKeywords, measures: Measures) -> None:
     """Refuse what only one machine computes."""
     for name in ("same_as", "documents"):
         if options.pop(name, None) is not None:  # type: ignore[misc] # no option of alignment
@@ -420,7 +431,7 @@ def _frame(
 
 
 def _lowest_grade(
-    judged: Rows, options: AlignmentOptions, measures: Sequence[Measure]
+    judged: Rows, options: AlignmentOptions, measures: Measures
 ) -> float | None:
     """Return the bottom of the grade scale, if a measure needs it."""
     if not pads(measures):

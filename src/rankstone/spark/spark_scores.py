@@ -13,7 +13,7 @@ import polars as pl
 
 from rankstone.errors import InputError, MissingExtra, RankstoneError, printable
 from rankstone.evaluation.scores import RunScores, Scores
-from rankstone.evaluation.stored_scores import Origin, SummedScores
+from rankstone.evaluation.stored_scores import SummedScores
 from rankstone.io.exact_numbers import DIGITS, LARGEST, too_long
 from rankstone.measures.core.measure import Scored, Status
 from rankstone.spark.executor_task import NUMBERS, version
@@ -21,10 +21,9 @@ from rankstone.spark.executor_task import NUMBERS, version
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from rankstone._basics import NamedValues
     from rankstone.errors import BadValue
     from rankstone.evaluation.shares import Trailer
-    from rankstone.hits.alignment_options import AlignmentOptions
-    from rankstone.hits.extras.units import RetrievalUnits
     from rankstone.hits.judged_pool import QueryTable
     from rankstone.measures.core.measure import Measure
 
@@ -40,25 +39,8 @@ class SparkScores(SummedScores):
 
     computed: Mapping[str, Computed]
 
-    @classmethod
-    def of(
-        cls,
-        computed: Mapping[str, Computed],
-        measures: tuple[Measure, ...],
-        options: AlignmentOptions,
-        queries: QueryTable | None,
-        units: RetrievalUnits | None = None,
-    ) -> SparkScores:
-        """Return the scores of computed runs."""
-        origin = Origin("Spark")
-        totals = {name: one.totals for name, one in computed.items()}
-        origins = dict.fromkeys(computed, origin)
-        return cls(
-            measures, totals, options, queries, origin, origins, computed, units=units
-        )
-
     @property
-    def frames(self) -> dict[str, Any]:
+    def frames(self) -> NamedValues:
         """{run: Spark's DataFrame with one row per query and arrays of one number per measure}."""
         return {name: one.frame for name, one in self.computed.items()}
 

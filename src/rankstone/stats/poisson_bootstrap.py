@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankstone._basics import Floats, Ints, Progress
+    from rankstone._basics import Floats, Ints, NamedValues, Progress
 
     Keys = NDArray[np.uint64]
 
@@ -164,7 +164,7 @@ class PoissonBootstrap:
         self._sums += other._sums
         self.units += other.units
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> NamedValues:
         """Return the state of the stream for JSON."""
         compressed = zlib.compress(self._sums.astype("<i8").tobytes(), 1)
         return {

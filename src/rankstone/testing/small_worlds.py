@@ -21,6 +21,8 @@ from rankstone.measures.core.syntax import parse_measure
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from rankstone._basics import NamedValues
+
 #: more documents than any list has
 _CANDIDATES = 40
 _GRADES = (0.0, 0.0, 1.0, 1.0, 2.0, 3.0)
@@ -48,7 +50,7 @@ class World(Record):
 
     judgments: pl.DataFrame
     run: pl.DataFrame
-    options: dict[str, Any] = field(default_factory=dict)
+    options: NamedValues = field(default_factory=dict)
     documents: pl.DataFrame | None = None
     _values: dict[Measure, dict[str, tuple[Any, ...]]] = field(
         default_factory=dict, init=False
@@ -97,12 +99,12 @@ class World(Record):
         self._values[measure] = none | {query: tuple(rest) for query, *rest in rows}
         return self._values[measure]
 
-    def tables(self, measure: Measure) -> dict[str, Any]:
+    def tables(self, measure: Measure) -> NamedValues:
         """Return the tables of queries and of documents that a measure reads.
 
         Every query is the second of its session; those without a relevant document have no answer.
         """
-        queries: dict[str, Any] = {}
+        queries: NamedValues = {}
         if measure.query_columns:
             names = {*self.judgments["query_id"], *self.run["query_id"]}
             queries = {query: {"session": query, "position": 2} for query in names}
@@ -142,7 +144,7 @@ def small_world(
     parsed = parse_measure(measure)
     assert isinstance(parsed, Measure)  # noqa: S101 - checked by callers
     draw = np.random.Generator(np.random.Philox(seed))
-    judged: list[dict[str, Any]] = []
+    judged: list[NamedValues] = []
     shown: list[Row] = []
     for number in range(queries):
         query = f"q{number:04}"
@@ -198,10 +200,10 @@ def _chunks(draw: np.random.Generator) -> pl.DataFrame:
 
 def _judgments(
     measure: Measure, draw: np.random.Generator, query: str, doc: str
-) -> list[dict[str, Any]]:
+) -> list[NamedValues]:
     """Return the judgments of one document: one, or one for each of some subtopics."""
     row = {"query_id": query, "doc_id": doc}
-    more: dict[str, Any] = {
+    more: NamedValues = {
         name: float(draw.uniform(0.1, 1.0)) for name in measure.judgment_columns
     }
     if TextSpans in measure.requires:

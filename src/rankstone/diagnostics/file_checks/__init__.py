@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from rankstone.io.input_table import Table
-    from rankstone.measures.core.measure import Measure
+    from rankstone.measures.core.measure import Measure as Measure
+    from rankstone.measures.core.measure import Measures
 
 _IDS: Final = ("query_id", "doc_id")
 
@@ -58,7 +59,7 @@ class CheckedFile(Record):
     judgments: pl.DataFrame = field(default_factory=pl.DataFrame)
     training: pl.DataFrame = field(default_factory=pl.DataFrame)
     declared: pl.Series | None = None
-    measures: Sequence[Measure] = ()
+    measures: Measures = ()
     depths: Sequence[int | None] = ()
     by: str = "input"
     by_subtopic: Callable[[], Table] | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from rankstone.hits.list_arrays import Ideal, counts_within, list_numbers, offse
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rankstone._basics import Bools, Floats, Ints
+    from rankstone._basics import Bools, Floats, Ints, NamedValues
     from rankstone.hits.extras.extra import Request
     from rankstone.hits.matched_batch import MatchedBatch
     from rankstone.hits.pair_index import PairIndex
@@ -135,7 +135,7 @@ def _cut(hits: Hits, kept: Kept) -> tuple[Hits, Floats]:
     inside = np.flatnonzero(kept.rank)
     rank = kept.rank[inside]
     some = hits.chosen(inside)
-    ranks: dict[str, Any] = {"rank": rank, "first": rank, "last": rank}
+    ranks: NamedValues = {"rank": rank, "first": rank, "last": rank}
     some = replace(some, **ranks, n=kept.n, length=kept.n)
     best = None if kept.best is None else kept.best.take(kept.codes)
     return HitsWithin(**vars(some), best=best), kept.share[inside]
@@ -186,14 +186,9 @@ def _down_to(work: MatchedBatch, n: Ints) -> tuple[Ints, Ints, Floats]:
 
 def _first_that_fit(whole: Floats, starts: Ints, lengths: Ints, limit: float) -> Ints:
     """Return how many documents of each list fit, which is looked up where sums over all lists are exact."""
-    before = (
-        np.where(starts > 0, whole[starts - 1], 0.0)
-        if len(whole)
-        else np.zeros(len(starts))
-    )
-    end = np.searchsorted(
-        whole, before + math.floor(limit * (1 + _ROUNDING)), side="right"
-    )
+    before = np.concatenate(([0.0], whole))[starts]
+    most = before + math.floor(limit * (1 + _ROUNDING))
+    end = np.searchsorted(whole, most, side="right")
     fitting: Ints = np.minimum(end - starts, lengths)
     return fitting
 

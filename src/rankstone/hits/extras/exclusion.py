@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import polars as pl
 
-from rankstone._basics import Record, counted, noted
+from rankstone._basics import Record
 from rankstone.errors import printable
+from rankstone.hits.excluded_rows import SHOWN, LeftOut
 from rankstone.hits.extras.extra import Extra
 from rankstone.hits.pair_index import PairIndex, QueryIndex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from rankstone._basics import Bools, Ints
+    from rankstone._basics import Bools, Ints, NamedValues
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.hits import Hits
     from rankstone.hits.matched_batch import MatchedBatch
     from rankstone.hits.tallies import Tally
 
 
-#: pairs without a match that a message names
-SHOWN: Final = 3
 _PAIR: Final = ["query_id", "doc_id"]
 
 
@@ -63,15 +61,24 @@ class Exclusion(Record, Extra[None]):
         work.batch = batch.without_rows(matches.row)
         work.kept[Exclusion] = matches.pair
 
-    def count(self, work: MatchedBatch, hits: Hits) -> dict[str, Any]:  # noqa: ARG002 - of rows alone
+    def count(self, work: MatchedBatch, hits: Hits) -> NamedValues:  # noqa: ARG002 - of rows alone
         """Return the excluded pair of each row that was removed."""
         return {"left_out": work.kept[Exclusion]}
 
-    def audit(self, tallies: Sequence[Tally]) -> dict[str, Any]:
+    def audit(self, tallies: Sequence[Tally]) -> NamedValues:
         """Return what was removed from a run."""
-        return {"left_out": LeftOut.of(self, tallies)}
+        pairs = [tally.left_out for tally in tallies]
+        unmatched, examples = self._unmatched(pairs)
+        left_out = LeftOut(
+            rows=sum(map(len, pairs)),
+            relevant=sum(int(self.relevant[rows].sum()) for rows in pairs),
+            pairs_relevant=int(self.relevant.sum()),
+            unmatched=unmatched,
+            examples=tuple(examples),
+        )
+        return {"left_out": left_out}
 
-    def unmatched(self, matched: Iterable[Ints]) -> tuple[int, list[str]]:
+    def _unmatched(self, matched: Iterable[Ints]) -> tuple[int, list[str]]:
         """Return how many pairs are in no list, and the first of them by their ids' text."""
         missed = np.ones(len(self.relevant), bool)
         for pairs in matched:
@@ -86,53 +93,6 @@ class Exclusion(Record, Extra[None]):
             f"{printable(query, 40)} {printable(doc, 40)}"
             for query, doc in first.iter_rows()
         ]
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """What exclusion removed from a run.
-
-    Attributes
-    ----------
-    rows, relevant
-        Rows removed from the lists; those of them judged with a grade above zero.
-    pairs_relevant
-        Excluded pairs judged with a grade above zero, whether or not they are in a list.
-    unmatched, examples
-        Excluded pairs that are in no list: how many, and some of them.
-    """
-
-    rows: int = 0
-    relevant: int = 0
-    pairs_relevant: int = 0
-    unmatched: int = 0
-    examples: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, exclude: Exclusion, tallies: Sequence[Tally]) -> LeftOut:
-        """Add up the rows that were excluded from batches of lists."""
-        pairs = [one.left_out for one in tallies]
-        relevant = sum(int(exclude.relevant[some].sum()) for some in pairs)
-        unmatched, examples = exclude.unmatched(pairs)
-        every = int(exclude.relevant.sum())
-        return cls(sum(map(len, pairs)), relevant, every, unmatched, tuple(examples))
-
-    def line(self, *, in_ideal: bool) -> str:
-        """Return a sentence; ``in_ideal``: True if excluded relevant documents stay in the ideal list."""
-        shown = ", ".join(self.examples) + (
-            " …" if self.unmatched > len(self.examples) else ""
-        )
-        left = self.pairs_relevant if in_ideal else 0
-        parts = (
-            f"{counted(self.rows, 'row')} excluded, {self.relevant:,} of them relevant",
-            noted(self.unmatched, "pair", f"to exclude in no list ({shown})"),
-            noted(
-                left,
-                "excluded relevant document",
-                "still in the ideal list (exclude_from=both removes them)",
-            ),
-        )
-        return ", ".join(filter(None, parts))
 
 
 def pairs_of(table: pl.DataFrame, kinds: Mapping[str, pl.DataType]) -> pl.DataFrame:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from rankstone._basics import Ints, Locate
+    from rankstone._basics import Ints, Locate, NamedValues
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.batches import Batch, Piece
     from rankstone.hits.hits import Hits
@@ -69,7 +69,7 @@ class Extra(Key[Value]):
         """Return what it counts in judgments that it comes with, by the names of their audit."""
         return {}
 
-    def audit(self, tallies: Sequence[Tally]) -> dict[str, Any]:  # noqa: ARG002 - the interface
+    def audit(self, tallies: Sequence[Tally]) -> NamedValues:  # noqa: ARG002 - the interface
         """Return what it adds to the audit of a run."""
         return {}
 
@@ -108,6 +108,6 @@ class Extra(Key[Value]):
         """Return what it adds to the hits of a batch; for queries without a list the batch has no rows."""
         return None
 
-    def count(self, work: MatchedBatch, hits: Hits) -> dict[str, Any]:  # noqa: ARG002 - the interface
+    def count(self, work: MatchedBatch, hits: Hits) -> NamedValues:  # noqa: ARG002 - the interface
         """Return what it adds to the tally of a batch."""
         return {}

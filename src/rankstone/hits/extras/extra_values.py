@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from rankstone._basics import Bools, Ints
+    from rankstone._basics import Bools, Ints, Names
+    from rankstone.hits.alignment_options import AlignmentOptions
 
 Value = TypeVar("Value")
 
@@ -22,7 +23,11 @@ class Key(Generic[Value]):
     #: True if it knows ranks below the last hit, so that no budget can cut what a measure reads
     looks_deeper: ClassVar[bool] = False
     #: columns of the judgments that it reads besides the grade
-    judgment_columns: ClassVar[tuple[str, ...]] = ()
+    judgment_columns: ClassVar[Names] = ()
+    #: columns of the run that it needs
+    run_columns: ClassVar[Names] = ()
+    #: what it needs of judgments, runs and further tables, by a file and class in ``evaluation.side_inputs``
+    side_input: ClassVar[str] = ""
     #: True if it reads columns of the run besides ids, scores and ranks
     reads_run_columns: ClassVar[bool] = False
     #: True if several rows of a list may share one judgment
@@ -31,6 +36,10 @@ class Key(Generic[Value]):
     grades_decide: ClassVar[bool] = True
     #: True if it reads all judged documents, also those outside the list
     reads_pool: ClassVar[bool] = False
+
+    @classmethod
+    def refuse(cls, options: AlignmentOptions, measures: Sequence[Any]) -> None:
+        """Refuse options, and measures beside it, that have no meaning for it."""
 
 
 class HitValue:
@@ -66,20 +75,24 @@ class Arrays(HitValue):
     def taken(self, hits: Ints, queries: Ints | None = None) -> Self:
         """Return the same for some of the hits, of all queries or of some."""
         wanted = slice(None) if queries is None else queries
-        columns = vars(self).copy()
-        for name, values in columns.items():
-            if isinstance(values, np.ndarray):
-                columns[name] = values[wanted if self.per_query(name) else hits]
-        return type(self)(**columns)
+        return self.with_arrays(
+            lambda name: vars(self)[name][wanted if self.per_query(name) else hits]
+        )
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
         """Concatenate the values."""
-        columns = vars(parts[0]).copy()
+        return parts[0].with_arrays(
+            lambda name: np.concatenate([vars(part)[name] for part in parts])
+        )
+
+    def with_arrays(self, array: Callable[[str], object]) -> Self:
+        """Return the same with other arrays, by the names of columns."""
+        columns = vars(self).copy()
         for name, values in columns.items():
             if isinstance(values, np.ndarray):
-                columns[name] = np.concatenate([vars(part)[name] for part in parts])
-        return cls(**columns)
+                columns[name] = array(name)
+        return type(self)(**columns)
 
 
 class QueryArrays(Arrays):

@@ -14,10 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from rankstone._basics import Floats, Ints
-    from rankstone.hits.batches import Batch
     from rankstone.hits.extras.extra import Request
     from rankstone.hits.matched_batch import MatchedBatch
-    from rankstone.hits.ranks_and_ties import Ranks
 
 
 class Paid(Record, HitValue):
@@ -33,14 +31,6 @@ class Paid(Record, HitValue):
 
     offsets: Ints
     values: Mapping[str, Floats]
-
-    @classmethod
-    def of(cls, batch: Batch, ranks: Ranks, columns: Sequence[str]) -> Paid:
-        """Return what the documents of a batch cost."""
-        rows = final_rows(batch, ranks)
-        values = {name: batch.costs[name][rows.order][rows.counted] for name in columns}
-        counts = counts_within(rows.counted, offsets_of(rows.lengths))
-        return cls(offsets_of(counts), values)
 
 
 class ListCosts(ReadsCosts[Paid]):
@@ -68,5 +58,12 @@ class ListCosts(ReadsCosts[Paid]):
 
     def attach(self, work: MatchedBatch) -> Paid:
         """Return what is paid for, and the steps of agents."""
-        steps = [name for name in STEPS if name in work.batch.costs]
-        return Paid.of(work.batch, work.ranks, (*self.names, *steps))
+        costs = work.batch.costs
+        steps = [name for name in STEPS if name in costs]
+        rows = final_rows(work.batch, work.ranks)
+        values = {
+            name: costs[name][rows.order][rows.counted]
+            for name in (*self.names, *steps)
+        }
+        counts = counts_within(rows.counted, offsets_of(rows.lengths))
+        return Paid(offsets_of(counts), values)

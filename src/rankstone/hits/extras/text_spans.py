@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from rankstone._basics import Record
-from rankstone.errors import BadValue
+from rankstone.errors import BadOption, BadParameter, BadValue, printable
 from rankstone.hits.budgets import OFFSETS
 from rankstone.hits.extras.extra_values import HitValue
 from rankstone.hits.extras.row_costs import ReadsCosts
@@ -21,11 +21,12 @@ from rankstone.hits.list_arrays import list_numbers, ragged_range
 from rankstone.hits.pair_index import Matches, repeated
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from rankstone._basics import Bools, Floats, Ints, Locate
+    from rankstone._basics import Bools, Floats, Ints, Locate, NamedValues
+    from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.batches import Batch, Piece
     from rankstone.hits.extras.units import RetrievalUnits
     from rankstone.hits.hits import Hits
@@ -201,6 +202,30 @@ class TextSpans(Record, ReadsCosts[Retrieved]):
     grades_decide = False
 
     names = OFFSETS
+    run_columns = OFFSETS
+    side_input = "judged_spans:SpanTables"
+
+    @classmethod
+    def refuse(cls, options: AlignmentOptions, measures: Sequence[Any]) -> None:
+        """Refuse what has no meaning where every chunk is judged by its text."""
+        of_spans = [measure for measure in measures if cls in measure.requires]
+        for measure in measures:
+            if measure not in of_spans and (
+                measure.claims.deeper_grades_matter
+                or not all(extra.counts_unanswerable for extra in measure.requires)
+            ):
+                raise BadParameter(
+                    f"{measure} needs judgments of documents, and {of_spans[0]} those of spans of text",
+                    fix="score them by two commands; measures that need no number of relevant documents, such "
+                    "as Success, RR and P, count chunks that touch a relevant span",
+                )
+        changed = options.changed()
+        for name in ("pool", "score_above", "unit_score"):
+            if name in changed:
+                raise BadOption(
+                    f"{name}={printable(changed[name])} has no meaning for {of_spans[0]}",
+                    fix=f"remove {name}",
+                )
 
     def columns(self, known: frozenset[str]) -> dict[str, pl.Expr]:
         """Read where chunks begin and end, and of which documents they are."""
@@ -247,7 +272,7 @@ class TextSpans(Record, ReadsCosts[Retrieved]):
         """Return how many spans are judged."""
         return {"judgments": len(self.judged.grade)}
 
-    def count(self, work: MatchedBatch, hits: Hits) -> dict[str, Any]:
+    def count(self, work: MatchedBatch, hits: Hits) -> NamedValues:
         """Return the counts of chunks."""
         return self.units.count(work, hits)
 

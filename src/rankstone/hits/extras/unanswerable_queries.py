@@ -10,7 +10,7 @@ from rankstone.hits.extras.extra import Extra
 from rankstone.hits.extras.extra_values import QueryArrays
 
 if TYPE_CHECKING:
-    from rankstone._basics import Bools, Ints
+    from rankstone._basics import Bools, Ints, NamedValues
     from rankstone.hits.extras.extra_values import Key
     from rankstone.hits.hits import Hits
     from rankstone.hits.matched_batch import MatchedBatch
@@ -56,7 +56,7 @@ class UnanswerableQueries(Record, Extra[Unanswerable]):
             return None
         return Unanswerable(declared=(codes >= 0) & self.declared[codes])
 
-    def count(self, work: MatchedBatch, hits: Hits) -> dict[str, Any]:
+    def count(self, work: MatchedBatch, hits: Hits) -> NamedValues:
         """Return the counts of lists for queries that have no answer, and of those with a document."""
         codes = work.batch.codes
         among = self._among(codes)

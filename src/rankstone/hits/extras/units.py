@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -22,7 +22,7 @@ from rankstone.hits.tie_rules import TiedRows
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rankstone._basics import Floats, Ints
+    from rankstone._basics import Floats, Ints, NamedValues
     from rankstone.hits.alignment_options import AlignmentOptions, UnitScore
     from rankstone.hits.batches import Batch
     from rankstone.hits.hits import Hits
@@ -38,13 +38,10 @@ class RetrievalUnits(Record, Extra[None]):
         From chunks to documents; ``None`` where chunks are not rolled up.
     same
         From documents to classes of equal documents; ``None`` where there are none.
-    options
-        The options as given: ``unit``, and the source of ``same_as``.
     """
 
     document: Callable[[pl.Series], pl.Series] | None = None
     same: Callable[[pl.Series], pl.Series] | None = None
-    options: dict[str, str] = field(default_factory=dict)
 
     turn = 2
 
@@ -105,9 +102,9 @@ class RetrievalUnits(Record, Extra[None]):
         """Return True: the copies that are left have other ids."""
         return True
 
-    def count(self, work: MatchedBatch, hits: Hits) -> dict[str, Any]:  # noqa: ARG002 - of rows alone
+    def count(self, work: MatchedBatch, hits: Hits) -> NamedValues:  # noqa: ARG002 - of rows alone
         """Return the counts of chunks."""
-        counts: dict[str, Any] = work.kept.get(RetrievalUnits, {})
+        counts: NamedValues = work.kept.get(RetrievalUnits, {})
         return counts
 
 

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from rankstone.hits.alignment_options import AlignmentKeywords, AlignmentOptions
     from rankstone.integrations.arrays.dense_lists import DenseLists
     from rankstone.integrations.arrays.device_arrays import Data
+    from rankstone.measures.core.measure import Measures
 
 
 #: options of alignment that say something about arrays
@@ -239,9 +240,7 @@ class Evaluator:
             dense,
         )
 
-    def _ways(
-        self, home: Home, dense: DenseScores | None, left: Sequence[Measure]
-    ) -> list[str]:
+    def _ways(self, home: Home, dense: DenseScores | None, left: Measures) -> list[str]:
         ways = []
         if dense is not None:
             computed = ", ".join(map(str, dense.measures))
@@ -294,7 +293,7 @@ class Evaluator:
             Recording(lists, lists.rows(scores), depth, whole=whole)
             for lists in self._dense_lists[home]
         ]
-        measures: Sequence[Measure] = [m for m in self.measures if not m.requires]
+        measures: Measures = [m for m in self.measures if not m.requires]
         for part in parts:
             part.measures(measures, self.options.empty)
             measures = tuple(part.scored)
@@ -319,7 +318,7 @@ class Evaluator:
             dense_lists(self.layout, labels, self.options, library, at_once=at_once)
         )
 
-    def _depth(self, measures: Sequence[Measure]) -> int | None:
+    def _depth(self, measures: Measures) -> int | None:
         """Return a depth below which no measure looks; ``None`` for whole lists."""
         cuts = [None if m.claims.looks_deeper else m.k for m in measures]
         known = [k for k in cuts if k is not None]
@@ -327,7 +326,7 @@ class Evaluator:
 
     # -- in the memory of the host -----------------------------------------------------------------
     def _scored_on_host(
-        self, measures: Sequence[Measure], scores: NDArray[Any]
+        self, measures: Measures, scores: NDArray[Any]
     ) -> dict[Measure, Scored]:
         key = numbers_of(self.layout, scores, "scores")
         if np.isnan(key.max(initial=-np.inf)):
@@ -342,9 +341,7 @@ class Evaluator:
         order = np.arange(len(self.layout.lengths))
         return _joined(measures, parts, order)
 
-    def _part(
-        self, part: _Part, key: Floats, measures: Sequence[Measure]
-    ) -> list[Scored]:
+    def _part(self, part: _Part, key: Floats, measures: Measures) -> list[Scored]:
         begin, batch, labels = part
         end = begin + batch.height
         batch = replace(batch, key=key[begin:end])
@@ -376,7 +373,7 @@ class Evaluator:
 
 
 def _joined(
-    measures: Sequence[Measure], parts: Sequence[Sequence[Scored]], order: Ints
+    measures: Measures, parts: Sequence[Sequence[Scored]], order: Ints
 ) -> dict[Measure, Scored]:
     """Return the scores of all parts' queries, in the order given."""
     if len(parts) == 1:
@@ -425,9 +422,7 @@ def _alignment(
     return alignment
 
 
-def _refuse_without_data(
-    measures: Sequence[Measure], options: Mapping[str, Any]
-) -> None:
+def _refuse_without_data(measures: Measures, options: Mapping[str, Any]) -> None:
     """Refuse measures that could not be scored, whatever the scores: before training, not after it."""
     for measure in measures:
         if measure.costs or measure.budgets:

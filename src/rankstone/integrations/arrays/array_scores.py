@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankstone._basics import NamedValues, Names
     from rankstone.hits.list_arrays import Codes
     from rankstone.integrations.arrays.dense_scores import DenseScores
 
@@ -63,15 +64,15 @@ class ArrayScores(Result, Record):
     measures: tuple[Measure, ...]
     home: Home = field(default_factory=lambda: home_of(None))
     alignment: Mapping[str, Any] = field(default_factory=lambda: {"empty": "zero"})
-    doubts: tuple[str, ...] = ()
+    doubts: Names = ()
     dense: DenseScores | None = None
 
     @cached_property
-    def _outside(self) -> dict[str, Any]:
+    def _outside(self) -> NamedValues:
         return outside_means(self._near, self.alignment)
 
     @property
-    def warnings(self) -> tuple[str, ...]:
+    def warnings(self) -> Names:
         """What deserves attention, one sentence each: the labels, and queries outside means with the reason.
 
         >>> from rankstone.integrations import arrays
@@ -82,7 +83,7 @@ class ArrayScores(Result, Record):
         return (*self.doubts, *undefined, *dropped)
 
     @property
-    def values(self) -> dict[str, Any]:
+    def values(self) -> NamedValues:
         """Values by the measures' texts, float64 ``[queries]``, NaN where there is none.
 
         Arrays are of the library, and on the device, that the scores came from.
@@ -199,7 +200,7 @@ class ArrayScores(Result, Record):
             for name, value in self.mean().items()
         }
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> NamedValues:
         """Return the number of queries, the means, and who is not part of them."""
         return {
             "queries": len(self.queries),

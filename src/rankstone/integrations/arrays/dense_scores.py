@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rankstone.integrations.arrays.array_libraries import Home
     from rankstone.integrations.arrays.dense_lists import DenseLists
     from rankstone.integrations.arrays.device_arrays import Data
-    from rankstone.measures.core.measure import Measure
+    from rankstone.measures.core.measure import Measure, Measures
 
 #: tolerance for values outside their range, since sums are rounded
 _ROUNDING: Final = 1e-9
@@ -62,14 +62,14 @@ class Recording:
         self._selection = lists.select(self._entry, depth, whole=whole)
         self.scored: dict[Measure, Scored] = {}
 
-    def measures(self, measures: Sequence[Measure], empty: str) -> None:
+    def measures(self, measures: Measures, empty: str) -> None:
         """Record the measures that lists in tables can be scored by."""
         for measure in measures:
             scored = tried(measure.score, self._selection.hits, empty)
             if scored is not None:
                 self.scored[measure] = scored
 
-    def finish(self, measures: Sequence[Measure], rows: Data) -> dict[int, Data]:
+    def finish(self, measures: Measures, rows: Data) -> dict[int, Data]:
         """Record sums over queries for these measures, and return the results for the recorded scores."""
         self.scored = {measure: self.scored[measure] for measure in measures}
         tape = self.tape

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Codes, Cutoff, Ideal
     from rankstone.measures.core.definition import Span
 
+    Measures = Sequence["Measure"]
+
 #: tolerance for values outside their range, since sums are rounded
 _ROUNDING: Final = 1e-9
 

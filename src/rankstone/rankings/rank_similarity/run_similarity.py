@@ -11,6 +11,7 @@ import polars as pl
 
 from rankstone._basics import counted, is_path, some
 from rankstone.errors import BadOption, InputError, NotComparable, printable
+from rankstone.evaluation.request import recorded_choices
 from rankstone.hits.tie_rules import TIES
 from rankstone.io import read_run
 from rankstone.io.columns import with_csv
@@ -220,16 +221,8 @@ def _names(a: object, b: object) -> tuple[str, str]:
 
 def settings_of(options: AlignmentOptions, measures: Sequence[Named]) -> dict[str, Any]:
     """Return every option and parameter that the numbers depend on."""
-    defaults = {
-        name: value
-        for measure in measures
-        for name, value in measure.default_parameters().items()
-    }
-    return {
-        "alignment": {name: getattr(options, name) for name in OPTIONS},
-        "measures": [str(measure) for measure in measures],
-        "defaults": defaults,
-    }
+    alignment = {name: getattr(options, name) for name in OPTIONS}
+    return recorded_choices(alignment, measures)
 
 
 def _no_common_query(

@@ -1,0 +1,87 @@
+"""The interface of side inputs: the points of a request at which they may do something."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, ClassVar, Self
+
+from rankstone._basics import Record
+from rankstone.hits.alignment_options import AlignmentOptions
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from rankstone._basics import Names
+    from rankstone.evaluation.judged_rows import JudgedRows
+    from rankstone.hits.judgments import Judgments
+    from rankstone.io.attributes import Attributes
+    from rankstone.io.input_table import Table
+    from rankstone.measures.core.measure import Measure, Measures
+
+#: prepares rows of judgments
+Preparation = Callable[["JudgedRows"], "Judgments"]
+
+
+class SideRequest(Record):
+    """What is requested of side inputs.
+
+    Attributes
+    ----------
+    measures, options
+        The measures to compute, and the alignment options.
+    columns
+        {their name: our name}.
+    documents
+        The table of documents, ``None`` where there is none.
+    exclude, unit, same_as
+        As for :func:`rankstone.evaluate`.
+    """
+
+    measures: Measures
+    options: AlignmentOptions = AlignmentOptions()
+    columns: Mapping[str, str] = field(default_factory=dict)
+    documents: Attributes | None = None
+    exclude: object = None
+    unit: object = None
+    same_as: object = None
+
+
+class SideInput:
+    """Something that only some requests need; what it does not change it leaves as it is here."""
+
+    #: side inputs with a lower number see tables first, and judgments last
+    turn: ClassVar[int] = 0
+    #: columns of the judgments that it reads where they are there
+    judgment_columns: Names = ()
+    #: its options, as results record them
+    recorded: Mapping[str, str] = MappingProxyType({})
+
+    @classmethod
+    def of(cls, request: SideRequest) -> Self | None:  # noqa: ARG003 - the interface
+        """Open what a request needs of it, ``None`` if there is nothing to do."""
+        return cls()
+
+    def extended(self, table: Table) -> Table:
+        """Return an opened table, of judgments or of a run, with what it knows of their documents."""
+        return table
+
+    def for_measure(self, measure: Measure, judged: Table | None = None) -> Measure:  # noqa: ARG002 - the interface
+        """Return the measure as it can be computed, or refuse it; ``None`` for the labels of a run."""
+        return measure
+
+    def of_run(self, run: Table) -> Table:
+        """Return a run, extended and not yet seen, as its rows are matched with judgments."""
+        return run
+
+    def check_run(self, run: Table, measures: Measures) -> None:
+        """Refuse a run without the columns that measures need."""
+
+    def unit_ids(self, ids: pl.Series) -> pl.Series:
+        """Return the ids of hits, given those of rows of the run."""
+        return ids
+
+    def prepare(self, rows: JudgedRows, rest: Preparation) -> Judgments:
+        """Prepare judgments by ``rest``, with other rows before it, or with more behind it."""
+        return rest(rows)
