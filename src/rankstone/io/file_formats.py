@@ -71,7 +71,7 @@ from rankstone.io.trec_text import (
     words_of,
 )
 from rankstone.io.typed_tables import TablePart, of_parts
-from rankstone.io.unreadable_files import reading
+from rankstone.io.unreadable_files import reading, refuse_unread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -339,7 +339,9 @@ def format_of(path: StrPath, default: str = "trec") -> str:
         return "xlsx"
     if by_name not in TEXT or magic.startswith(PACKED):
         return by_name
-    return json_format(_head(source, _BLOCK), by_name) or _text_format(source, by_name)
+    block = _head(source, _BLOCK)
+    refuse_unread(block, stream_title(os.fspath(path)))
+    return json_format(block, by_name) or _text_format(source, by_name)
 
 
 def _text_format(source: Path | bytes, by_name: str) -> str:

@@ -40,6 +40,16 @@ _CONTROL: Final = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")
 _UNPACKED_BY: Final = {b"\x04\x22\x4d\x18": "lz4", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
 
 
+#: what is not read → how it begins, comments before it left out
+_UNREAD: Final = {
+    "YAML": rb"""(?:---\s*\n)?(?:- +[\w"']+ *:\s|[A-Za-z_"'][\w"' .-]*:[ \t]*\r?\n(?:[ \t]+[\w"'-]|- ))""",
+    "TOML": rb"""\[\[?[\w."-]+\]\]?[ \t]*\r?\n\s*[\w."-]+ *=""",
+    "a Markdown table": rb"[^\n]*\|[^\n]*\n[ \t|:+-]*-[ \t|:+-]*\r?\n",
+    "XML or HTML": rb"<(?:\?xml|!|\w+[ >])",
+    "a zip archive": rb"PK\x03\x04",
+}
+
+
 def number_of(error: BaseException) -> int:
     """Return the number of an error of the system, which in one of Polars only its message has."""
     number = getattr(error, "errno", None)
@@ -121,6 +131,19 @@ def _head(name: str) -> bytes:
     with suppress(OSError), Path(name).open("rb") as file:
         return file.read(1 << 12)
     return b""
+
+
+def refuse_unread(block: bytes, where: str) -> None:
+    """Refuse what is known and not read, by its first bytes."""
+    content = re.sub(rb"\A(?:\s|#.*\n)+", b"", block)
+    for name, beginning in _UNREAD.items():
+        if re.match(beginning, content):
+            raise UnknownFormat(
+                f"this is {name}, which is not read",
+                where=where,
+                expected="TREC text, CSV, JSON, JSON lines, Parquet, Arrow or .xlsx",
+                fix="write what it holds as one of these",
+            )
 
 
 def as_utf8(block: bytes) -> str:
