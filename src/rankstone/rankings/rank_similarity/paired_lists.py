@@ -13,7 +13,7 @@ from rankstone.hits.list_arrays import divided, list_numbers, offsets_of, spans
 from rankstone.hits.remembering import Remembering
 from rankstone.hits.trace import Traced
 from rankstone.rankings.rank_similarity.pair_counts import Counts, counts, whole_sums
-from rankstone.rankings.rank_similarity.ranked_lists import ByQuery, Ranked
+from rankstone.rankings.rank_similarity.ranked_lists import ListsByQuery, Ranked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -176,7 +176,7 @@ def _ranks_or_below(
     )
 
 
-class CommonRanks(ByQuery, Record):
+class CommonRanks(ListsByQuery, Record):
     """The same documents in two rankings x and y, as ranks with ties.
 
     Attributes

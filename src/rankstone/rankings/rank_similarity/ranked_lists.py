@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
-class ByQuery:
+class ListsByQuery:
     """Documents of several queries (or items of users), one list after another."""
 
     offsets: Ints
@@ -57,7 +57,7 @@ class ByQuery:
         return np.arange(1, self.offsets[-1] + 1) - self.offsets[self.query]
 
 
-class Ranked(ByQuery, Record):
+class Ranked(ListsByQuery, Record):
     """The lists of one run, best first, one query after another.
 
     Attributes

@@ -17,7 +17,7 @@ from rankstone._basics import Record
 from rankstone.hits.list_arrays import offsets_of, ragged_range, spans, sums
 from rankstone.hits.remembering import Remembering
 from rankstone.hits.trace import Traced
-from rankstone.rankings.rank_similarity.ranked_lists import ByQuery
+from rankstone.rankings.rank_similarity.ranked_lists import ListsByQuery
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -105,7 +105,7 @@ class Codes:
 _ROWS: Final = 1 << 17
 
 
-class ListFrame(ByQuery, Remembering, Traced, Record):
+class ListFrame(ListsByQuery, Remembering, Traced, Record):
     """The lists of one run.
 
     Attributes
