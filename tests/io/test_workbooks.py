@@ -20,6 +20,7 @@ from rankstone.errors import (
     BadValue,
     EmptyInput,
     InputError,
+    MissingColumn,
     MissingExtra,
     NotComparable,
 )
@@ -149,6 +150,30 @@ def test_workbooks_are_read(tmp_path: Path) -> None:
         ("7", 3),
         ("8", 1),
     ]
+
+
+def test_each_side_has_its_own_sheet(tmp_path: Path) -> None:
+    """Of several sheets the first that has the columns of a side is read, in any order, also below notes."""
+    pytest.importorskip("fastexcel")
+    notes = [("who", "when"), ("Anna", "today")]
+    for sheets in (
+        {"Judged": JUDGED, "Run": RUN},
+        {"Notes": notes, "Run": RUN, "Judged": JUDGED},
+    ):
+        both = write(tmp_path / "both.xlsx", **sheets)
+        scores = rankstone.evaluate(both, both, "RR")
+        assert scores.to_dict() == {"both": {"RR": (1 / 2 + 1) / 2}}
+        others = [name for name in sheets if name != "Run"]
+        shown = ", ".join(map(repr, others))
+        assert scores.audit.runs["both"].read_as == (f"sheet 'Run' (not {shown})",)
+    ours = [("qid", "docno", "sim"), *RUN[1:]]
+    renamed = write(tmp_path / "renamed.xlsx", Judged=JUDGED, Ours=ours)
+    names = {"qid": "query_id", "docno": "doc_id", "sim": "score"}
+    scores = rankstone.evaluate(renamed, renamed, "RR", columns=names)
+    assert scores.to_dict() == {"renamed": {"RR": (1 / 2 + 1) / 2}}
+    # where none fits it is the first
+    with pytest.raises(MissingColumn, match=r"given: +columns who, when"):
+        read_run(write(tmp_path / "none.xlsx", Notes=notes, Judged=JUDGED))
 
 
 def test_workbooks_that_are_not_as_they_should_be(tmp_path: Path) -> None:

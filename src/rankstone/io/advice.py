@@ -22,12 +22,15 @@ class Advice(Record):
         Other options: ``format_in``, ``csv_separator``, ``decimal``, ``order``, ``header``.
     why, so
         What is said before the options, and after them.
+    is_spare
+        True for names that are tried where the most likely ones do not fit.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     why: str = ""
     so: str = ""
+    is_spare: bool = False
 
 
 def escaped(name: str) -> str:

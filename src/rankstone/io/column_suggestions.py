@@ -7,7 +7,7 @@ only if their content fits: texts are not grades, ids are not scores, and a colu
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cache
 from importlib import resources
@@ -46,10 +46,12 @@ _WORDS: Final = {
 }
 #: how the names of lists of documents begin that one row may have: the retrieved and the relevant ones
 _LISTS: Final = {
-    "run": ("retrieved", "results", "recommended"),
-    "qrels": ("relevant", "expected", "reference", "groundtruth", "gold"),
+    "run": "retriev|result|recommend|pred|ranked|response|output|contexts|hits",
+    "qrels": "relevant|expected|reference|groundtruth|gold|truth|correct|positive|actual",
 }
-_ANSWERS: Final = (*_LISTS["run"], *_LISTS["qrels"], "answer", "response", "source")
+#: a table → our numbers that it is read for, and the table that its other lists may belong to
+_SIDES: Final = {"qrels": (("relevance",), "run"), "run": (("score", "rank"), "qrels")}
+_ANSWERS: Final = f"{_LISTS['run']}|{_LISTS['qrels']}|answer|source"
 _IDS: Final = ("query_id", "doc_id")
 _NUMBERS: Final = ("relevance", "score", "rank")
 #: our columns that can be guessed by content
@@ -61,9 +63,8 @@ _OTHER: Final[dict[tuple[str, ...], str]] = {
     ("qrels", "relevance"): "score",
     ("run", "score"): "relevance",
 }
-_SWAPPED: Final = "are judgments and run in the right order? QRELS comes first"
+SWAPPED: Final = "are judgments and run in the right order? QRELS comes first"
 _TWICE: Final = " (a file with both is named twice: as QRELS and as a RUN)"
-_INPUT: Final = {"order": "input"}
 _IN_ORDER: Final = " (it keeps the order of the rows)"
 #: names of lists of something else than ids, and of numbers that order nothing, or the other way round
 _NO_IDS: Final = re.compile("(text|score|content|answer|distance|rank)s?$")
@@ -134,7 +135,7 @@ def looks_like_columns(names: Iterable[str]) -> bool:
         return [_folded(name) for name in known if is_common_name(name, ours)]
 
     ids = [name for name in named("doc_id") if name.endswith(("id", "ids"))]
-    answers = [name for name in known if _folded(name).startswith(_ANSWERS)]
+    answers = [name for name in known if re.match(_ANSWERS, _folded(name))]
     rows = named("doc_id") and named(*_NUMBERS)
     return bool(named("query_id") and (ids or answers or rows))
 
@@ -220,7 +221,12 @@ def begins_as_list(name: str, table: str) -> bool:
     >>> begins_as_list("retrieved_scores", "run"), begins_as_list("scores", "run")
     (True, False)
     """
-    return _folded(name).startswith(_LISTS[table])
+    return re.match(_LISTS.get(table, "(?!)"), _folded(name)) is not None
+
+
+def sides_of(columns: Columns) -> tuple[tuple[str, ...], str]:
+    """Return our numbers that a table is read for, and the table that its other lists may belong to."""
+    return _SIDES.get(getattr(columns, "table", ""), ((), ""))
 
 
 @dataclass(frozen=True)
@@ -251,7 +257,17 @@ class Missing:
     unused: Sequence[str] = ()
 
     def proposals(self) -> list[Advice]:
-        """Return options that may name the missing columns, the most likely first."""
+        """Return options that may name the missing columns, the most likely first, with spare ones."""
+        spares = [
+            replace(advice, is_spare=True)
+            for avoided in self.guesses()
+            for left in [[name for name in self.names if name != avoided]]
+            for advice in replace(self, names=left).likely()
+        ]
+        return [*self.likely(), *spares]
+
+    def likely(self) -> list[Advice]:
+        """Return the proposals without spare ones."""
         if len(self.names) == 1 and len(self.names[0].split()) in _TREC:
             why = "the first line looks like TREC text: "
             return [Advice(settings={"format_in": "trec"}, why=why)]
@@ -260,17 +276,26 @@ class Missing:
         renames = self.renames()
         proposals = [self._renaming(renames)] if renames else []
         nearest = self._distances()
+        ranks = [name for name in self.names if is_common_name(name, ["rank"])]
         if "score" in self.ours and "score" not in renames.values():
             if nearest:
                 by_rank = {**renames, self._theirs(nearest): "rank"}
                 proposals.insert(0, Advice(by_rank, why=_NEAREST))
-            else:
-                proposals.append(Advice(renames, _INPUT, so=_IN_ORDER))
-        elif [*self.ours] == ["score"]:
-            proposals.append(Advice(settings=_INPUT, so=_IN_ORDER))
+            elif ranks:
+                new = {} if "rank" in ranks else {self._theirs(ranks[0]): "rank"}
+                proposals.insert(0, Advice({**renames, **new}, {"order": "rank"}))
+            elif self._lists() or not any(
+                self._is_candidate("score", name) for name in {*self.names} - _CORE
+            ):
+                proposals.append(Advice(renames, {"order": "input"}, so=_IN_ORDER))
         if self.unused and [*self.ours] == ["relevance"]:
             none = {self._theirs(name): "unused" for name in self.unused}
             why = "if all documents of the lists are relevant, "
+            proposals += [
+                Advice({self._theirs(name): "relevance"})
+                for name in self.unused
+                if self._is_candidate("relevance", name) and not renames
+            ]
             proposals.append(Advice(none, why=why))
         return proposals
 
@@ -278,7 +303,7 @@ class Missing:
         other = self._other
         is_own_name = other in self.names and self._source_name(other) == other
         is_swapped = is_own_name and len(renames) == 1
-        why = f"{_SWAPPED}; if so, " if is_swapped else ""
+        why = f"{SWAPPED}; if so, " if is_swapped else ""
         so = _TWICE if self._both_lists(self.guesses()) else ""
         return Advice(renames, why=why, so=so)
 
@@ -290,19 +315,18 @@ class Missing:
         if looks_like_row(self.names):
             return "give the columns names: the first line looks like a row"
         if self._other in self.names:
-            return _SWAPPED
-        guessed = self.renames()
-        unknown = [ours for ours in self.ours if ours not in guessed.values()]
-        need = naming_need(unknown or self.ours, self.given)
+            return SWAPPED
         # a name of its own says what a column is, its content alone does not
-        named = [
-            f"{theirs}={ours}"
-            for theirs, ours in guessed.items()
-            if is_common_name(theirs, [ours])
-        ]
-        if unknown and named:
-            return f"{need}, beside {','.join(named)}"
-        return need
+        named = {
+            ours: theirs
+            for theirs, ours in self.renames().items()
+            # an id may be that of a row or a document
+            if is_common_name(theirs, [ours]) and theirs != "id"
+        }
+        unknown = [ours for ours in self.ours if ours not in named]
+        need = naming_need(unknown or self.ours, self.given)
+        beside = ",".join(f"{theirs}={ours}" for ours, theirs in named.items())
+        return f"{need}, beside {beside}" if unknown and beside else need
 
     @property
     def _other(self) -> str:
@@ -334,6 +358,8 @@ class Missing:
         guesses |= self._by_content(guesses)
         other = self._other
         is_left = {*guesses.values()} <= {*_IDS} and self._is_single(other)
+        # a run has ranks
+        is_left &= "rank" not in self.names
         numbers = [ours for ours in self.ours if ours not in _IDS]
         if other in self.names and is_left and numbers:
             # the grade of judgments may be called score, as in the other table
@@ -372,12 +398,12 @@ class Missing:
         kind = str(self._kind(name)).removesuffix("s")
         if kind == "object" or not name.isprintable():
             return False
+        is_other = begins_as_list(name, sides_of(self.given)[1])
         if ours in _IDS:
-            return kind != "number"
+            return kind != "number" and (self._is_single(name) or not is_other)
         if ours not in _NUMBERS:
             return True
-        is_retrieved = self._table == "qrels" and begins_as_list(name, "run")
-        return kind != "text" and not is_retrieved
+        return kind != "text" and not is_other
 
     def _by_name(self, ours: str) -> list[str]:
         """Return the columns with common names of one of ours, the most likely first."""
@@ -395,11 +421,14 @@ class Missing:
             # the id in an object: query.qid
             inner = [name for name in fits if "." in name and self._is_single(name)]
             known += [name for word in words for name in inner if _last(name) == word]
+        lists = self._lists()
+        if ours == "query_id" and not lists:
+            # perhaps of the row
+            known.sort(key="id".__eq__)
         if ours == "doc_id":
-            lists = self._lists()
             own = lists.get(self._table)
             documents = lists.values() if own is None else [own]
-            known = [*documents, *known]
+            known = [*filter(fits.__contains__, documents), *known]
         free = [name for name in fits if name not in self.reserved]
         if ours in _NUMBERS:
             free = [name for name in free if not is_id(name)]
@@ -459,7 +488,7 @@ class Missing:
         usable = [
             name
             for name in self.names
-            if name.isprintable() and str(self._kind(name)).endswith("s")
+            if name.isprintable() and self._kind(name) in ("texts", "wholes")
         ]
         # short names of ids are the last, which replace the others
         usable.sort(key=lambda name: (not is_id(name), len(name)), reverse=True)

@@ -14,13 +14,14 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
 from io import BytesIO
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
 from rankstone._basics import counted
 from rankstone.errors import EmptyInput, InputError, MissingExtra, one_of, printable
-from rankstone.io.column_suggestions import kinds_of_texts
+from rankstone.io.column_suggestions import is_common_name, kinds_of_texts, sides_of
 from rankstone.io.columns import CANONICAL, hidden, is_known, is_text, lacking, renames
 from rankstone.io.csv_dialect import (
     Dialect,
@@ -325,7 +326,9 @@ def is_workbook(source: Path | bytes) -> bool:
 def scan_workbook(
     source: Path | bytes, title: str, columns: Columns
 ) -> tuple[pl.LazyFrame, tuple[str, ...]]:
-    """Read the first sheet of a workbook, with a note on the others where there are more.
+    """Read a sheet of a workbook, with a note on the others where there are more.
+
+    It is the first that has the columns of judgments or of a run, as ``columns`` say, or the first of all.
 
     Parameters
     ----------
@@ -351,13 +354,11 @@ def scan_workbook(
             sheets = fastexcel.read_excel(source).sheet_names
             if not sheets:
                 raise EmptyInput("the workbook has no sheet", where=title)
-            top = pl.read_excel(
-                source,
-                has_header=False,
-                infer_schema_length=0,
-                raise_if_empty=False,
-                read_options={"n_rows": 2},
-            ).rows()
+            tops = [_top(source, title, 0)]
+            while not _fits(tops[-1], columns) and len(tops) < len(sheets):
+                tops.append(_top(source, title, len(tops)))
+            number = len(tops) - 1 if _fits(tops[-1], columns) else 0
+            top = tops[number]
             if not top:
                 raise EmptyInput("the first sheet is empty", where=title)
             refuse_title(top, f"{title}, row 1")
@@ -366,6 +367,7 @@ def scan_workbook(
                 names.pop()
             frame = pl.read_excel(
                 source,
+                sheet_id=number + 1,
                 infer_schema_length=None,
                 raise_if_empty=False,
                 read_options={"use_columns": lambda column: column.index < len(names)},
@@ -392,10 +394,32 @@ def scan_workbook(
     )
     notes = []
     if len(sheets) > 1:
-        notes.append(f"sheet {sheets[0]!r} (not {', '.join(map(repr, sheets[1:]))})")
+        sheet = sheets.pop(number)
+        notes.append(f"sheet {sheet!r} (not {', '.join(map(repr, sheets))})")
     if beyond := len(top[0]) - len(names):
         notes.append(f"{counted(beyond, 'column')} without a name beside the table")
     return frame.rename(clean_names(frame.columns, columns)).lazy(), tuple(notes)
+
+
+def _top(source: Path | bytes, title: str, number: int) -> list[tuple[Any, ...]]:
+    """Return the first two rows of a sheet."""
+    if number:
+        check_workbook(source, title, number)
+    return pl.read_excel(
+        source,
+        sheet_id=number + 1,
+        has_header=False,
+        infer_schema_length=0,
+        raise_if_empty=False,
+        read_options={"n_rows": 2},
+    ).rows()
+
+
+def _fits(top: Sequence[Sequence[str | None]], columns: Columns) -> bool:
+    """Return whether a header has grades where judgments are read, and what orders a run."""
+    numbers, _ = sides_of(columns)
+    names = [columns.get(name, name) for name in chain(*top[:1]) if name]
+    return not numbers or any(is_common_name(name, numbers) for name in names)
 
 
 def escaped(cell: Any) -> Any:  # noqa: ANN401 - whatever a cell holds

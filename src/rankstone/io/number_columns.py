@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from rankstone.io.csv_dialect import Dialect
 
 
-#: a number with a thousands separator, or with a fraction of three digits
-_THOUSANDS: Final = r"^[+-]?[1-9]\d{0,2},\d{3}$"
+#: a whole number, perhaps with thousands separators
+_WHOLE: Final = r"^[+-]?(\d+|[1-9]\d{0,2}(,\d{3})+)$"
 #: a number with a decimal comma
 _COMMA: Final = r"^\s*[+-]?\d+,\d+(?:[eE][+-]?\d+)?\s*$"
 #: the same, a whole number, or nothing at all
@@ -73,7 +73,7 @@ class Decimals:
             misread = numbers[name].is_null() & texts.is_not_null()
             if misread.any():
                 row = first_true(misread)
-                raise self._not_a_number(name, texts[row], place(row))
+                raise self._not_a_number(texts, texts[row], place(row))
         return numbers
 
     def with_points(self, cells: pl.Series) -> pl.Series:
@@ -112,8 +112,7 @@ class Decimals:
         if self.separator != "\t":
             return
         for texts in cells.iter_columns():
-            with_comma = texts.filter(texts.str.contains(",", literal=True))
-            if not with_comma.str.contains(_THOUSANDS).all():
+            if not texts.str.contains(_WHOLE).all():
                 return
         text = next(text for text in cells.row(comma) if text and "," in text)
         error = BadLine(
@@ -122,9 +121,10 @@ class Decimals:
             expected="numbers without thousands separators",
         )
         advice = Advice({}, {"decimal": ","}, so=" if it is a fraction")
-        raise error.proposing(advice)
+        is_clear = any(map(_are_thousands, cells.iter_columns()))
+        raise error.proposing(None if is_clear else advice)
 
-    def _not_a_number(self, name: str, text: str, where: str) -> BadLine:
+    def _not_a_number(self, texts: pl.Series, text: str, where: str) -> BadLine:
         other = "," if self.mark == "." else "."
         has_other = other in text
         expected = "a number"
@@ -133,13 +133,20 @@ class Decimals:
                 expected += f", as the {_NAMES[self.mark]} above"
             expected += ", without thousands separators"
         error = BadLine(
-            f"the {name} {printable(text, 40)!r} is not a number",
+            f"the {texts.name} {printable(text, 40)!r} is not a number",
             where=where,
             expected=expected,
         )
         so = " if that is the decimal separator"
         advice = Advice({}, {"decimal": other}, so=so)
-        return error.proposing(advice if has_other else None)
+        is_fraction = has_other and not _are_thousands(texts)
+        return error.proposing(advice if is_fraction else None)
+
+
+def _are_thousands(texts: pl.Series) -> bool:
+    """Return True for whole numbers some of which have commas: 1,234 beside 725."""
+    has_comma = texts.str.contains(",", literal=True)
+    return texts.str.contains(_WHOLE).all() and has_comma.any() and not has_comma.all()
 
 
 def _first(cells: pl.DataFrame, mark: str) -> int | None:

@@ -10,15 +10,15 @@ import inspect
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import wraps
-from itertools import islice
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
 import polars as pl
 
-from rankstone._basics import Record, is_path
+from rankstone._basics import Record, is_path, some
 from rankstone.errors import InputError, MissingColumn, RankstoneError, printable
 from rankstone.io.advice import written
-from rankstone.io.column_suggestions import is_common_name
+from rankstone.io.column_suggestions import SWAPPED, is_common_name
 from rankstone.io.columns import CsvOptions, Renames
 from rankstone.io.damaged_files import PACKED
 from rankstone.io.input_table import Table
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
     #: the arguments of a reader by name
     Call = dict[str, Any]
+    Reader = Callable[..., Any]
+    Reading = tuple[Reader, object]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -44,6 +46,11 @@ _STEPS: Final = 3
 _SHOWN: Final = 2
 #: bytes of a text that are read
 _HEAD: Final = 1 << 18
+_IDS: Final = ("query_id", "doc_id")
+#: the share of rows from which on one value is no document
+_NEARLY_ALL: Final = 0.9
+#: rows that a head surely has
+_SEEN: Final = 1000
 #: rows above which no grade is another number in each
 _MANY: Final = 20
 #: values of options that were probably not given
@@ -81,7 +88,7 @@ def advised(read: Callable[P, T]) -> Callable[P, T]:
 class Attempt(Record):
     """A reader, how it was called, and the call that works, with the advice that led there."""
 
-    read: Callable[..., Any]
+    read: Reader
     call: Call
     way: Call
     advice: Advice
@@ -93,47 +100,65 @@ class Attempt(Record):
         options = written(before, after, at_shell=at_shell)
         return f"{self.advice.why}{options}{self.advice.so}"
 
-    def shared_with(self, read: Callable[..., Any], source: object) -> Attempt | None:
-        """Return the attempt with names that another table needs; ``None`` if it does harm to it."""
+    def shared_with(self, read: Reader, source: object) -> Attempt | None:
+        """Return the attempt with names that another table needs; ``None`` if it does not fit that."""
         before = {**_settings(self.call), "source": source}
         after = {**_settings(self.way), "source": source}
         names = self.way["columns"]
-        first, present = _refusal(read, before)
-        if first is None:
+        first = _tried(read, before)
+        if first.refusal is None:
             table = _TABLES.get(self.read.__name__)
             new = names.keys() - before["columns"].keys()
-            for theirs in present & new:
+            for theirs in first.present & new:
                 # a name that has another meaning there
                 names = _names(names, names)
                 own = f"{table}.{theirs}"
                 names[own] = names.pop(theirs)
         after["columns"] = names
-        second, present = _refusal(read, after)
-        if second is None:
-            return self._with_names(names)
-        for _, way in _ways(read, after, second.proposals, present):
+        second = _tried(read, after)
+        # names of its table are for a file with both
+        prefix = f"{_TABLES.get(read.__name__)}."
+        fitting = {
+            theirs: ours
+            for theirs, ours in names.items()
+            if theirs in second.present or not theirs.startswith(prefix)
+        }
+        after["columns"] = names = _names(fitting, names)
+        further = second.refusal.proposals if second.refusal else ()
+        ways = (way for _, way in _ways(read, after, further, second.present))
+        for way in ways if second.refusal else [after]:
+            both = self._with_names({**names, **way["columns"]})
             # other settings than those that the first table needs do harm to it
-            if {**_settings(way), "columns": names} == {
-                **_settings(after),
-                "columns": names,
-            }:
-                return self._with_names({**names, **way["columns"]})
-        is_harmed = first is None
+            is_alike = {**_settings(way), "columns": names} == _settings(after)
+            if is_alike and both.meets(read, source):
+                return both
+        is_harmed = None in (first.refusal, second.refusal)
+        is_harmed |= not CsvOptions.of(names).header
         return None if is_harmed else self
+
+    def meets(self, read: Reader, source: object) -> bool:
+        """Return whether ids under new names are those of another table, which is not made the same one."""
+        given = self.call.get("columns") or {}
+        new = {ours for _, ours in self.way["columns"].items() - given.items()}
+        own = _tried(self.read, self.way).ids
+        other = _tried(read, {**_settings(self.way), "source": source}).ids
+        # beyond that many rows a head may miss what they have in common
+        if not 0 < min(own.height, other.height) < _SEEN:
+            return True
+        is_other = inspect.unwrap(read) is not self.read
+        if is_other and own.equals(other) and str(source) == str(self.way["source"]):
+            return False
+        return all({*own[name]} & {*other[name]} for name in new.intersection(_IDS))
 
     def _with_names(self, names: Columns) -> Attempt:
         columns = _names(names, self.way["columns"])
         way = {**self.way, "columns": columns}
-        refusal, _ = _refusal(self.read, way)
-        if refusal is not None:
-            return self
-        return replace(self, way=way)
+        is_worse = _tried(self.read, way).refusal is not None
+        return self if is_worse else replace(self, way=way)
 
 
 def advise_on_others(
-    error: InputError,
-    others: Iterable[tuple[Callable[..., Any], object]],
-    beside: Iterable[tuple[Callable[..., Any], object]] = (),
+    error: InputError, others: Iterable[Reading], beside: Iterable[Reading] = ()
 ) -> None:
     """Extend the advice on one table to others that are read with the same options.
 
@@ -151,20 +176,17 @@ def advise_on_others(
     columns = error.call.get("columns")
     given = _names(columns or {}, columns)
     settings = _settings(error.call)
-    own = error.call["source"]
-    attempt = error.attempt
+    others = [*others]
+    for (first, judged), (last, run) in pairwise(others[:2]):
+        if is_read(first, run, settings) and is_read(last, judged, settings):
+            error.attempt, error.fix = None, SWAPPED
+            return
     for read, source in beside:
-        given.present |= _refusal(read, {**settings, "source": source})[1]
+        given.present |= _tried(read, {**settings, "source": source}).present
     for read, source in others:
-        call = {**settings, "source": source}
-        _, present = _refusal(read, call)
-        given.present |= present
-        is_own = source is own or (is_path(source) and source == own)
-        if attempt is None or is_own:
-            continue
-        attempt = attempt.shared_with(read, source)
-        error.attempt = attempt
-        error.fix = error.need if attempt is None else attempt.sentence()
+        given.present |= _tried(read, {**settings, "source": source}).present
+    if error.attempt and len(others) > 1:
+        _share(error, others)
     absent = [theirs for theirs in given if theirs not in given.present]
     # where its columns were not reached, nobody knows
     if absent and isinstance(error, MissingColumn):
@@ -174,13 +196,28 @@ def advise_on_others(
         )
 
 
-def is_read(
-    read: Callable[..., Any], source: object, options: Mapping[str, Any]
-) -> bool:
+def _share(error: InputError, others: Sequence[Reading]) -> None:
+    """Replace the advice by the first that fits other tables, too."""
+    tried = dict[str, str]()
+    for attempt in _attempts(error, error.attempt.read):
+        shared: Attempt | None = attempt
+        for other in others:
+            shared = shared and shared.shared_with(*other)
+        if shared:
+            error.attempt, error.fix = shared, shared.sentence()
+            return
+        tried |= attempt.way["columns"]
+    error.attempt, error.fix = None, error.need
+    if isinstance(error, MissingColumn):
+        error.fix = (
+            f"name the columns of the ids: with {some(tried)} "
+            "the two tables do not go together"
+        )
+
+
+def is_read(read: Reader, source: object, options: Mapping[str, Any]) -> bool:
     """Return True if a reader reads the head of a source with some options."""
-    call = {**options, "source": source}
-    refusal, _ = _refusal(read, call)
-    return refusal is None
+    return _tried(read, {**options, "source": source}).refusal is None
 
 
 def heads(files: Sequence[Path], *, is_text: bool) -> Sequence[Path | bytes]:
@@ -200,26 +237,29 @@ def _head(file: Path) -> Path | bytes:
     return block[:end]
 
 
-def _advise(
-    error: InputError, read: Callable[..., Any], bound: inspect.BoundArguments
-) -> None:
+def _advise(error: InputError, read: Reader, bound: inspect.BoundArguments) -> None:
     """Replace the fix of a refusal by ways that were tried, the best first."""
     if _is_trial.get() or error.call is not None:
         return
-    error.call = call = dict(bound.arguments)
-    _, present = _refusal(read, call)
-    attempts = [
-        Attempt(read, call, way, advice)
-        for advice, way in _ways(read, call, error.proposals, present)
-    ]
+    error.call = dict(bound.arguments)
+    attempts = [*islice(_attempts(error, read), _SHOWN)]
+    likely = [one for one in attempts if not one.advice.is_spare]
     if attempts:
         error.need = error.fix
-        error.attempt = attempts[0]
-        error.fix = "; or ".join(one.sentence() for one in attempts[:_SHOWN])
+        likely = likely or attempts[:1]
+        error.attempt = likely[0]
+        error.fix = "; or ".join(one.sentence() for one in likely)
+
+
+def _attempts(error: InputError, read: Reader) -> Iterator[Attempt]:
+    """Yield the proposals that work."""
+    present = _tried(read, error.call).present
+    for advice, way in _ways(read, error.call, error.proposals, present):
+        yield Attempt(read, error.call, way, advice)
 
 
 def _ways(
-    read: Callable[..., Any],
+    read: Reader,
     call: Call,
     proposals: Iterable[Advice],
     present: AbstractSet[str],
@@ -231,15 +271,19 @@ def _ways(
         changed = _changed(call, advice, present)
         if changed is None or not changed.keys() <= known:
             continue  # as the order of judgments
-        refusal, names = _refusal(read, changed)
-        if refusal is None:
+        trial = _tried(read, changed)
+        if trial.refusal is None:
             yield advice, changed
             continue
         # an order that is not asked for would read anything
-        further = [one for one in refusal.proposals if "order" not in one.settings]
+        further = [
+            step
+            for step in trial.refusal.proposals
+            if "order" not in step.settings and not step.is_spare
+        ]
         if steps == 1:
             continue
-        ways = _ways(read, changed, further, names, steps - 1)
+        ways = _ways(read, changed, further, trial.present, steps - 1)
         for _, way in islice(ways, 1):
             yield advice, way
 
@@ -297,49 +341,60 @@ def _settings(call: Call) -> Call:
     return given
 
 
-def _refusal(
-    read: Callable[..., Any], call: Call
-) -> tuple[InputError | None, set[str]]:
-    """Return why the head of a table cannot be read, ``None`` if it can, and the names of its columns."""
+class _Trial(Record):
+    """Why the head of a table cannot be read, ``None`` if it can; the names of its columns; its ids."""
+
+    refusal: InputError | None
+    present: set[str]
+    ids: pl.DataFrame
+
+
+def _tried(read: Reader, call: Call) -> _Trial:
+    """Return what reading the head of a table leads to."""
     trial = _is_trial.set(True)
     columns = _names(call.get("columns") or {}, call.get("columns"))
     arguments = {**call, "columns": columns}
     known = inspect.signature(read).parameters
+    head = pl.DataFrame()
+    refusal: InputError | None = None
     try:
         table = read(**{name: arguments[name] for name in arguments.keys() & known})
         if isinstance(table, Table) and not is_database(table.source):
-            _refuse_head(table, columns)
+            head = _plausible_head(table, columns)
     except InputError as error:
-        return error, columns.present
+        refusal = error
     except RankstoneError as error:
-        return InputError(error.what), columns.present
+        refusal = InputError(error.what)
     finally:
         _is_trial.reset(trial)
-    return None, columns.present
+    ids = head.select(pl.col("^(query|doc)_id$").cast(pl.String))
+    return _Trial(refusal, columns.present, ids)
 
 
-def _refuse_head(table: Table, columns: Columns) -> None:
-    """Read the first rows of a table; refuse numbers of other names that look like no grades and no scores."""
+def _plausible_head(table: Table, columns: Columns) -> pl.DataFrame:
+    """Return the first rows of a table; refuse what other names call a grade, score or document, and is none."""
     columns_of_table = [pl.col(name) for name in table.schema]
     pieces = iter(table.tables(columns_of_table))
     head = next(pieces, None)
     if head is None:
         raise InputError("there are no rows")
     for theirs, ours in columns.items():
-        if ours not in ("relevance", "score") or ours not in head:
+        if ours not in head or is_common_name(theirs, [ours]):
             continue
-        numbers = head[ours].drop_nulls()
-        if is_common_name(theirs, [ours]):
-            continue
-        are_fractions = bool((numbers % 1 != 0).any())
-        if ours == "score" and numbers.is_unique().all() and not are_fractions:
-            # perhaps ids: of the second document, say
-            raise InputError(f"{theirs} is no score")
-        if len(numbers) < 2:  # noqa: PLR2004 - several
-            continue
-        count = numbers.n_unique()
-        is_constant = count == 1
-        is_unique = count == len(numbers)
-        are_values = is_unique and (count > _MANY or are_fractions)
-        if is_constant or (ours == "relevance" and are_values):
+        values = head[ours].drop_nulls()
+        is_odd = False
+        if ours == "doc_id":
+            most = (values == values.mode().first()).sum()
+            is_odd = 1 < len(values) * _NEARLY_ALL <= most
+        elif ours in ("relevance", "score"):
+            is_unique = values.is_unique().all()
+            are_whole = (values % 1 == 0).all()
+            if ours == "score":
+                # perhaps ids: of the second document, say
+                is_odd = is_unique and are_whole
+            elif is_unique:
+                is_odd = len(values) > (_MANY if are_whole else 1)
+            is_odd |= values.n_unique() == 1 < len(values)
+        if is_odd:
             raise InputError(f"{theirs} is no {ours}")
+    return head

@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from rankstone.io.column_suggestions import begins_as_list, is_common_name, is_id
+from rankstone.io.column_suggestions import (
+    begins_as_list,
+    is_common_name,
+    is_id,
+    sides_of,
+)
 from rankstone.io.columns import COSTS, UNUSED
 
 if TYPE_CHECKING:
@@ -20,8 +25,6 @@ if TYPE_CHECKING:
     from rankstone.io.column_suggestions import Kind
 
 
-#: a table → our numbers that it is read for, and the table that its other lists may belong to
-_SIDES: Final = {"qrels": (("relevance",), "run"), "run": (("score", "rank"), "qrels")}
 #: our columns that are neither grades nor scores
 _OTHERS: Final = (
     *COSTS, "start", "end", "subtopic", "subgroup", "propensity", "session", "time",
@@ -68,7 +71,7 @@ def numbers_beside(
     tuple
         Those that are as long as the lists of documents, and those that belong to other lists.
     """
-    ours, other = _SIDES.get(getattr(columns, "table", ""), ((), ""))
+    ours, other = sides_of(columns)
     known = {name for name, kind in kinds.items() if kind in ("texts", *_NUMBERS)}
     if not ours or "doc_id" not in known or not kinds.keys().isdisjoint(ours):
         return (), set()

@@ -60,8 +60,8 @@ _COPIES: Final = 4
 _TAGS: Final = 4
 
 
-def check_workbook(source: Path | bytes, title: str) -> None:
-    """Refuse a workbook whose first sheet takes far more memory than it holds.
+def check_workbook(source: Path | bytes, title: str, number: int = 0) -> None:
+    """Refuse a workbook one sheet of which takes far more memory than it holds.
 
     Parameters
     ----------
@@ -69,6 +69,8 @@ def check_workbook(source: Path | bytes, title: str) -> None:
         The file, or its content.
     title
         Its name in messages.
+    number
+        The sheet, counted from 0.
 
     Raises
     ------
@@ -78,7 +80,7 @@ def check_workbook(source: Path | bytes, title: str) -> None:
     file = BytesIO(source) if isinstance(source, bytes) else source
     try:
         with zipfile.ZipFile(file) as archive:
-            Workbook(archive).check()
+            Workbook(archive, number).check()
     except InputError as error:
         error.where = title
         raise
@@ -95,13 +97,13 @@ def check_workbook(source: Path | bytes, title: str) -> None:
 class Workbook:
     """The parts of a workbook that its reader unpacks."""
 
-    def __init__(self, archive: zipfile.ZipFile) -> None:
+    def __init__(self, archive: zipfile.ZipFile, number: int = 0) -> None:
         self.archive, members = archive, archive.infolist()
         self.members = {one.filename.replace("\\", "/").lower(): one for one in members}
         packed = sum(one.compress_size for one in members)
         self.most = max(_PLENTY, _TIGHT * packed)
         self.sizes: dict[str, int] = {}
-        sheet = self._tags("xl/workbook.xml", "sheet")[0]
+        sheet = self._tags("xl/workbook.xml", "sheet")[number]
         related = self._tags("xl/_rels/workbook.xml.rels", "Relationship")
         targets = {tag["Id"]: tag["Target"].removeprefix("/") for tag in related}
         target = targets[next(sheet[name] for name in sheet if name.endswith(":id"))]
@@ -133,7 +135,7 @@ class Workbook:
         yield rest
 
     def check(self) -> None:
-        """Refuse a first sheet that takes too much memory."""
+        """Refuse a sheet that takes too much memory."""
         rows, columns = self.extent()
         room = max(_MEMORY, _TIMES * sum(self.sizes.values()))
         if columns > _WIDEST or rows * columns * _CELL > room:
@@ -145,7 +147,7 @@ class Workbook:
             raise _refused(f"its sheet shows more than {most:,} bytes of text")
 
     def extent(self) -> tuple[int, int]:
-        """Return the last row and column of the first sheet in which a cell holds something."""
+        """Return the last row and column of the sheet in which a cell holds something."""
         rows = columns = tags = bare = in_row = 0
         for piece in self._pieces(self.sheet):
             rows = max([rows, *map(int, {*_ROW.findall(piece)})])
@@ -158,7 +160,7 @@ class Workbook:
         return max(rows, tags), columns + bare
 
     def _shown(self, most: int) -> int:
-        """Return the bytes of shared texts as the first sheet shows them, or more."""
+        """Return the bytes of shared texts as the sheet shows them, or more."""
         content = _HIDDEN.sub(b"", b"".join(self._pieces("xl/sharedStrings.xml")))
         starts = np.fromiter((at.start() for at in _TEXT.finditer(content)), np.int64)
         lengths = np.diff(starts, append=len(content))

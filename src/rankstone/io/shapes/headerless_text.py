@@ -132,6 +132,7 @@ def _without_header(lines: Sequence[str], where: str, number: str) -> BadLine:
         where=where,
         given=printable(lines[0], 60),
         expected="names of columns in the first row, or their positions",
+        fix="write the names of the columns above it",
     )
     return error.proposing(advice)
 

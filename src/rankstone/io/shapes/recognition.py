@@ -14,6 +14,7 @@ from rankstone.errors import (
     printable,
 )
 from rankstone.io.advice import Advice
+from rankstone.io.column_suggestions import SWAPPED
 from rankstone.io.shapes.json_pattern import JsonPattern, fits, refused
 from rankstone.io.shapes.shape import known_shapes, own_shapes
 
@@ -102,7 +103,7 @@ class Candidates(Record):
                     f"this is {_HELD[shape.role]}, and not {_HELD[role]}: {shape.title}",
                     where=where,
                     given=printable(repr(value), 40),
-                    fix="are judgments and run in the right order? QRELS comes first",
+                    fix=SWAPPED,
                 )
 
     def of_header(self, names: Sequence[str]) -> Shape | None:
