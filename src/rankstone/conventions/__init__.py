@@ -9,7 +9,11 @@ from rankstone import lazy_names
 #: module → its public names, imported at first use; the stub is generated from this table
 PUBLIC = {
     "convention_files": (
-        *("compare", "convention", "conventions", "own_convention", "shared"),
+        "compare",
+        "convention",
+        "conventions",
+        "own_convention",
+        "shared",
     ),
     "evaluation_by_convention": ("values_by",),
     "library_convention": ("Convention", "Entry", "Grades", "Reading"),
