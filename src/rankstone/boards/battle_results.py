@@ -39,7 +39,7 @@ from rankstone.tables.sheet import Table
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rankstone._basics import Floats, Ints, Progress
+    from rankstone._basics import Columns, Floats, Ints, Progress
     from rankstone.stats.rank_intervals import RankIntervals
     from rankstone.tables.sheet import Kind, Part
 
@@ -431,7 +431,7 @@ def paired_board(
     resamples: int | None = None,
     confidence: float = 0.95,
     seed: int = 0,
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
     format_in: str | None = None,
     lang: str = "en",
     progress: Progress | None = None,

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
-    from rankstone._basics import Floats, Ints
+    from rankstone._basics import Columns, Floats, Ints
 
 
 #: our column → names that others give it
@@ -115,7 +115,7 @@ def read_battles(
     *,
     cluster: Sequence[str] = (),
     covariates: Sequence[str] = (),
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
     format_in: str | None = None,
 ) -> BattleTable:
     """Read battles.
@@ -296,7 +296,7 @@ def _marks(table: pl.DataFrame, names: Iterable[str], where: str) -> pl.DataFram
     return marks.fill_null(value=False)
 
 
-def _as_outcome(columns: Mapping[str, str] | None, named: Mapping[str, str]) -> str:
+def _as_outcome(columns: Columns | None, named: Mapping[str, str]) -> str:
     """Return the advice to read the column of winners as numbers: 0 if the right side won."""
     names = dict(columns or {})
     sources = {ours: name for name, ours in {**named, **names}.items()}

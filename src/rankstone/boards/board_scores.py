@@ -38,7 +38,7 @@ from rankstone.io.sources import display_name
 from rankstone.io.unreadable_files import reading
 
 if TYPE_CHECKING:
-    from rankstone._basics import Floats, Ints
+    from rankstone._basics import Columns, Floats, Ints
 
 
 #: our column → names that others give it, the commonest first
@@ -183,7 +183,7 @@ def read_board(
     measure: str | None = None,
     *,
     only: Mapping[str, str] | None = None,
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
     format_in: str | None = None,
 ) -> BoardScores:
     """Read the scores of a board.
@@ -258,7 +258,7 @@ def _read(
     source: object,
     measure: str | None,
     only: Mapping[str, str],
-    columns: Mapping[str, str] | None,
+    columns: Columns | None,
     format_in: str | None,
     notes: dict[str, None],
 ) -> pl.DataFrame:

@@ -33,7 +33,7 @@ from rankstone.tables.phrases import check_language
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from rankstone._basics import Bools, Floats, Progress, StrPath
+    from rankstone._basics import Bools, Columns, Floats, Progress, StrPath
     from rankstone.stats.rank_intervals import MeanErrors
 
 
@@ -60,7 +60,7 @@ def board(
     systems: Iterable[str] | None = None,
     only: Mapping[str, str] | None = None,
     direction: str | None = None,
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
     format_in: str | None = None,
     lang: str = "en",
     progress: Progress | None = None,

@@ -36,7 +36,7 @@ from rankstone.stats.slice_tests import Gaps, SliceTests, slice_tests
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rankstone._basics import Bools, Floats, Ints, Progress
+    from rankstone._basics import Bools, Columns, Floats, Ints, Progress
     from rankstone.evaluation.request import QrelsLike, RunsLike
     from rankstone.measures.core.measure import Measure
 
@@ -194,7 +194,7 @@ def slices_of_scores(
     *,
     queries: object = None,
     cluster: str | None = None,
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
     csv_separator: str | None = None,
     decimal: str | None = None,
     **options: Unpack[SliceKeywords],
@@ -243,7 +243,7 @@ def slices_of_log(
     versus: str | None = None,
     cluster: str | None = "user_id",
     direction: str = "higher",
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
     csv_separator: str | None = None,
     decimal: str | None = None,
     **options: Unpack[SliceKeywords],
@@ -351,7 +351,7 @@ def _of_source(
     source: Source,
     queries: object,
     cluster: str | None,
-    columns: Mapping[str, str] | None,
+    columns: Columns | None,
     settings: SliceSettings,
 ) -> Slices:
     measure, direction = next(iter(source.measures.items()))
@@ -369,7 +369,7 @@ def _of_source(
 
 def _attributes(
     queries: object,
-    columns: Mapping[str, str] | None,
+    columns: Columns | None,
     settings: SliceSettings,
     cluster: str | None,
 ) -> pl.DataFrame:

@@ -32,7 +32,7 @@ from rankstone.io.sources import display_name
 from rankstone.tables.phrases import check_language
 
 if TYPE_CHECKING:
-    from rankstone._basics import Progress
+    from rankstone._basics import Columns, Progress
     from rankstone.comparison.comparison_result import Comparison
     from rankstone.evaluation.request import MeasuresLike, QrelsLike, RunsLike
 
@@ -191,7 +191,7 @@ def compare_scores(
     by: str | Sequence[str] = (),
     cluster: str | None = None,
     queries: object = None,
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
     csv_separator: str | None = None,
     decimal: str | None = None,
     lang: str = "en",
@@ -293,7 +293,7 @@ def _columns(by: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def cluster_of(
-    queries: object, columns: Mapping[str, str] | None, measures: Sequence[object]
+    queries: object, columns: Columns | None, measures: Sequence[object]
 ) -> str | None:
     """Return ``session`` if the query table has this column: queries of a session are not independent.
 
@@ -310,7 +310,7 @@ def cluster_of(
 
 def _query_columns(
     queries: object,
-    columns: Mapping[str, str] | None,
+    columns: Columns | None,
     by: str | Sequence[str],
     cluster: str | None,
 ) -> pl.DataFrame | None:
@@ -333,7 +333,7 @@ def _bounds(
     qrels: QrelsLike,
     runs: Mapping[str, object],
     convention: str | None,
-    columns: Mapping[str, str] | None,
+    columns: Columns | None,
     aligned: Mapping[str, Any],
 ) -> pl.DataFrame:
     """Return the bounds of differences of primary measures over grades of unjudged documents."""

@@ -43,6 +43,7 @@ from rankstone.measures.core.syntax import parse_measure, parse_measures
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rankstone._basics import Columns
     from rankstone.evaluation.scores import Scores
     from rankstone.measures.core.definition import Span
     from rankstone.measures.core.measure import Measure
@@ -74,7 +75,7 @@ LARGEST: Final = 1e15
 
 def read_scores(
     source: object,
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
     notes: dict[str, tuple[str, ...]] | None = None,
     asked: Sequence[str] = (),
 ) -> tuple[pl.DataFrame, dict[str, str]]:
@@ -139,7 +140,7 @@ def _named(source: object) -> list[tuple[str | None, object]]:
 def _read(
     name: str | None,
     source: object,
-    columns: Mapping[str, str] | None,
+    columns: Columns | None,
     asked: Sequence[str],
     notes: dict[str, tuple[str, ...]],
 ) -> pl.DataFrame:
@@ -182,7 +183,7 @@ def _is_printed(path: str) -> bool:
 def _table(
     source: object,
     where: str,
-    columns: Mapping[str, str] | None,
+    columns: Columns | None,
     asked: Sequence[str],
     notes: dict[str, tuple[str, ...]],
 ) -> pl.DataFrame:
@@ -469,7 +470,7 @@ class Source(Record):
 
     @classmethod
     def saved(
-        cls, source: object, measures: object, columns: Mapping[str, str] | None = None
+        cls, source: object, measures: object, columns: Columns | None = None
     ) -> Source:
         """Read saved scores; ``columns`` carry the CSV options."""
         notes: dict[str, tuple[str, ...]] = {}

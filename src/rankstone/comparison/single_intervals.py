@@ -21,9 +21,9 @@ from rankstone.stats.mean_intervals import METHODS, estimates
 from rankstone.stats.proportions import quantile_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
-    from rankstone._basics import Progress
+    from rankstone._basics import Columns, Progress
     from rankstone.evaluation.scores import Scores
 
 
@@ -51,7 +51,7 @@ def intervals(
     seed: int = 0,
     cluster: str | None = None,
     queries: object = None,
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
     progress: Progress | None = None,
 ) -> pl.DataFrame:
     """Return a confidence interval for the mean of each run and measure, over queries.

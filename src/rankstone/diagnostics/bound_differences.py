@@ -48,33 +48,33 @@ def together(
     Question
         The problem; its holes are the unjudged documents of either list.
     """
-    one, other = (
-        pl.DataFrame(
-            {
-                "query": list_numbers(side.listed),
-                "doc": ids,
-                "place": ragged_range(np.zeros_like(side.listed), side.listed),
-            }
-        )
-        for side, ids in zip(lists, docs, strict=True)
-    )
-    holes = one.join(
-        other, on=["query", "doc"], how="full", coalesce=True, suffix="_there"
+    first, second = map(_holes, lists, docs)
+    holes = first.join(
+        second, on=["query", "doc"], how="full", coalesce=True, suffix="_there"
     ).sort("query", "place", "place_there", nulls_last=True)
     query = holes["query"].to_numpy().astype(np.int64)
     counts = np.bincount(query, minlength=lists[0].queries)
-    return Question(
-        sides=(replace(lists[0], holes=counts), replace(lists[1], holes=counts)),
-        places=(
-            _places(holes["place"], query, lists[0].listed),
-            _places(holes["place_there"], query, lists[1].listed),
-        ),
-    )
+    sides = []
+    places = []
+    for side, name in zip(lists, ("place", "place_there"), strict=True):
+        sides.append(replace(side, holes=counts))
+        places.append(_places(holes[name], query, side.listed))
+    return Question(tuple(sides), tuple(places))
+
+
+def _holes(lists: ListsWithHoles, docs: pl.Series) -> pl.DataFrame:
+    """Return a row for each hole: number of the query, id, and place among the holes of its list."""
+    listed = lists.listed
+    places = ragged_range(np.zeros_like(listed), listed)
+    columns = {"query": list_numbers(listed), "doc": docs, "place": places}
+    return pl.DataFrame(columns)
 
 
 def _places(place: pl.Series, query: Ints, listed: Ints) -> Ints:
-    known = place.fill_null(0).to_numpy().astype(np.int64)
-    return numbered(known, place.is_null().to_numpy(), query, listed)
+    """Return where each hole of both runs is among those of one run; those that it lacks follow."""
+    places = place.fill_null(0).to_numpy().astype(np.int64)
+    is_absent = place.is_null().to_numpy()
+    return numbered(places, is_absent, query, listed)
 
 
 def difference(
@@ -84,9 +84,8 @@ def difference(
 
     Parameters are those of :func:`~rankstone.diagnostics.bound_rules.extremes`.
     """
-    question = (
-        question if all_grades_matter(measure) else question.cut_for_measure(measure)
-    )
+    if not all_grades_matter(measure):
+        question = question.cut_for_measure(measure)
     search = Search(question, measure, scale, most)
     rule = rule_of(measure)
     left = np.flatnonzero(~question.has_equal_sides(measure))
@@ -94,17 +93,22 @@ def difference(
         left = np.intersect1d(left, additive(search))
     elif rule == "first":
         left = np.intersect1d(left, _first(search))
-    kinds = two_kinds(measure, scale) if rule in BINARY else scale
+    kinds = scale
+    if rule in BINARY:
+        kinds = two_kinds(measure, scale)
     left = search.enumerate(left, kinds)
     if rule in EXCHANGE and all_grades_matter(measure):
         few = 4 * (question.holes[left] + 1) <= most
-        _settle_by_count(search, left[few], (float(kinds[0]), float(kinds[-1])))
+        ends = float(kinds[0]), float(kinds[-1])
+        _settle_by_count(search, left[few], ends)
         left = left[~few]
     if len(left):
-        one, other = (
+        first, second = (
             extremes(side.take(left), measure, scale, most) for side in question.sides
         )
-        search.settle(left, one.low - other.high, one.high - other.low)
+        low = first.low - second.high
+        high = first.high - second.low
+        search.settle(left, low, high)
     return search
 
 
@@ -115,12 +119,9 @@ def _settle_by_count(search: Search, query: Ints, ends: tuple[float, float]) -> 
     low = np.full(len(search.every), np.inf)
     high = np.full(len(search.every), -np.inf)
     for copy, top, bottom in stepped(search.question.holes, query, ends):
-        (best, worst), (best_other, worst_other) = (
-            (
-                scored(side, measure, copy, top).value,
-                scored(side, measure, copy, bottom).value,
-            )
-            for side in sides
+        best, best_other = (scored(side, measure, copy, top).value for side in sides)
+        worst, worst_other = (
+            scored(side, measure, copy, bottom).value for side in sides
         )
         np.minimum.at(low, copy, worst - best_other)
         np.maximum.at(high, copy, best - worst_other)
@@ -136,42 +137,40 @@ def _first(search: Search) -> Ints:
     kinds = two_kinds(search.measure, search.scale)
     if len(kinds) == 1:
         return np.empty(0, np.int64)
-    change = question.by_hole(
-        [_alone(side, search.measure, float(kinds[1])) for side in question.sides]
-    )
-    for sign in (1.0, -1.0):
-        best = _best(sign * change, question)
+    relevant = float(kinds[1])
+    values = [_alone(side, search.measure, relevant) for side in question.sides]
+    change = question.by_hole(values)
+    for signed in (change, -change):
+        best = _best(signed, question)
         grade = np.full(len(change), kinds[0])
         grade[best] = kinds[1]
         search.consider(search.every, grade)
-    return np.flatnonzero(question.sides[0].tied | question.sides[1].tied)
+    first, second = question.sides
+    return np.flatnonzero(first.tied | second.tied)
 
 
 def _alone(side: ListsWithHoles, measure: Measure, grade: float) -> Floats:
     """Return the value with only this hole relevant, float64 ``[holes]``."""
     used = side.for_measure(measure)
     every = np.arange(used.queries)
-    nothing = np.zeros(used.queries, np.int64)
-    values = np.repeat(
-        value_with_holes_graded(side, measure, every, nothing, nothing, grade),
-        side.holes,
-    )
-    at = np.flatnonzero(used.hole >= 0)
-    query = used.query[at]
-    hole = used.hole[at]
-    found = value_with_holes_graded(
-        side, measure, query, hole, np.ones_like(hole), grade
-    )
-    values[side.starts[query] + hole] = found
+    none = np.zeros(used.queries, np.int64)
+    without = value_with_holes_graded(side, measure, every, none, none, grade)
+    values = np.repeat(without, side.holes)
+
+    entries = np.flatnonzero(used.hole >= 0)
+    query = used.query[entries]
+    hole = used.hole[entries]
+    single = np.ones_like(hole)
+    alone = value_with_holes_graded(side, measure, query, hole, single, grade)
+    values[side.starts[query] + hole] = alone
     return values
 
 
 def _best(value: Floats, question: Question) -> Ints:
     """Return the first hole of each query at which a value is highest."""
     most = np.full(len(question.holes), -np.inf)
-    np.fmax.at(
-        most, question.query, value
-    )  # NaN: no value when this hole alone is relevant
+    # NaN: no value when this hole alone is relevant
+    np.fmax.at(most, question.query, value)
     reached = np.flatnonzero(value == most[question.query])
     _, first = np.unique(question.query[reached], return_index=True)
     return reached[first]

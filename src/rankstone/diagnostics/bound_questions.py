@@ -98,13 +98,9 @@ class Question(Record):
 
     def by_hole(self, numbers: Sequence[Floats]) -> Floats:
         """Return each hole's number, minus that of the other side if there are two."""
-        at = np.repeat(self.starts[:-1], self.holes)
-        return less(
-            [
-                found[at + places]
-                for found, places in zip(numbers, self.places, strict=True)
-            ]
-        )
+        start = np.repeat(self.starts[:-1], self.holes)
+        sides = zip(numbers, self.places, strict=True)
+        return less([values[start + places] for values, places in sides])
 
     def has_equal_sides(self, measure: Measure) -> Bools:
         """Return True for queries in which both lists are the same for a measure, bool ``[queries]``.
@@ -112,24 +108,24 @@ class Question(Record):
         The same documents at the same ranks (judged ones with the same grades) have the same value under
         every assignment.
         """
-        one, other = (side.for_measure(measure) for side in self.sides)
-        lengths = np.diff(one.offsets)
-        same: Bools = lengths == np.diff(other.offsets)
+        sides = [side.for_measure(measure) for side in self.sides]
+        first, second = sides
+        lengths = np.diff(first.offsets)
+        same: Bools = lengths == np.diff(second.offsets)
         for name in ("n", "length", "found"):
-            same &= np.equal(getattr(one.hits, name), getattr(other.hits, name))
+            values = getattr(first.hits, name)
+            same &= np.equal(values, getattr(second.hits, name))
+
         queries = np.flatnonzero(same)
-        entries = [
-            ragged_range(side.offsets[queries], lengths[queries])
-            for side in (one, other)
-        ]
-        differs = np.zeros(len(entries[0]), bool)
-        for columns in zip(
-            self._shown(one, 0, entries[0]),
-            self._shown(other, 1, entries[1]),
-            strict=True,
-        ):
-            differs |= columns[0] != columns[1]
-        same[np.repeat(queries, lengths[queries])[differs]] = False
+        lengths = lengths[queries]
+        shown = []
+        for which, side in enumerate(sides):
+            entries = ragged_range(side.offsets[queries], lengths)
+            shown.append(self._shown(side, which, entries))
+        differs = np.zeros(int(lengths.sum()), bool)
+        for column, other in zip(*shown, strict=True):
+            differs |= column != other
+        same[np.repeat(queries, lengths)[differs]] = False
         return same
 
     def _shown(
@@ -137,15 +133,15 @@ class Question(Record):
     ) -> tuple[Ints | Floats, ...]:
         """Return the columns of entries: rank, tie block, judged grade, and the number of the hole."""
         number = np.empty(len(self.query), np.int64)
-        number[self.starts[self.query] + self.places[which]] = np.arange(
-            len(self.query)
-        )
+        places = self.starts[self.query] + self.places[which]
+        number[places] = np.arange(len(number))
+
         hole = side.hole[entries]
-        at = self.starts[side.query[entries]] + hole
-        document = np.where(
-            hole < 0, -1, number[np.where(hole < 0, 0, at)] if len(number) else -1
-        )
-        grade = np.where(hole < 0, side.grade[entries], 0.0)
+        is_hole = hole >= 0
+        at_hole = self.starts[side.query[entries]] + hole
+        document = np.full(len(entries), -1)
+        document[is_hole] = number[at_hole[is_hole]]
+        grade = np.where(is_hole, 0.0, side.grade[entries])
         return (
             side.rank[entries],
             side.first[entries],

@@ -37,7 +37,7 @@ from rankstone.diagnostics.filled_lists import (
     slices,
     value_with_holes_graded,
 )
-from rankstone.hits.list_arrays import list_numbers, ragged_range, running
+from rankstone.hits.list_arrays import divided, list_numbers, ragged_range, running
 from rankstone.measures.core.definition import ANY_GAIN
 
 if TYPE_CHECKING:
@@ -66,7 +66,8 @@ def gained(side: ListsWithHoles, measure: Measure, grade: float) -> Floats:
         is_hole = hole >= 0
 
         count = int(used.holes[begin:end].sum())
-        hits = filled(used, query, np.full(count, grade), ideal=False)
+        grades = np.full(count, grade)
+        hits = filled(used, query, grades, ideal=False)
         contributions = measure.contributions(hits).hits
         shares[place[is_hole]] = contributions[is_hole]
     return shares
@@ -97,14 +98,16 @@ class GainSteps(Record):
     @cached_property
     def effect(self) -> Floats:
         """The effect of a gain of 1 at each hole on the sum, float64 ``[holes]``."""
-        ends = float(self.scale[0]), float(self.scale[-1])
-        low, high = (
-            self.question.by_hole(
-                [gained(side, self.measure, grade) for side in self.question.sides]
-            )
-            for grade in ends
-        )
-        effect: Floats = (high - low) / (self.worth[-1] - self.worth[0])
+        sums = []
+        for grade in (self.scale[0], self.scale[-1]):
+            lowest = float(grade)
+            shares = [
+                gained(side, self.measure, lowest) for side in self.question.sides
+            ]
+            sums.append(self.question.by_hole(shares))
+        low, high = sums
+        reach = self.worth[-1] - self.worth[0]
+        effect: Floats = (high - low) / reach
         return effect
 
     @cached_property
@@ -116,70 +119,72 @@ class GainSteps(Record):
         if self.norm.made_of == "list":
             return side.listed
         used = side.for_measure(self.measure)
-        return np.bincount(used.query[used.hole >= 0], minlength=used.queries)
+        query = used.query[used.hole >= 0]
+        return np.bincount(query, minlength=used.queries)
 
     @cached_property
     def base(self) -> tuple[Floats, Floats]:
         """Sum and norm with all holes on the lowest grade, float64 ``[queries]`` each."""
         query = np.arange(len(self.question.holes))
         grade = np.full(len(self.question.query), self.scale[0])
-        numerator = less(
-            [
-                scored(side, self.measure, query, grade).numerator
-                for side in self.question.sides
-            ]
-        )
-        known = self.norm.gains
-        shares = (
-            known.grade * self._weights[np.minimum(known.rank, len(self._weights)) - 1]
-        )
+        numerators = [
+            scored(side, self.measure, query, grade).numerator
+            for side in self.question.sides
+        ]
+        judged = self.norm.gains
+        weighted = np.minimum(judged.rank, len(self._weights))
+        shares = judged.grade * self._weights[weighted - 1]
         if self.norm.depth is not None:
-            shares[
-                known.rank > np.broadcast_to(self.norm.depth, len(query))[known.query]
-            ] = 0.0
-        lowest = self._raised(0.0, float(self.worth[0]), query, self.inside)
-        return numerator, self.norm.rest + known.total(shares) + lowest
+            depth = np.broadcast_to(self.norm.depth, len(query))
+            shares[judged.rank > depth[judged.query]] = 0.0
+        least = float(self.worth[0])
+        lowest = self._raised(0.0, least, query, self.inside)
+        norm = self.norm.rest + judged.total(shares) + lowest
+        return less(numerators), norm
 
     # -- the norm -----------------------------------------------------------------------------------
     @cached_property
     def _weights(self) -> Floats:
         """Weights of the ideal ranks."""
-        most = int((np.diff(self.norm.gains.offsets) + self.inside).max(initial=1))
+        lengths = np.diff(self.norm.gains.offsets) + self.inside
+        most = int(lengths.max(initial=1))
         if self.norm.depth is not None:
-            most = max(min(most, int(np.max(self.norm.depth, initial=1))), 1)
-        return self.norm.weight(np.arange(1, most + 1))
+            deepest = int(np.max(self.norm.depth, initial=1))
+            most = max(min(most, deepest), 1)
+        ranks = np.arange(1, most + 1)
+        return self.norm.weight(ranks)
 
     @property
     def falling(self) -> bool:
         """True if weights of ideal ranks never increase and are not negative."""
-        return bool((np.diff(self._weights) <= 0).all() and self._weights[-1] >= 0)
+        weights = self._weights
+        never_rise = np.diff(weights) <= 0
+        return bool(never_rise.all() and weights[-1] >= 0)
 
     def cost(self, step: int, query: Ints, raised: Ints) -> Floats:
         """Return the growth of the norm if this many holes of a query are raised by a step."""
-        return self._raised(
-            float(self.worth[step]), float(self.worth[step + 1]), query, raised
-        )
+        low, high = self.worth[step : step + 2].tolist()
+        return self._raised(low, high, query, raised)
 
     def _raised(self, low: float, high: float, query: Ints, raised: Ints) -> Floats:
         """Return the growth of the norm if this many holes are raised from one gain to another."""
-        table = np.concatenate(([0.0], np.cumsum(self._weights)))
-        deepest: Ints = np.full(len(query), len(table) - 1)
+        added = np.cumsum(self._weights)
+        weight_down_to = np.concatenate(([0.0], added))
+        deepest: Ints = np.full(len(query), len(self._weights))
         if self.norm.depth is not None:
-            deepest = np.minimum(
-                np.broadcast_to(self.norm.depth, len(self.inside))[query], deepest
-            )
-        known = self.norm.gains
-        between = np.unique(
-            known.grade[(known.grade > low) & (known.grade < high)]
-        ).tolist()
+            depth = np.broadcast_to(self.norm.depth, len(self.inside))
+            deepest = np.minimum(depth[query], deepest)
+
+        # judged documents of a gain between these stay above the raised holes until they are passed
+        judged = self.norm.gains
+        is_between = (judged.grade > low) & (judged.grade < high)
+        between = np.unique(judged.grade[is_between]).tolist()
         grown = np.zeros(len(query))
         for lower, upper in pairwise((low, *between, high)):
-            above = known.count(known.grade >= upper)[query]
-            fresh = (
-                table[np.minimum(above + raised, deepest)]
-                - table[np.minimum(above, deepest)]
-            )
-            grown += (upper - lower) * fresh
+            above = judged.count(judged.grade >= upper)[query]
+            before = weight_down_to[np.minimum(above, deepest)]
+            after = weight_down_to[np.minimum(above + raised, deepest)]
+            grown += (upper - lower) * (after - before)
         return grown
 
     # -- the optimum --------------------------------------------------------------------------------
@@ -188,35 +193,53 @@ class GainSteps(Record):
         stops = _Stops.of(sign * self.effect, self.question.query, self.inside)
         query = stops.query
         steps = range(len(self.rise))
-        costs = np.array([self.cost(step, query, stops.raised) for step in steps])
-        rest = sign * self.base[0]
+        by_step = [self.cost(step, query, stops.raised) for step in steps]
+        costs = np.array(by_step)
+        numerator = sign * self.base[0]
         norm = self.base[1]
-        sums = rest[query] + self.rise.sum() * stops.gained
-        norms = norm[query] + costs.sum(0)
-        ratio = np.divide(sums, norms, out=np.full(len(sums), -np.inf), where=norms > 0)
-        chosen = np.repeat(stops.best(ratio)[None], len(self.rise), axis=0)
-        price = ratio[chosen[0]]
-        while len(self.rise) > 1:  # a price below 0 never splits the steps
-            priced = np.where(price > 0, price, 0.0)[query]
-            best = []
-            for rise, cost in zip(self.rise, costs, strict=True):
-                surplus = rise * stops.gained - priced * cost
-                surplus[~stops.gains] = -np.inf
-                best.append(stops.best(surplus))
-            fresh = np.array(best)
-            total = rest + (self.rise[:, None] * stops.gained[fresh]).sum(0)
-            over = norm + np.take_along_axis(costs, fresh, axis=1).sum(0)
-            reached = np.divide(
-                total, over, out=np.full(len(total), -np.inf), where=over > 0
-            )
+
+        # the same holes on all steps
+        total = numerator[query] + self.rise.sum() * stops.gained
+        ratio = divided(total, norm[query] + costs.sum(0), -np.inf)
+        best = stops.best(ratio)
+        chosen = np.repeat(best[None], len(self.rise), axis=0)
+        price = ratio[best]
+
+        # others on each step, at the price of the norm; a price below 0 never splits the steps
+        while len(self.rise) > 1:
+            fresh = self._best_at(price, stops, costs)
+            rises = self.rise[:, None] * stops.gained[fresh]
+            grown = np.take_along_axis(costs, fresh, axis=1)
+            total = numerator + rises.sum(0)
+            reached = divided(total, norm + grown.sum(0), -np.inf)
             better = (price > 0) & (reached > price * _RISE)
             if not better.any():
                 break
             chosen[:, better] = fresh[:, better]
             price[better] = reached[better]
-        climbed = (stops.place < stops.raised[chosen][:, self.question.query]).sum(0)
+
+        raised = stops.raised[chosen][:, self.question.query]
+        climbed = (stops.place < raised).sum(0)
         grades: Floats = self.scale[climbed]
         return grades
+
+    def _best_at(self, price: Floats, stops: _Stops, costs: Floats) -> Ints:
+        """Return the stop of each step and query at which gains exceed the priced norm most.
+
+        Parameters
+        ----------
+        price
+            float64 ``[queries]``: the ratio reached so far.
+        stops, costs
+            The stops, and float64 ``[steps, stops]``: what each adds to the norm.
+        """
+        priced = np.where(price > 0, price, 0.0)[stops.query]
+        best = []
+        for rise, cost in zip(self.rise, costs, strict=True):
+            surplus = rise * stops.gained - priced * cost
+            surplus[~stops.gains] = -np.inf
+            best.append(stops.best(surplus))
+        return np.array(best)
 
 
 class _Stops(Record):
@@ -247,37 +270,45 @@ class _Stops(Record):
     @classmethod
     def of(cls, effect: Floats, query: Ints, inside: Ints) -> _Stops:
         """Order the holes of each query by their effect."""
-        count = len(inside)
-        some = np.flatnonzero(effect)
-        some = some[np.lexsort((-effect[some], query[some]))]
-        lengths = np.bincount(query[some], minlength=count)
-        good = np.bincount(query[some[effect[some] > 0]], minlength=count)
+        queries = len(inside)
+        active = np.flatnonzero(effect)
+        order = np.lexsort((-effect[active], query[active]))
+        active = active[order]
+        query_of = query[active]
+        lengths = np.bincount(query_of, minlength=queries)
+        helps = effect[active] > 0
+        good = np.bincount(query_of[helps], minlength=queries)
         neutral = inside - lengths
+
+        # a stop after each active hole, one before all, one more after those without effect
+        counts = lengths + 2
+        stops = list_numbers(counts)
+        number = ragged_range(np.zeros_like(counts), counts)
+        with_neutral = number > good[stops]
+        raised = number - with_neutral
         starts = np.cumsum(lengths) - lengths
-        added = running(np.add, effect[some], lengths)
+        added = running(np.add, effect[active], lengths)
+        gained = np.zeros(len(stops))
+        moved = np.flatnonzero(raised)
+        last = starts[stops] + raised - 1
+        gained[moved] = added[last[moved]]
 
-        stops = lengths + 2
-        of = list_numbers(stops)
-        number = ragged_range(np.zeros_like(stops), stops)
-        behind = number > good[of]
-        active = number - behind
-        gained = np.zeros(len(of))
-        moved = np.flatnonzero(active)
-        gained[moved] = added[(starts[of] + active - 1)[moved]]
-
-        place = np.full(len(effect), np.iinfo(np.int64).max)
+        never = np.iinfo(np.int64).max
+        place = np.full(len(effect), never)
         order = ragged_range(np.zeros_like(lengths), lengths)
-        place[some] = order + np.where(
-            order >= good[query[some]], neutral[query[some]], 0
-        )
+        is_behind = order >= good[query_of]
+        before = np.where(is_behind, neutral[query_of], 0)
+        place[active] = order + before
+
         rest = np.flatnonzero(effect == 0)
-        begin = np.searchsorted(query[rest], np.arange(count))
-        number_of = np.arange(len(rest)) - begin[query[rest]]
-        within = number_of < neutral[query[rest]]
-        place[rest[within]] = (good[query[rest]] + number_of)[within]
-        return cls(
-            of, active + np.where(behind, neutral[of], 0), gained, ~behind, place
-        )
+        query_of = query[rest]
+        begin = np.searchsorted(query_of, np.arange(queries))
+        order = np.arange(len(rest)) - begin[query_of]
+        enters = order < neutral[query_of]
+        place[rest[enters]] = (good[query_of] + order)[enters]
+
+        raised += np.where(with_neutral, neutral[stops], 0)
+        return cls(stops, raised, gained, ~with_neutral, place)
 
     def best(self, value: Floats) -> Ints:
         """Return the first stop of each query at which a value is highest, int64 ``[queries]``."""
@@ -297,26 +328,23 @@ def additive(search: Search) -> Ints:
     """Propose the extremes of an additive measure; return the queries for which they are not certain."""
     question = search.question
     measure = search.measure
-    norms = [
-        norm
-        for side in question.sides
-        if (norm := measure.ideal_norm(side.hits)) is not None
-    ]
+    possible = [measure.ideal_norm(side.hits) for side in question.sides]
+    norms = [norm for norm in possible if norm is not None]
     if not norms:
         _propose_fixed(search)
         return np.flatnonzero(_gains_without_relevant(search))
     worth = norms[0].gain(search.scale)
-    order = np.unique(worth, return_index=True)[1]
-    steps = GainSteps(question, measure, norms[0], search.scale[order], worth[order])
+    worth, order = np.unique(worth, return_index=True)
+    scale = search.scale[order]
+    steps = GainSteps(question, measure, norms[0], scale, worth)
     if worth.min() < 0 or not steps.falling:
         return search.every
     search.constant(search.every, float(steps.scale[0]))
     if len(order) > 1:
         for sign in (1.0, -1.0):
             search.consider(search.every, steps.highest(sign))
-    return np.flatnonzero(
-        _divided(norms, len(search.every)) | _gains_without_relevant(search)
-    )
+    uncertain = _divided(norms, len(search.every)) | _gains_without_relevant(search)
+    return np.flatnonzero(uncertain)
 
 
 def _propose_fixed(search: Search) -> None:
@@ -325,36 +353,37 @@ def _propose_fixed(search: Search) -> None:
     measure = search.measure
     every = search.every
     lowest = np.full(len(question.query), search.scale[0])
-    norms = [
-        scored(side, measure, every, lowest).denominator for side in question.sides
-    ]
+    norms = []
+    for side in question.sides:
+        norm = scored(side, measure, every, lowest).denominator
+        divisor = np.where(norm > 0, norm, 1.0)
+        norms.append(divisor[question.query])
+
     chosen = np.array([lowest, lowest])
     most = np.full(chosen.shape, -np.inf)
     for grade in search.scale.tolist():
-        shares = question.by_hole(
-            [
-                gained(side, measure, grade)
-                / np.where(norm > 0, norm, 1.0)[question.query]
-                for side, norm in zip(question.sides, norms, strict=True)
-            ]
-        )
-        for row, sign in enumerate((1.0, -1.0)):
-            better = sign * shares > most[row]
-            most[row, better], chosen[row, better] = sign * shares[better], grade
-    for row in chosen:
-        search.consider(every, row)
+        shares = [
+            gained(side, measure, grade) / norm
+            for side, norm in zip(question.sides, norms, strict=True)
+        ]
+        added = question.by_hole(shares)
+        for row, signed in enumerate((added, -added)):
+            better = signed > most[row]
+            most[row, better] = signed[better]
+            chosen[row, better] = grade
+    for grades in chosen:
+        search.consider(every, grades)
 
 
 def _divided(norms: Sequence[IdealNorm], queries: int) -> Bools:
     """Return the queries in which two runs have different norms, bool ``[queries]``."""
-    one = norms[0]
-    other = norms[-1]
     differs = np.zeros(queries, bool)
     if len(norms) > 1:
-        differs |= one.made_of != "judged"
-        differs |= np.not_equal(one.rest, other.rest)
-        if one.depth is not None and other.depth is not None:
-            differs |= np.not_equal(one.depth, other.depth)
+        first, second = norms
+        differs |= first.made_of != "judged"
+        differs |= np.not_equal(first.rest, second.rest)
+        if first.depth is not None and second.depth is not None:
+            differs |= np.not_equal(first.depth, second.depth)
     return differs
 
 
@@ -366,16 +395,20 @@ def _gains_without_relevant(search: Search) -> Bools:
     measure = search.measure
     sides = search.question.sides
     count = measure.relevant_count(sides[0].hits)
-    found = np.zeros(len(search.every), bool)
+    has_gains = np.zeros(len(search.every), bool)
     if count is None or not measure.needs_relevant:
-        return found
-    query = np.flatnonzero((count == 0) & (sides[0].holes > 0))
+        return has_gains
+    holes = sides[0].holes
+    query = np.flatnonzero((count == 0) & (holes > 0))
+    unjudged = int(holes[query].sum())
     for grade in search.scale.tolist():
-        grades = np.full(int(sides[0].holes[query].sum()), grade)
-        none = np.asarray(measure.relevant_count(filled(sides[0], query, grades))) == 0
+        grades = np.full(unjudged, grade)
+        relevant = measure.relevant_count(filled(sides[0], query, grades))
+        none = np.asarray(relevant) == 0
         for side in sides:
-            found[query] |= none & (scored(side, measure, query, grades).numerator != 0)
-    return found
+            numerator = scored(side, measure, query, grades).numerator
+            has_gains[query] |= none & (numerator != 0)
+    return has_gains
 
 
 #: rules for measures of binary relevance
@@ -418,14 +451,18 @@ def _settle_by_span(search: Search, query: Ints, span: Span) -> None:
     reaches_low = search.low[query] <= low
     reaches_high = search.high[query] >= high
     rest = query[~(reaches_low & reaches_high)]
-    count = len(rest)
-    search.settle(rest, np.full(count, low), np.full(count, high))
+    lowest = np.full(len(rest), low)
+    highest = np.full(len(rest), high)
+    search.settle(rest, lowest, highest)
 
 
 def two_kinds(measure: Measure, scale: Floats) -> Floats:
     """Return a nonrelevant and a relevant grade, or only one if all grades are of one kind."""
-    relevant = (getattr(measure, "rel", None) or ANY_GAIN)(scale)
-    return np.concatenate((scale[~relevant][:1], scale[relevant][-1:]))
+    threshold = getattr(measure, "rel", None) or ANY_GAIN
+    relevant = threshold(scale)
+    lowest = scale[~relevant][:1]
+    highest = scale[relevant][-1:]
+    return np.concatenate((lowest, highest))
 
 
 def _uniform(search: Search, _lists: ListsWithHoles) -> Ints:
@@ -437,7 +474,8 @@ def _uniform(search: Search, _lists: ListsWithHoles) -> Ints:
 
 def _first(search: Search, _lists: ListsWithHoles) -> Ints:
     """Make no hole relevant, then all: for measures of the first relevant document."""
-    search.constant(search.every, float(two_kinds(search.measure, search.scale)[-1]))
+    kinds = two_kinds(search.measure, search.scale)
+    search.constant(search.every, float(kinds[-1]))
     return np.empty(0, np.int64)
 
 
@@ -450,7 +488,8 @@ def _counts(search: Search, lists: ListsWithHoles) -> Ints:
     """Make the m topmost or bottommost holes relevant, for every m: multisets of two kinds of grades."""
     kinds = two_kinds(search.measure, search.scale)
     few = lists.holes < search.most
-    search.steps(np.flatnonzero(few), (float(kinds[0]), float(kinds[-1])))
+    ends = float(kinds[0]), float(kinds[-1])
+    search.steps(np.flatnonzero(few), ends)
     return np.flatnonzero(~few)
 
 
@@ -459,14 +498,12 @@ def _precisions(search: Search, lists: ListsWithHoles) -> Ints:
     kinds = two_kinds(search.measure, search.scale)
     search.constant(search.every, float(kinds[-1]))
     if len(kinds) > 1:
-        query, count = _ends_of_gaps(lists.for_measure(search.measure))
+        measure = search.measure
+        query, count = _ends_of_gaps(lists.for_measure(measure))
+        top = np.zeros_like(count)
         relevant = float(kinds[1])
-        search.record(
-            query,
-            value_with_holes_graded(
-                lists, search.measure, query, np.zeros_like(count), count, relevant
-            ),
-        )
+        values = value_with_holes_graded(lists, measure, query, top, count, relevant)
+        search.record(query, values)
         _minimum(search, lists, relevant)
     return np.empty(0, np.int64)
 
@@ -498,11 +535,11 @@ def _minimum(search: Search, lists: ListsWithHoles, relevant: float) -> None:
 
     def value(query: Ints, count: Ints) -> Floats:
         first = lists.holes[query] - count
-        found = value_with_holes_graded(
+        values = value_with_holes_graded(
             lists, search.measure, query, first, count, relevant
         )
-        search.record(query, found)
-        return found
+        search.record(query, values)
+        return values
 
     low = np.zeros(lists.queries, np.int64)
     high = lists.holes.copy()

@@ -69,7 +69,8 @@ class Search:
     def __post_init__(self) -> None:
         """Begin with every hole at the lowest grade."""
         count = len(self.question.holes)
-        self.low, self.high = np.full(count, np.nan), np.full(count, np.nan)
+        self.low = np.full(count, np.nan)
+        self.high = np.full(count, np.nan)
         self.certificate = np.full(count, Certificate.proven, np.int64)
         self.constant(self.every, self.scale[0])
 
@@ -86,11 +87,13 @@ class Search:
 
     def consider(self, query: Ints, grade: Floats) -> None:
         """Score assignments, one copy of a query each, and keep the extremes."""
-        self.record(query, self.question.value(self.measure, query, grade))
+        value = self.question.value(self.measure, query, grade)
+        self.record(query, value)
 
     def constant(self, query: Ints, grade: float) -> None:
         """Give every hole of some queries the same grade."""
-        self.consider(query, np.full(int(self.question.holes[query].sum()), grade))
+        holes = int(self.question.holes[query].sum())
+        self.consider(query, np.full(holes, grade))
 
     def steps(self, query: Ints, ends: tuple[float, float]) -> None:
         """Give the m topmost holes one grade and the others another, then the m bottommost, for every m."""
@@ -100,11 +103,12 @@ class Search:
 
     def patterns(self, query: Ints, rows: Floats) -> None:
         """Give the holes of some queries with equal numbers of holes every row of grades in turn."""
-        for begin, end in slices(
-            np.full(len(query) * len(rows), max(rows.shape[1], 1))
-        ):
+        count, holes = rows.shape
+        sizes = np.full(len(query) * count, max(holes, 1))
+        for begin, end in slices(sizes):
             copy = np.arange(begin, end)
-            self.consider(query[copy // len(rows)], rows[copy % len(rows)].ravel())
+            grades = rows[copy % count]
+            self.consider(query[copy // count], grades.ravel())
 
     # -- exhaustion ---------------------------------------------------------------------------------
     def enumerate(self, query: Ints, scale: Floats) -> Ints:
@@ -113,12 +117,12 @@ class Search:
 
         def rows(holes: int) -> list[Floats]:
             number = np.arange(grades**holes)[:, None]
-            return [scale[number // grades ** np.arange(holes) % grades]]
+            digits = number // grades ** np.arange(holes) % grades
+            return [scale[digits]]
 
         left = self._exhaust(query, lambda holes: grades**holes, rows)
-        tried = query[
-            ~np.isin(query, left) & (self.question.holes[query] > 0) & (grades > 1)
-        ]
+        has_choices = (self.question.holes[query] > 0) & (grades > 1)
+        tried = query[has_choices & ~np.isin(query, left)]
         self.certificate[tried] = Certificate.enumerated
         return left
 
@@ -128,10 +132,14 @@ class Search:
 
         def rows(holes: int) -> list[Floats]:
             rising = list(combinations_with_replacement(scale.tolist(), holes))
-            table = np.array(rising, np.float64).reshape(len(rising), holes)
+            table = np.array(rising, np.float64)
+            table = table.reshape(len(rising), holes)
             return [table, table[:, ::-1]]
 
-        return self._exhaust(query, lambda holes: comb(holes + steps, steps), rows)
+        def count(holes: int) -> int:
+            return comb(holes + steps, steps)
+
+        return self._exhaust(query, count, rows)
 
     def _exhaust(
         self,
@@ -139,15 +147,28 @@ class Search:
         count: Callable[[int], int],
         tables: Callable[[int], list[Floats]],
     ) -> Ints:
-        """Try all assignments for each number of holes that does not have too many."""
+        """Try all assignments for each number of holes that does not have too many.
+
+        Parameters
+        ----------
+        query
+            The queries.
+        count, tables
+            Number of holes → number of assignments, and these as rows of grades.
+
+        Returns
+        -------
+        numpy.ndarray
+            The queries that have too many.
+        """
         holes = self.question.holes[query]
         left = [np.empty(0, np.int64)]
-        for some in np.unique(holes).tolist():
-            concerned = query[holes == some]
-            if count(some) > self.most:
+        for number in np.unique(holes).tolist():
+            concerned = query[holes == number]
+            if count(number) > self.most:
                 left.append(concerned)
                 continue
-            for table in tables(some):
+            for table in tables(number):
                 self.patterns(concerned, table)
         return np.concatenate(left)
 
@@ -180,6 +201,7 @@ def stepped(
         place = ragged_range(np.zeros_like(size), size)
         is_top = place < np.repeat(count, size)
         is_bottom = place >= np.repeat(size - count, size)
-        top = np.where(is_top, ends[1], ends[0])
-        bottom = np.where(is_bottom, ends[1], ends[0])
+        first, second = ends
+        top = np.where(is_top, second, first)
+        bottom = np.where(is_bottom, second, first)
         yield query[run], top, bottom

@@ -11,13 +11,14 @@ import polars as pl
 from rankstone._basics import Record
 from rankstone.diagnostics.bound_search import Certificate
 from rankstone.errors import printable
-from rankstone.tables.results import Result, given
+from rankstone.tables.results import Result
 from rankstone.tables.sheet import Sheet, Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rankstone._basics import Floats, Ints
+    from rankstone.diagnostics.bound_search import Search
     from rankstone.hits.alignment_audit import Audit
     from rankstone.measures.core.measure import Measure
 
@@ -62,15 +63,18 @@ class Found(Record):
     holes: Ints
 
     @classmethod
+    def of(cls, value: Floats, search: Search, holes: Ints) -> Found:
+        """Return what a search found, beside the values and all holes, also those too deep to matter."""
+        return cls(value, search.low, search.high, search.certificate, holes)
+
+    @classmethod
     def joined(cls, parts: Sequence[Found], order: Ints) -> Found:
         """Concatenate parts, with their queries in the order given."""
-        names = ("value", "low", "high", "certificate", "holes")
-        return cls(
-            *(
-                np.concatenate([getattr(part, name) for part in parts])[order]
-                for name in names
-            )
-        )
+        columns = []
+        for name in ("value", "low", "high", "certificate", "holes"):
+            column = np.concatenate([getattr(part, name) for part in parts])
+            columns.append(column[order])
+        return cls(*columns)
 
     def frame(self, run: str, measure: str, queries: pl.Series) -> pl.DataFrame:
         """Return a row for each query."""
@@ -150,29 +154,30 @@ class Bounds(Result, Record):
             run = part["run"][0]
             measure = part["measure"][0]
             counted = part.filter(pl.col("value").is_not_null())
-            value, low, high = (
-                _aggregated(measures[measure], counted[name], beyond)
-                for name, beyond in (("value", 0.0), ("low", -np.inf), ("high", np.inf))
-            )
+            of = measures[measure]
+            low = _aggregated(of, counted["low"], -np.inf)
+            high = _aggregated(of, counted["high"], np.inf)
             weakest = counted["certificate"].to_physical().max()
-            sign = (
-                _sign(low, high)
-                if self.difference and run == " - ".join(self.difference)
-                else None
-            )
-            name = None if weakest is None else Certificate(int(weakest)).name  # type: ignore[arg-type]
-            rows.append((run, measure, value, low, high, name, counted.height, sign))
-        schema = {
-            **{
-                name: _PER_QUERY[name]
-                for name in ("run", "measure", "value", "low", "high", "certificate")
-            },
-            "n": pl.Int64,
-            "sign": pl.String,
-        }
-        return pl.DataFrame(rows, schema, orient="row").with_columns(
-            _finite("value", "low", "high")
-        )
+            row = {
+                "run": run,
+                "measure": measure,
+                "value": _aggregated(of, counted["value"], 0.0),
+                "low": low,
+                "high": high,
+                "certificate": None,
+                "n": counted.height,
+                "sign": None,
+            }
+            if weakest is not None:
+                row["certificate"] = Certificate(int(weakest)).name  # type: ignore[arg-type]
+            if self.difference and run == " - ".join(self.difference):
+                row["sign"] = _sign(low, high)
+            rows.append(row)
+        names = ("run", "measure", "value", "low", "high", "certificate")
+        schema = {name: _PER_QUERY[name] for name in names}
+        schema |= {"n": pl.Int64, "sign": pl.String}
+        means = pl.DataFrame(rows, schema)
+        return means.with_columns(_finite("value", "low", "high"))
 
     def residuals(self) -> pl.DataFrame:
         """Return how much each score may fall and rise: ``value - low`` and ``high - value``."""
@@ -187,41 +192,29 @@ class Bounds(Result, Record):
 
     def to_dict(self) -> dict[str, dict[str, dict[str, Any]]]:
         """Return ``{run: {measure: {"value": …, "low": …, "high": …, "certificate": …}}}``."""
-        found: dict[str, dict[str, dict[str, Any]]] = {}
+        by_run: dict[str, dict[str, dict[str, Any]]] = {}
         for row in self.mean().iter_rows(named=True):
-            run = row.pop("run")
-            measure = row.pop("measure")
-            found.setdefault(run, {})[measure] = row
-        return found
+            by_measure = by_run.setdefault(row.pop("run"), {})
+            by_measure[row.pop("measure")] = row
+        return by_run
 
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts: means with their bounds, audit, conventions, inputs."""
-        return given(
-            runs=self.to_dict(),
-            grades=self.grades,
-            difference=self.difference,
-            audit=self.audit,
-            conventions=self.conventions,
-            inputs=self.inputs,
+        return self._reported(
+            runs=self.to_dict(), grades=self.grades, difference=self.difference
         )
 
     def sheet(self, digits: int = 4) -> Sheet:
         """Return the bounds of the means as a sheet."""
-        shown = (
-            self.mean()
-            .drop("n")
-            .rename({"value": "score", "low": "lowest", "high": "highest"})
-        )
+        heads = {"value": "score", "low": "lowest", "high": "highest"}
+        shown = self.mean().drop("n").rename(heads)
+        names = {}
         if self.difference is None:
             shown = shown.drop("sign")
         else:
             sign = pl.col("sign").replace_strict(_SIGNS, default="")
             shown = shown.with_columns(sign.alias("sign"))
-        names = (
-            {}
-            if self.difference is None
-            else {"sign": f"{printable(self.difference[0])} is"}
-        )
+            names = {"sign": f"{printable(self.difference[0])} is"}
         scale = " ".join(f"{grade:g}" for grade in self.grades)
         lines = [f"possible grades of each unjudged document in the lists: {scale}"]
         if "outer" in shown["certificate"]:

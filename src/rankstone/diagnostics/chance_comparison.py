@@ -162,16 +162,19 @@ class Baseline(Result):
 
     def meaning(self) -> list[str]:
         """Return an interpretation of the values in words, for measures that have one."""
+        measures = {str(measure): measure for measure in self.scores.measures}
         rows = self.values.select("run", "measure", "value").iter_rows()
-        several = len(self.scores.runs) > 1
-        found = []
+        lines = []
         for run, measure, value in rows:
-            kind = next(m for m in self.scores.measures if str(m) == measure)
-            if value is not None and (said := _in_words(kind, value)):
-                found.append(
-                    f"{f'{run}, ' if several else ''}{measure} {value:.4g}: {said}"
-                )
-        return found
+            if value is None:
+                continue
+            text = _in_words(measures[measure], value)
+            which = measure
+            if len(self.scores.runs) > 1:
+                which = f"{run}, {measure}"
+            if text:
+                lines.append(f"{which} {value:.4g}: {text}")
+        return lines
 
     def gains(self, against: str | None = None) -> pl.DataFrame:
         """Return the gain from one run's mean to another's, on several scales.
@@ -200,22 +203,18 @@ class Baseline(Result):
             (row["run"], row["measure"]): row
             for row in self.values.iter_rows(named=True)
         }
+        names.remove(against)
         rows = []
         for run, measure in product(names, self.scores.measures):
-            one = means[against, str(measure)]
-            other = means[run, str(measure)]
-            if (
-                run != against
-                and one["value"] is not None
-                and other["value"] is not None
-            ):
-                gained = (
-                    None
-                    if None in (one["skill"], other["skill"])
-                    else other["skill"] - one["skill"]
-                )
-                step = asdict(gain(measure, one["value"], other["value"]))
-                rows.append({"run": run, "against": against, **step, "skill": gained})
+            before = means[against, str(measure)]
+            after = means[run, str(measure)]
+            if None in (before["value"], after["value"]):
+                continue
+            step = asdict(gain(measure, before["value"], after["value"]))
+            row = {"run": run, "against": against, **step, "skill": None}
+            if None not in (before["skill"], after["skill"]):
+                row["skill"] = after["skill"] - before["skill"]
+            rows.append(row)
         return pl.DataFrame(rows, _GAINS)
 
     def steps(self, against: str | None = None) -> list[str]:
@@ -254,7 +253,8 @@ class Baseline(Result):
             f"chance (the mean), worst and best of all {drawn}; skill = (value - chance) / (best - chance)",
             data_notes(self.scores.audit, self.scores.conventions),
         )
-        table = Shown.of(self.values.drop("n"), digits=digits, kinds={"measure": "id"})
+        shown = self.values.drop("n")
+        table = Shown.of(shown, digits=digits, kinds={"measure": "id"})
         return Sheet("", parts=(table,), notes=notes)
 
 
@@ -266,25 +266,25 @@ def ndcg_of_short_lists(
     Of n ≥ 2k documents, k of them judged, a random order has nDCG@k ≤ k/n ≤ 1/2: longer lists are left out.
     ``None`` where there is no such query.
     """
-    judged = judgments.group_by("query_id").agg(
-        pl.col("doc_id").n_unique(), pl.col("relevance").max()
-    )
-    few = judged.filter(pl.col("doc_id") <= k, pl.col("relevance") > 0)["query_id"]
-    short = run.group_by("query_id").len().filter(pl.col("len") <= 2 * k)["query_id"]
-    if few.dtype != short.dtype:
-        few = few.cast(pl.String)
-        short = short.cast(pl.String)
-    those = (
-        pl.col("query_id")
-        .cast(few.dtype)
-        .is_in(short.filter(short.is_in(few.implode())).implode())
-    )
+    is_relevant = pl.col("relevance").max() > 0
+    has_few = is_relevant & (pl.col("doc_id").n_unique() <= k)
+    is_short = pl.len() <= 2 * k
+    few = judgments.group_by("query_id").agg(has_few.alias("few"))
+    short = run.group_by("query_id").agg(is_short.alias("short"))
+    queries = few.filter("few")["query_id"]
+    answered = short.filter("short")["query_id"]
+    if queries.dtype != answered.dtype:
+        queries = queries.cast(pl.String)
+        answered = answered.cast(pl.String)
+    both = queries.filter(queries.is_in(answered.implode()))
+    query = pl.col("query_id").cast(both.dtype)
+    those = query.is_in(both.implode())
     run = run.filter(those)
     judgments = judgments.filter(those)
     if run.is_empty():
         return None
     copies: dict[str, Any] = {"duplicates": "first_drop", "duplicate_judgments": "max"}
-    found = baseline(
+    result = baseline(
         judgments,
         run,
         f"nDCG@{k}",
@@ -292,7 +292,7 @@ def ndcg_of_short_lists(
         missing="drop",
         **copies,
     )
-    return found.values.row(0, named=True)
+    return result.values.row(0, named=True)
 
 
 def _refuse_options(options: AlignmentOptions) -> None:
@@ -324,15 +324,12 @@ def _along(_name: str, pipeline: Pipeline, table: Table) -> tuple[RunScores, Run
 def _reordered(ready: Prepared, runs: Mapping[str, Table], ties: Ties) -> Scores | None:
     """Score the same lists as the mean, the worst or the best of all orders."""
     options = replace(ready.options, order="score", ties=ties)
-    known = [measure for measure in ready.measures if _has(measure, options)]
-    if not known:
+    defined = [measure for measure in ready.measures if _has(measure, options)]
+    if not defined:
         return None
     tied = {name: _all_tie(run) for name, run in runs.items()}
-    return Scores(
-        *ready.for_measures(known)
-        .under(options)
-        .score_runs(tied, _along, on_bad_run="stop")
-    )
+    reordered = ready.for_measures(defined).under(options)
+    return Scores(*reordered.score_runs(tied, _along, on_bad_run="stop"))
 
 
 def _all_tie(run: Table) -> Table:
@@ -368,25 +365,28 @@ def _of_candidates(
 ) -> dict[str, Scores | None]:
     """Score random lists of all candidates, as long as the runs' own, and the best and worst of these."""
     judgments = ready.judgments()
+    queries = judgments.queries
     lists = {}
-    found: dict[str, Scores | None] = {}
-    for name, run in ready.for_measures("NumRet").score_runs(runs).runs.items():
-        codes = judgments.queries.codes(run.queries.cast(judgments.queries.names.dtype))
-        (scored,) = run.by_measure.values()
-        lists[name] = RandomLists.of(
-            judgments, codes, scored.numerator.astype(np.int64), candidates
-        )
+    lengths = ready.for_measures("NumRet").score_runs(runs)
+    for name, run in lengths.runs.items():
+        codes = queries.codes(run.queries.cast(queries.names.dtype))
+        (retrieved,) = run.by_measure.values()
+        length = retrieved.numerator.astype(np.int64)
+        lists[name] = RandomLists.of(judgments, codes, length, candidates)
+
+    by_order: dict[str, Scores | None] = {}
     for word in _ORDERS:
         options = replace(ready.options, order="score", ties=word)
-        known = tuple(
-            m for m in ready.measures if m.reads_grades_alone and _has(m, options)
+        defined = tuple(
+            measure
+            for measure in ready.measures
+            if measure.reads_grades_alone and _has(measure, options)
         )
-        drawn = {
-            name: _drawn(run, lists[name], known, options)
-            for name, run in scores.runs.items()
-        }
-        found[word] = Scores(drawn, known, scores.audit, scores.conventions)
-    return found
+        drawn = {}
+        for name, run in scores.runs.items():
+            drawn[name] = _drawn(run, lists[name], defined, options)
+        by_order[word] = Scores(drawn, defined, scores.audit, scores.conventions)
+    return by_order
 
 
 def _drawn(
@@ -397,25 +397,34 @@ def _drawn(
     for measure in measures:
         scored = lists.score(measure, options.ties, options.empty)
         if scored is not None:
-            by_measure[measure] = replace(scored, weight=run.by_measure[measure].weight)
+            weight = run.by_measure[measure].weight
+            by_measure[measure] = replace(scored, weight=weight)
     return replace(run, by_measure=by_measure)
 
 
 def _beside(scores: Scores, others: Mapping[str, Scores | None]) -> pl.DataFrame:
     """Return a row for each run and measure: its value, chance, worst, best and skill."""
-    means = {
-        word: {} if other is None else other.to_dict() for word, other in others.items()
-    }
+    means = {}
+    for word, other in others.items():
+        means[word] = {} if other is None else other.to_dict()
+
     rows = []
     for run, measure, value, n, _ in scores.mean().iter_rows():
-        chance, worst, best = (
-            means[word].get(run, {}).get(measure)
-            for word in ("expected", "worst", "best")
-        )
-        rows.append(
-            (run, measure, value, chance, worst, best, _skill(value, chance, best), n)
-        )
-    return pl.DataFrame(rows, _SCHEMA, orient="row")
+        of = {word: by_run.get(run, {}) for word, by_run in means.items()}
+        chance = of["expected"].get(measure)
+        best = of["best"].get(measure)
+        row = {
+            "run": run,
+            "measure": measure,
+            "value": value,
+            "chance": chance,
+            "worst": of["worst"].get(measure),
+            "best": best,
+            "skill": _skill(value, chance, best),
+            "n": n,
+        }
+        rows.append(row)
+    return pl.DataFrame(rows, _SCHEMA)
 
 
 def _skill(

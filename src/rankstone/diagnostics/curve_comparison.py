@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from rankstone._basics import Floats, Ints
     from rankstone.diagnostics.curve_resampling import Resampling
-    from rankstone.diagnostics.mean_curves import RunCurves
+    from rankstone.diagnostics.mean_curves import Row, RunCurves
     from rankstone.measures.core.curve import Curve
 
 
@@ -50,8 +50,8 @@ def crossings(x: Floats, gap: Floats) -> tuple[Floats, Ints]:
     return places, sign[turn + 1]
 
 
-def nearest_crossings(x: Floats, gaps: Floats, at: float, sign: int) -> Floats:
-    """Return, for each resample that has one, the crossing of that direction nearest to ``at``.
+def nearest_crossings(x: Floats, gaps: Floats, observed: float, sign: int) -> Floats:
+    """Return, for each resample that has one, the crossing of that direction nearest to the observed one.
 
     Parameters
     ----------
@@ -59,16 +59,17 @@ def nearest_crossings(x: Floats, gaps: Floats, at: float, sign: int) -> Floats:
         float64 ``[grid]``.
     gaps
         float64 ``[resamples, grid]``: differences of resampled mean curves.
-    at, sign
+    observed, sign
         The crossing observed, and which way it goes.
     """
-    found = []
+    nearest = []
     for gap in gaps:
         places, signs = crossings(x, gap)
         same_sign = places[signs == sign]
         if len(same_sign):
-            found.append(same_sign[np.abs(same_sign - at).argmin()])
-    return np.array(found)
+            distance = np.abs(same_sign - observed)
+            nearest.append(same_sign[distance.argmin()])
+    return np.array(nearest)
 
 
 #: tolerances for rounding when a target is reached; resampled means keep eleven digits
@@ -91,9 +92,8 @@ def first_reaching(resampled: Floats, target: float) -> Ints:
     A place beyond the grid means never.
     """
     reached = resampled >= target - _NEARLY_RESAMPLED
-    first: Ints = np.where(
-        reached.any(axis=1), reached.argmax(axis=1), resampled.shape[1]
-    )
+    never = resampled.shape[1]
+    first: Ints = np.where(reached.any(axis=1), reached.argmax(axis=1), never)
     return first
 
 
@@ -106,11 +106,9 @@ def interval(
     places: Ints, cutoffs: tuple[float, ...], resampling: Resampling
 ) -> tuple[float | None, float | None]:
     """Return the ends of the interval of the cutoff; ends are cutoffs, never between two."""
-    low, high = np.quantile(places, resampling.ends, method="inverted_cdf").astype(int)
-    return named_cutoff(cutoffs, int(low)), named_cutoff(cutoffs, int(high))
-
-
-Row = tuple[object, ...]
+    ends = np.quantile(places, resampling.ends, method="inverted_cdf")
+    low, high = ends.astype(int).tolist()
+    return named_cutoff(cutoffs, low), named_cutoff(cutoffs, high)
 
 
 class CurvePair(Record):
@@ -149,21 +147,22 @@ class CurvePair(Record):
         resampling: Resampling,
     ) -> CurvePair:
         """Compare two runs over the queries that both have."""
-        here, there = _shared(curve, run[1], other[1])
-        one = _rows(run[1].traced[curve], here)
-        two = _rows(other[1].traced[curve], there)
-        resampled_means = (
-            resampled(curve, one, resampling),
-            resampled(curve, two, resampling),
-        )
+        name, curves = run
+        other_name, other_curves = other
+        rows, other_rows = _shared(curve, curves, other_curves)
+        first = _rows(curves.traced[curve], rows)
+        second = _rows(other_curves.traced[curve], other_rows)
+        again = resampled(curve, first, resampling)
+        other_again = resampled(curve, second, resampling)
+        both_again = None
+        if again is not None and other_again is not None:
+            both_again = again, other_again
         return cls(
             curve,
-            (run[0], other[0]),
-            len(here),
-            (mean_curve(curve, one), mean_curve(curve, two)),
-            None
-            if resampled_means[0] is None or resampled_means[1] is None
-            else (resampled_means[0], resampled_means[1]),
+            (name, other_name),
+            len(rows),
+            (mean_curve(curve, first), mean_curve(curve, second)),
+            both_again,
             resampling,
         )
 
@@ -177,40 +176,46 @@ class CurvePair(Record):
             resampled=resampled_means,
         )
 
+    @property
+    def _of(self) -> Row:
+        """The columns that say what a row is about."""
+        run, other = self.names
+        return {"curve": str(self.curve), "run": run, "other": other}
+
     def _gap(self) -> Floats:
         return np.nan_to_num(self.means[0] - self.means[1])
 
     def _gaps(self) -> Floats | None:
-        return (
-            None
-            if self.resampled is None
-            else np.nan_to_num(self.resampled[0] - self.resampled[1])
-        )
+        if self.resampled is None:
+            return None
+        first, second = self.resampled
+        return np.nan_to_num(first - second)
 
     def crossings(self) -> Iterator[Row]:
         """Yield a row of CROSSINGS for each place at which the mean curves cross."""
         x = self.curve.grid()
         gaps = self._gaps()
-        for at, sign in zip(*crossings(x, self._gap()), strict=True):
-            low = None
-            high = None
-            share = None
+        places, signs = crossings(x, self._gap())
+        for place, sign in zip(places.tolist(), signs.tolist(), strict=True):
+            before, after = self.names
+            if sign > 0:
+                after, before = self.names
+            row = {
+                **self._of,
+                "x": place,
+                "before": before,
+                "after": after,
+                "ci_low": None,
+                "ci_high": None,
+                "found": None,
+            }
             if gaps is not None:
-                places = nearest_crossings(x, gaps, float(at), int(sign))
-                share = len(places) / len(gaps)
-                if len(places):
-                    low, high = map(float, np.quantile(places, self.resampling.ends))
-            before, after = self.names[::-1] if sign > 0 else self.names
-            yield (
-                str(self.curve),
-                *self.names,
-                float(at),
-                before,
-                after,
-                low,
-                high,
-                share,
-            )
+                again = nearest_crossings(x, gaps, place, sign)
+                row["found"] = len(again) / len(gaps)
+                if len(again):
+                    ends = np.quantile(again, self.resampling.ends).tolist()
+                    row["ci_low"], row["ci_high"] = ends
+            yield row
 
     def dominance(self) -> Row:
         """Return a row of DOMINANCE: True if the run is nowhere below the other."""
@@ -220,29 +225,39 @@ class CurvePair(Record):
         below = int((gap < 0).sum())
         p = None
         if gaps is not None and self.queries:
-            p = (1 + int((gaps < 0).any(axis=1).sum())) / (1 + len(gaps))
-        counts = above, len(gap) - above - below, below
-        return (
-            str(self.curve),
-            *self.names,
-            *counts,
-            above > 0 and not below,
-            p,
-            self.queries,
-        )
+            is_below = (gaps < 0).any(axis=1)
+            p = (1 + int(is_below.sum())) / (1 + len(gaps))
+        return {
+            **self._of,
+            "above": above,
+            "equal": len(gap) - above - below,
+            "below": below,
+            "dominates": above > 0 and not below,
+            "p": p,
+            "n": self.queries,
+        }
 
     def race(self, cutoffs: tuple[float, ...], target: float) -> Row:
         """Return a row of RACES: which run reaches the target at the smaller cutoff."""
-        k: list[float | None] = []
-        for mean in self.means:
+        row = {
+            **self._of,
+            "target": target,
+            "k": None,
+            "k_other": None,
+            "sooner": None,
+            "same": None,
+            "later": None,
+        }
+        for name, mean in zip(("k", "k_other"), self.means, strict=True):
             places = reaching(mean, target)
-            k.append(cutoffs[int(places[0])] if len(places) else None)
-        shares: Row = (None, None, None)
+            if len(places):
+                row[name] = cutoffs[int(places[0])]
         if self.resampled is not None:
-            one, two = (first_reaching(means, target) for means in self.resampled)
-            orders = (one < two, one == two, one > two)
-            shares = tuple(float(order.mean()) for order in orders)
-        return str(self.curve), *self.names, target, *k, *shares
+            first, second = (first_reaching(means, target) for means in self.resampled)
+            row["sooner"] = float((first < second).mean())
+            row["same"] = float((first == second).mean())
+            row["later"] = float((first > second).mean())
+        return row
 
 
 def _shared(curve: Curve, run: RunCurves, other: RunCurves) -> tuple[Ints, Ints]:

@@ -103,7 +103,8 @@ def _walking(curves: tuple[Curve, ...]) -> tuple[Measure, ...]:
 
     Both turn hits into values that are joined afterwards, so the pipeline treats them the same way.
     """
-    both = dict.fromkeys([*curves, *(curve.summary() for curve in curves)])
+    summaries = [curve.summary() for curve in curves]
+    both = dict.fromkeys([*curves, *summaries])
     return cast("tuple[Measure, ...]", tuple(both))
 
 

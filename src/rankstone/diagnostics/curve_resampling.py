@@ -91,12 +91,11 @@ def resampled_means(
         Number of resamples and seed.
     """
     queries = len(numerator)
-    tables = (
-        [Whole.from_values(numerator)]
-        if denominator is None
-        else [Whole.from_values(numerator), Whole.from_values(denominator)]
-    )
-    sums = [np.empty((resampling.resamples, numerator.shape[1])) for _ in tables]
+    tables = [Whole.from_values(numerator)]
+    if denominator is not None:
+        tables.append(Whole.from_values(denominator))
+    shape = resampling.resamples, numerator.shape[1]
+    sums = [np.empty(shape) for _ in tables]
     step = max(1, _SLICE // max(queries, 1))
     for begin in range(0, resampling.resamples, step):
         end = min(begin + step, resampling.resamples)
@@ -105,6 +104,7 @@ def resampled_means(
             into[begin:end] = table.summed(counts)
     if denominator is None:
         return sums[0] / queries
-    means: Floats = np.full(sums[0].shape, np.nan)
-    np.divide(sums[0], sums[1], out=means, where=sums[1] != 0)
+    numerators, denominators = sums
+    means: Floats = np.full(shape, np.nan)
+    np.divide(numerators, denominators, out=means, where=denominators != 0)
     return means

@@ -22,13 +22,14 @@ from rankstone.diagnostics.mean_curves import MeanCurves
 from rankstone.errors import printable
 from rankstone.measures.at_cutoffs import targets_of
 from rankstone.tables.drawing import MARKS, Drawing, Line, is_logarithmic
-from rankstone.tables.results import Result, data_notes, given
+from rankstone.tables.results import Result, data_notes
 from rankstone.tables.sheet import Sheet, Table, cell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from rankstone._basics import Floats
+    from rankstone.diagnostics.mean_curves import Row
     from rankstone.measures.at_cutoffs import AtK, Targets
     from rankstone.measures.core.curve import Curve
 
@@ -94,30 +95,31 @@ class Curves(MeanCurves, Result):
         ]
         return frames.frame_of(rows, frames.REACH)
 
-    def _reach(self, name: str, curve: AtK, target: float) -> tuple[object, ...]:
-        sign = (
-            -1.0 if curve.measure.card.direction == "lower" else 1.0
-        )  # then a target is reached from above
+    def _reach(self, name: str, curve: AtK, target: float) -> Row:
+        """Return a row of REACH: the smallest cutoff at which a run's mean reaches a target."""
+        # where lower is better a target is reached from above
+        sign = -1.0 if curve.measure.card.direction == "lower" else 1.0
         cutoffs = curve.cutoffs
         places = reaching(sign * self._mean_of(name, curve), sign * target)
-        at = [cutoffs[place] for place in places]
+        reached = [cutoffs[place] for place in places]
         grows = curve.claims.grows_with_k and not _signed(self.conventions["alignment"])
-        ends: tuple[float | None, float | None] = (None, None)
-        never = None
-        if (means := self._resampled(name, curve)) is not None:
+        row: Row = {
+            "run": name,
+            "curve": str(curve),
+            "target": target,
+            "k": reached[0] if reached else None,
+            "grows": grows,
+            "all_k": None if grows else reached,
+            "ci_low": None,
+            "ci_high": None,
+            "never": None,
+        }
+        means = self._resampled(name, curve)
+        if means is not None:
             first = first_reaching(sign * means, sign * target)
-            ends = interval(first, cutoffs, self.resampling)
-            never = float((first == len(cutoffs)).mean())
-        return (
-            name,
-            str(curve),
-            target,
-            at[0] if at else None,
-            grows,
-            None if grows else at,
-            *ends,
-            never,
-        )
+            row["ci_low"], row["ci_high"] = interval(first, cutoffs, self.resampling)
+            row["never"] = float((first == len(cutoffs)).mean())
+        return row
 
     def area(self) -> pl.DataFrame:
         """Return the mean height of each curve between its first and last x: the area over their distance.
@@ -130,18 +132,21 @@ class Curves(MeanCurves, Result):
             ``run``, ``curve``, ``area`` (in the range of the values), ``ci_low`` and ``ci_high`` over
             resamples of queries (null: a single query).
         """
-        rows: list[tuple[object, ...]] = []
-        for name, curve in (
-            (name, curve) for name in self.runs for curve in self.curves
-        ):
+        rows = []
+        for name, _, (curve, _) in self._each():
             area = _area(curve, self._mean_of(name, curve))
+            row: Row = {
+                "run": name,
+                "curve": str(curve),
+                "area": float(area),
+                "ci_low": None,
+                "ci_high": None,
+            }
             means = self._resampled(name, curve)
-            ends = (
-                (None, None)
-                if means is None
-                else np.quantile(_area(curve, means), self.resampling.ends)
-            )
-            rows.append((name, str(curve), float(area), *ends))
+            if means is not None:
+                ends = np.quantile(_area(curve, means), self.resampling.ends)
+                row["ci_low"], row["ci_high"] = ends.tolist()
+            rows.append(row)
         return frames.frame_of(rows, frames.AREA)
 
     def which_k(self, correction: str = "none") -> pl.DataFrame:
@@ -247,7 +252,7 @@ class Curves(MeanCurves, Result):
     # -- everything ---------------------------------------------------------------------------------
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts: means, noise, comparisons, audit, conventions, inputs."""
-        return given(
+        return self._reported(
             mean=self.mean(),
             micro=self.micro(),
             area=self.area(),
@@ -256,9 +261,6 @@ class Curves(MeanCurves, Result):
             crossings=self.crossings(),
             dominance=self.dominance(),
             resampling=self.resampling.as_dict(),
-            audit=self.audit,
-            conventions=self.conventions,
-            inputs=self.inputs,
         )
 
     def table(self, curve: str | None = None) -> pl.DataFrame:
@@ -306,8 +308,6 @@ def _signed(alignment: Mapping[str, Any]) -> bool:
         isinstance(unjudged, (int, float)) and unjudged < 0
     )
 
-
-Row = dict[str, Any]
 
 #: most rows of a table of means; longer curves are thinned out
 _MOST_ROWS = 15
@@ -360,35 +360,36 @@ def _drawing(lines: dict[str, Line]) -> Drawing:
 
 
 def _lines(means: list[Row]) -> dict[str, Line]:
-    points: dict[str, list[tuple[float, float]]] = {row["run"]: [] for row in means}
+    points: dict[str, list[tuple[float, float]]] = {}
     for row in means:
+        of_run = points.setdefault(row["run"], [])
         if row["mean"] is not None:
-            points[row["run"]].append((row["x"], row["mean"]))
+            of_run.append((row["x"], row["mean"]))
     if not all(points.values()):
         return {}
-    return {run: Line(*zip(*places, strict=True)) for run, places in points.items()}
+    lines = {}
+    for run, places in points.items():
+        x, y = zip(*places, strict=True)
+        lines[run] = Line(x, y)
+    return lines
 
 
 def _means(means: list[Row], runs: list[str], x: str, digits: int) -> Table:
     """Return a table of means, with intervals where there are few runs."""
-    marks = [
-        f"{MARKS[at % len(MARKS)]} " if len(runs) > 1 else "" for at in range(len(runs))
-    ]
-    head = (
-        x,
-        *(
-            f"{mark}{printable(run, _LONGEST)}"
-            for mark, run in zip(marks, runs, strict=True)
-        ),
-    )
-    rows = tuple(
-        (
-            f"{place:g}",
-            *(_mean(row, digits, len(runs)) for row in means if row["x"] == place),
-        )
-        for place in _thinned([row["x"] for row in means if row["run"] == runs[0]])
-    )
-    return Table("", head, rows, (True,) * len(head))
+    head = [x]
+    for place, run in enumerate(runs):
+        mark = ""
+        if len(runs) > 1:
+            mark = f"{MARKS[place % len(MARKS)]} "
+        head.append(f"{mark}{printable(run, _LONGEST)}")
+
+    grid = [row["x"] for row in means if row["run"] == runs[0]]
+    rows = []
+    for at_x in _thinned(grid):
+        here = [row for row in means if row["x"] == at_x]
+        cells = [_mean(row, digits, len(runs)) for row in here]
+        rows.append((f"{at_x:g}", *cells))
+    return Table("", tuple(head), tuple(rows), (True,) * len(head))
 
 
 def _mean(row: Row, digits: int, runs: int) -> str:
@@ -396,7 +397,9 @@ def _mean(row: Row, digits: int, runs: int) -> str:
     mean, low, high = (
         cell(row[name], digits=digits) for name in ("mean", "ci_low", "ci_high")
     )
-    return mean if row["ci_low"] is None or runs > _FEW else f"{mean} [{low}, {high}]"
+    if row["ci_low"] is None or runs > _FEW:
+        return mean
+    return f"{mean} [{low}, {high}]"
 
 
 def _thinned(places: list[float]) -> list[float]:
@@ -404,17 +407,16 @@ def _thinned(places: list[float]) -> list[float]:
     last = len(places) - 1
     if last < _MOST_ROWS:
         return places
+    kept = {0, last}
     if is_logarithmic(places):
-        kept = {
-            at for at, place in enumerate(places) if f"{place:e}".startswith(_ROUND)
-        }
+        for row, place in enumerate(places):
+            if f"{place:e}".startswith(_ROUND):
+                kept.add(row)
     else:
         least = -(-last // (_MOST_ROWS - 1))
-        step = next(
-            (step for step in range(least, 2 * least) if last % step == 0), least
-        )
-        kept = set(range(0, last, step))
-    return [places[at] for at in sorted(kept | {0, last})]
+        even = (step for step in range(least, 2 * least) if last % step == 0)
+        kept |= {*range(0, last, next(even, least))}
+    return [places[row] for row in sorted(kept)]
 
 
 def _choice(rows: list[Row], digits: int) -> Table:
@@ -463,25 +465,21 @@ def _notes_on(
     if targets:
         for row in curves.reach(targets).filter(curve=name).iter_rows(named=True):
             axis, _, limits = name.rpartition("@")[2].partition("(")
-            yield (
-                _reach(row, limits.rstrip(")"), axis)
-                if limits
-                else _reach(row, axis, "k")
-            )
+            if limits:
+                yield _reach(row, limits.rstrip(")"), axis)
+            else:
+                yield _reach(row, axis, "k")
         for row in curves.races(targets).filter(curve=name).iter_rows(named=True):
             yield _race(row, axis if limits else "")
 
 
 def _left_out(row: Row) -> Iterator[str]:
-    if row["n_no_relevant"] or row["n_undefined"]:
-        why = [
-            f"{row[key]:,} {text}"
-            for key, text in (
-                ("n_no_relevant", "without a relevant document"),
-                ("n_undefined", "undefined"),
-            )
-            if row[key]
-        ]
+    why = []
+    if row["n_no_relevant"]:
+        why.append(f"{row['n_no_relevant']:,} without a relevant document")
+    if row["n_undefined"]:
+        why.append(f"{row['n_undefined']:,} undefined")
+    if why:
         have = counted(row["n"], "query has", "queries have")
         yield f"{printable(row['run'])}  {have} a curve; left out: {', '.join(why)}"
 
@@ -503,10 +501,12 @@ def _noise(row: Row, digits: int) -> str:
 def _crossing(row: Row) -> str:
     before = printable(row["before"])
     after = printable(row["after"])
-    ends = (
-        "" if row["ci_low"] is None else f" [{row['ci_low']:.3g}, {row['ci_high']:.3g}]"
-    )
-    share = "" if row["found"] is None else f" (in {row['found']:.0%} of the samples)"
+    ends = ""
+    share = ""
+    if row["ci_low"] is not None:
+        ends = f" [{row['ci_low']:.3g}, {row['ci_high']:.3g}]"
+    if row["found"] is not None:
+        share = f" (in {row['found']:.0%} of the samples)"
     return f"crossing at {row['x']:.4g}{ends}: {before} is higher before, {after} after{share}"
 
 
@@ -515,12 +515,12 @@ def _dominance(row: Row) -> str:
         f"above {printable(row['other'])} at {counted(row['above'], 'point')}, equal at {row['equal']}, "
         "nowhere below"
     )
-    p = (
-        ""
-        if row["p"] is None
-        else f"; p = {row['p']:.3g} (share of samples in which it is below somewhere)"
+    text = f"{printable(row['run'])} is {places}"
+    if row["p"] is None:
+        return text
+    return (
+        f"{text}; p = {row['p']:.3g} (share of samples in which it is below somewhere)"
     )
-    return f"{printable(row['run'])} is {places}{p}"
 
 
 def _reach(row: Row, cutoffs: str, axis: str) -> str:
@@ -530,16 +530,15 @@ def _reach(row: Row, cutoffs: str, axis: str) -> str:
         return f"{run}  does not reach {target} at any {axis} = {cutoffs}"
     ends = ""
     if row["never"] is not None:
-        low, high = (
-            "never" if end is None else end for end in (row["ci_low"], row["ci_high"])
-        )
+        low = "never" if row["ci_low"] is None else row["ci_low"]
+        high = "never" if row["ci_high"] is None else row["ci_high"]
         ends = f" [{low}, {high}]"
     if row["grows"]:
         return f"{run}  reaches {target} at {axis} = {row['k']}{ends}"
     every = row["all_k"]
-    shown = ", ".join(map(str, every[:_MOST_ROWS])) + (
-        ", …" if len(every) > _MOST_ROWS else ""
-    )
+    shown = ", ".join(map(str, every[:_MOST_ROWS]))
+    if len(every) > _MOST_ROWS:
+        shown += ", …"
     return f"{run}  first reaches {target} at {axis} = {row['k']}{ends}; reaches it at {axis} = {shown}"
 
 
@@ -580,5 +579,8 @@ def _chosen(rows: list[Row], curves: Curves) -> Iterator[str]:
 def _area(curve: Curve, heights: Floats) -> Floats:
     """Return the mean height of lines through points, over the last axis."""
     x = curve.grid()
-    area = ((heights[..., 1:] + heights[..., :-1]) / 2 * np.diff(x)).sum(axis=-1)
-    return np.asarray(area / (x[-1] - x[0]) if len(x) > 1 else heights[..., 0])
+    if len(x) == 1:
+        return np.asarray(heights[..., 0])
+    middles = (heights[..., 1:] + heights[..., :-1]) / 2
+    area = (middles * np.diff(x)).sum(axis=-1)
+    return np.asarray(area / (x[-1] - x[0]))

@@ -6,7 +6,6 @@ numbers.  So the same seed gives the same bits on any machine and any number of 
 
 from __future__ import annotations
 
-from functools import reduce
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
@@ -16,6 +15,7 @@ import polars as pl
 from rankstone._basics import Record
 from rankstone.diagnostics.curve_resampling import Resampling, resampled_means
 from rankstone.errors import UsageError
+from rankstone.hits.list_arrays import divided
 from rankstone.measures.at_cutoffs import AtK
 from rankstone.stats.multiple_testing import adjusted
 from rankstone.stats.paired_tests import paired_t
@@ -25,11 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from rankstone._basics import Floats, Ints
-    from rankstone.diagnostics.mean_curves import RunCurves
+    from rankstone.diagnostics.mean_curves import Row, RunCurves
     from rankstone.measures.core.curve import Curve
 
-
-Row = tuple[object, ...]
 
 #: means of resamples keep eleven digits
 _EQUAL: Final = 1e-9
@@ -60,23 +58,21 @@ def which_k(
     ]
 
 
-def tau_b(one: Ints, other: Ints) -> Floats:
+def tau_b(order: Ints, other: Ints) -> Floats:
     """Return Kendall's tau_b of two orders, NaN where all things tie in one of them.
 
     Parameters
     ----------
-    one, other
+    order, other
         int64 ``[…, pairs]``: 1 where the first of a pair is before the second, -1 after it, 0 where they tie.
 
     >>> round(float(tau_b(np.array([1, 1, 1]), np.array([1, 1, 0]))), 4)
     0.8165
     """
-    both = np.sqrt(np.abs(one).sum(axis=-1) * np.abs(other).sum(axis=-1))
-    agree = (one * other).sum(axis=-1)
-    found: Floats = np.divide(
-        agree, both, out=np.full(np.shape(both), np.nan), where=both > 0
-    )
-    return found
+    untied = np.abs(order).sum(axis=-1)
+    untied_other = np.abs(other).sum(axis=-1)
+    agreement = (order * other).sum(axis=-1)
+    return divided(agreement, np.sqrt(untied * untied_other), np.nan)
 
 
 class _Field(Record):
@@ -89,83 +85,81 @@ class _Field(Record):
     @classmethod
     def of(cls, curve: AtK, runs: Mapping[str, RunCurves]) -> _Field:
         """Bring the runs' queries together, in the first run's order."""
-        rows = [_whole(run, curve, f"{at}") for at, run in enumerate(runs.values())]
-        shared = reduce(
-            lambda left, right: left.join(right, on="query_id", maintain_order="left"),
-            rows,
-        )
-        value = [
-            run.traced[curve].value[shared[f"{at}"].to_numpy()]
-            for at, run in enumerate(runs.values())
-        ]
+        shared = pl.DataFrame()
+        for place, run in enumerate(runs.values()):
+            rows = _whole(run, curve, f"{place}")
+            if place:
+                rows = shared.join(rows, on="query_id", maintain_order="left")
+            shared = rows
+        value = []
+        for place, run in enumerate(runs.values()):
+            rows_of_run = shared[f"{place}"].to_numpy()
+            value.append(run.traced[curve].value[rows_of_run])
         return cls(curve, tuple(runs), np.stack(value))
 
     def rows(self, resampling: Resampling, correction: str) -> Iterator[Row]:
         """Yield a row for each cutoff."""
-        runs, queries, _ = self.value.shape
-        one, other = np.array(list(combinations(range(runs), 2))).T
-        means = (
-            self.value.mean(axis=1)
-            if queries
-            else np.zeros((runs, len(self.curve.cutoffs)))
-        )
-        again = (
-            np.stack([resampled_means(run, None, resampling) for run in self.value])
-            if queries
-            else None
-        )
-        better = -1 if self.curve.measure.card.direction == "lower" else 1
-        order = _signs(means[one] - means[other])
-        for at, k in enumerate(self.curve.cutoffs):
-            apart = self._apart(at, one, other, 1 - resampling.confidence, correction)
-            steady: Row = (None, None)
-            best = None
-            kept = None
-            if again is not None:
-                steady = _steadiness(
-                    order[:, at],
-                    _signs(again[one, :, at] - again[other, :, at]).T,
-                    resampling.ends[0],
-                )
-                front = int((better * means[:, at]).argmax())
-                behind = better * (again[front, :, at] - again[:, :, at]) >= -_EQUAL
-                best = self.names[front]
-                kept = float(behind.all(axis=0).mean())
-            tau = float(tau_b(order[:, at], order[:, -1]))
-            share = None if apart is None else apart / len(one)
-            yield (
-                str(self.curve),
-                k,
-                queries,
-                len(one),
-                apart,
-                share,
-                tau,
-                *steady,
-                best,
-                kept,
+        runs, queries, cutoffs = self.value.shape
+        pairs = np.array(list(combinations(range(runs), 2)))
+        first, second = pairs.T
+        means = np.zeros((runs, cutoffs))
+        again = None
+        if queries:
+            means = self.value.mean(axis=1)
+            again = np.stack(
+                [resampled_means(run, None, resampling) for run in self.value]
             )
+        order = _signs(means[first] - means[second])
+        better = -1 if self.curve.measure.card.direction == "lower" else 1
+
+        for place, k in enumerate(self.curve.cutoffs):
+            apart = self._apart(place, pairs, 1 - resampling.confidence, correction)
+            row: Row = {
+                "curve": str(self.curve),
+                "k": k,
+                "n": queries,
+                "pairs": len(pairs),
+                "apart": apart,
+                "power": None if apart is None else apart / len(pairs),
+                "tau_deepest": float(tau_b(order[:, place], order[:, -1])),
+                "tau_samples": None,
+                "tau_low": None,
+                "best": None,
+                "best_again": None,
+            }
+            if again is not None:
+                samples = again[:, :, place]
+                orders = _signs(samples[first] - samples[second]).T
+                row["tau_samples"], row["tau_low"] = _steadiness(
+                    order[:, place], orders, resampling.ends[0]
+                )
+                gains = better * means[:, place]
+                front = int(gains.argmax())
+                lead = better * (samples[front] - samples)
+                is_behind = lead >= -_EQUAL
+                row["best"] = self.names[front]
+                row["best_again"] = float(is_behind.all(axis=0).mean())
+            yield row
 
     def _apart(
-        self, at: int, one: Ints, other: Ints, alpha: float, correction: str
+        self, place: int, pairs: Ints, alpha: float, correction: str
     ) -> int | None:
-        """Count the pairs that differ significantly by the paired t-test."""
+        """Count the pairs that differ significantly by the paired t-test; ``None`` for a single query."""
         if self.value.shape[1] < 2:  # noqa: PLR2004 - a single query has no spread
             return None
-        units = Units.from_scores(self.value[:, :, at].T)
-        p = [
-            paired_t(units.difference(int(a), int(b)))
-            for a, b in zip(one, other, strict=True)
-        ]
+        units = Units.from_scores(self.value[:, :, place].T)
+        p = []
+        for run, other in pairs.tolist():
+            p.append(paired_t(units.difference(run, other)))
         return int((adjusted(p, correction) <= alpha).sum())
 
 
 def _whole(run: RunCurves, curve: AtK, name: str) -> pl.DataFrame:
     """Return the rows of the queries that have a value at every cutoff."""
-    rows = np.flatnonzero(~np.isnan(run.traced[curve].value).any(axis=1))
-    return pl.DataFrame(
-        {"query_id": run.queries.cast(pl.String).gather(rows), name: rows}
-    )
+    value = run.traced[curve].value
+    rows = np.flatnonzero(~np.isnan(value).any(axis=1))
+    queries = run.queries.cast(pl.String).gather(rows)
+    return pl.DataFrame({"query_id": queries, name: rows})
 
 
 def _signs(gap: Floats) -> Ints:

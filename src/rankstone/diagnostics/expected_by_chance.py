@@ -106,7 +106,9 @@ def at_random(
         )
     kind.check_needs(options)
     scored = kind.score(_tied(n, given, options.candidates or n))
-    return None if scored.status[0] == Status.undefined else float(scored.value[0])
+    if scored.status[0] == Status.undefined:
+        return None
+    return float(scored.value[0])
 
 
 def _tied(n: int, given: list[float], candidates: int) -> Hits:
@@ -170,7 +172,8 @@ def uniform_rr_variance(k: int) -> float:
     >>> uniform_rr_variance(2) == (1 + 1/4) / 2 - (3/4)**2
     True
     """
-    return math.fsum(1 / i**2 for i in range(1, k + 1)) / k - uniform_rr(k) ** 2
+    of_squares = math.fsum(1 / i**2 for i in range(1, k + 1)) / k
+    return of_squares - uniform_rr(k) ** 2
 
 
 def uniform_depth(level: float) -> int:
@@ -196,7 +199,10 @@ def uniform_depth(level: float) -> int:
             )
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if uniform_rr(middle) >= level else (low, middle)
+        if uniform_rr(middle) >= level:
+            low = middle
+        else:
+            high = middle
     return low
 
 

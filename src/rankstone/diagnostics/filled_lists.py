@@ -47,16 +47,17 @@ def filled(
     """
     lengths = np.diff(lists.offsets)[query]
     holes = lists.holes[query]
-    at = ragged_range(lists.offsets[query], lengths)
-    hole = lists.hole[at]
-    value = lists.grade[at]
-    given = np.flatnonzero(hole >= 0)
+    entries = ragged_range(lists.offsets[query], lengths)
+    hole = lists.hole[entries]
+    grades = lists.grade[entries]
+    unjudged = np.flatnonzero(hole >= 0)
     begin = np.repeat(np.cumsum(holes) - holes, lengths)
-    value[given] = grade[begin[given] + hole[given]]
-    known = lists.hits.ideal.take(query)
+    grades[unjudged] = grade[begin[unjudged] + hole[unjudged]]
+
+    ideal_lists = lists.hits.ideal.take(query)
     if ideal:
-        known = _with(known, list_numbers(holes), grade)
-    return _shown(lists, query, at, lengths, value, known)
+        ideal_lists = _with(ideal_lists, list_numbers(holes), grade)
+    return _shown(lists, query, entries, lengths, grades, ideal_lists)
 
 
 def scored(
@@ -64,15 +65,18 @@ def scored(
 ) -> Scored:
     """Score copies of queries in which every hole has a grade."""
     used = lists.for_measure(measure)
-    sizes = np.diff(used.offsets) + np.diff(used.hits.ideal.offsets) + used.holes
+    listed = np.diff(used.offsets)
+    ideal = np.diff(used.hits.ideal.offsets)
+    sizes = listed + ideal + used.holes
     ends = offsets_of(used.holes[query])
-    parts = [
-        measure.score(
-            filled(used, query[begin:end], grade[ends[begin] : ends[end]]), used.empty
-        )
-        for begin, end in slices(sizes[query])
-    ]
-    return parts[0].joined(parts, np.arange(len(query))) if len(parts) > 1 else parts[0]
+    parts = []
+    for begin, end in slices(sizes[query]):
+        grades = grade[ends[begin] : ends[end]]
+        hits = filled(used, query[begin:end], grades)
+        parts.append(measure.score(hits, used.empty))
+    if len(parts) == 1:
+        return parts[0]
+    return parts[0].joined(parts, np.arange(len(query)))
 
 
 def value_with_holes_graded(
@@ -103,15 +107,11 @@ def value_with_holes_graded(
     """
     used = lists.for_measure(measure)
     judged = np.diff(used.hits.offsets)[query]
-    values = [
-        measure.score(
-            _some_filled(
-                used, query[begin:end], first[begin:end], count[begin:end], grade
-            ),
-            used.empty,
-        ).value
-        for begin, end in slices(judged + count)
-    ]
+    values = []
+    for begin, end in slices(judged + count):
+        copies = slice(begin, end)
+        hits = _some_filled(used, query[copies], first[copies], count[copies], grade)
+        values.append(measure.score(hits, used.empty).value)
     return np.concatenate(values)
 
 
@@ -121,7 +121,8 @@ def slices(sizes: Ints, most: int = _SLICE) -> Iterator[tuple[int, int]]:
     begin = 0
     while begin < len(sizes) or begin == 0:
         before = int(ends[begin - 1]) if begin else 0
-        end = max(int(np.searchsorted(ends, before + most, side="right")), begin + 1)
+        fitting = int(np.searchsorted(ends, before + most, side="right"))
+        end = max(fitting, begin + 1)
         yield begin, min(end, len(sizes))
         begin = end
 
@@ -138,39 +139,44 @@ def _some_filled(
     copies = np.arange(len(query))
     judged = np.diff(lists.hits.offsets)[query]
     begin = np.searchsorted(holes, lists.offsets)
-    graded = np.clip(np.diff(begin)[query] - first, 0, count)
+    left = np.diff(begin)[query] - first
+    graded = np.clip(left, 0, count)
 
     of_judged = judged_entries[ragged_range(lists.hits.offsets[query], judged)]
     of_holes = holes[ragged_range(begin[query] + first, graded)]
     entries = np.concatenate((of_judged, of_holes))
-    copy = np.concatenate((np.repeat(copies, judged), np.repeat(copies, graded)))
+    copy_of_judged = np.repeat(copies, judged)
+    copy_of_holes = np.repeat(copies, graded)
+    copy = np.concatenate((copy_of_judged, copy_of_holes))
     # two sorted runs a copy: a merge
-    merged = np.argsort(copy * len(lists.rank) + entries, kind="stable")
-    entries = entries[merged]
+    place = copy * len(lists.rank) + entries
+    entries = entries[np.argsort(place, kind="stable")]
 
-    value = np.where(lists.hole[entries] < 0, lists.grade[entries], grade)
+    is_judged = lists.hole[entries] < 0
+    value = np.where(is_judged, lists.grade[entries], grade)
     added = np.repeat(copies, count)
-    ideal = _with(lists.hits.ideal.take(query), added, np.full(len(added), grade))
+    further = np.full(len(added), grade)
+    ideal = _with(lists.hits.ideal.take(query), added, further)
     return _shown(lists, query, entries, judged + graded, value, ideal)
 
 
 def _shown(
     lists: ListsWithHoles,
     query: Ints,
-    at: Ints,
+    entries: Ints,
     lengths: Ints,
     grade: Floats,
     ideal: Ideal,
 ) -> Hits:
-    """Return the hits of copies of queries with some of their entries."""
+    """Return the hits of copies of queries with some of their entries, ``lengths`` of each copy."""
     return replace(
         chosen(lists.hits, query, ideal=ideal),
         offsets=offsets_of(lengths),
-        rank=lists.rank[at],
+        rank=lists.rank[entries],
         grade=grade,
-        first=lists.first[at],
-        last=lists.last[at],
-        judged=np.ones(len(at), bool),
+        first=lists.first[entries],
+        last=lists.last[entries],
+        judged=np.ones(len(entries), bool),
     )
 
 
@@ -179,13 +185,15 @@ def _with(ideal: Ideal, query: Ints, grade: Floats) -> Ideal:
     judged = np.diff(ideal.offsets)
     added = np.bincount(query, minlength=len(judged))
     offsets = offsets_of(judged + added)
+    starts = offsets[:-1]
     together = np.empty(int(offsets[-1]))
-    together[ragged_range(offsets[:-1], judged)] = ideal.grade
-    together[ragged_range(offsets[:-1] + judged, added)] = grade
+    together[ragged_range(starts, judged)] = ideal.grade
+    together[ragged_range(starts + judged, added)] = grade
+
+    # grades may rise from one list to the next
     rises = together[1:] > together[:-1]
-    rises[offsets[1:-1][(offsets[1:-1] > 0) & (offsets[1:-1] < len(together))] - 1] = (
-        False
-    )
+    inner = starts[(starts > 0) & (starts < len(together))]
+    rises[inner - 1] = False
     if not rises.any():
         return Ideal(offsets, together)
     group = list_numbers(judged + added)

@@ -79,7 +79,9 @@ class CheckReport(Result):
         errors = self.count("error")
         warnings = self.count("warning")
         counts = [counted(errors, "error") if errors else "ok"]
-        return ", ".join(counts + ([counted(warnings, "warning")] if warnings else []))
+        if warnings:
+            counts.append(counted(warnings, "warning"))
+        return ", ".join(counts)
 
     @property
     def doubts(self) -> list[str]:
@@ -247,6 +249,8 @@ def _pairs(
     fold: Callable[[pl.Expr], pl.Expr], ids: pl.Series, judged: pl.Series
 ) -> pl.DataFrame:
     """Return ``id`` and ``judged`` of ids that are equal after folding."""
-    keyed = ids.to_frame("id").select("id", key=fold(pl.col("id")))
-    theirs = judged.to_frame("judged").select("judged", key=fold(pl.col("judged")))
+    key = fold(pl.col("id"))
+    keyed = ids.to_frame("id").select("id", key=key)
+    key = fold(pl.col("judged"))
+    theirs = judged.to_frame("judged").select("judged", key=key)
     return keyed.join(theirs, on="key").select("id", "judged")

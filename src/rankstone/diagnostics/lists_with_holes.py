@@ -74,17 +74,21 @@ class ListsWithHoles(Record):
         query = np.concatenate((hits.query, holes.query))
         rank = np.concatenate((hits.rank, holes.rank))
         order = np.lexsort((rank, query))
+        first = np.concatenate((hits.first, holes.first))
+        last = np.concatenate((hits.last, holes.last))
+
         counts = np.diff(holes.offsets)
-        number = np.concatenate(
-            (np.full(len(hits.rank), -1), ragged_range(np.zeros_like(counts), counts))
-        )
-        grade = np.concatenate((hits.grade, np.full(len(holes.rank), np.nan)))
+        none = np.full(len(hits.rank), -1)
+        hole = ragged_range(np.zeros_like(counts), counts)
+        number = np.concatenate((none, hole))
+        unknown = np.full(len(holes.rank), np.nan)
+        grade = np.concatenate((hits.grade, unknown))
         return cls(
             hits=hits,
             offsets=hits.offsets + holes.offsets,
             rank=rank[order],
-            first=np.concatenate((hits.first, holes.first))[order],
-            last=np.concatenate((hits.last, holes.last))[order],
+            first=first[order],
+            last=last[order],
             grade=grade[order],
             hole=number[order],
             listed=counts,
@@ -124,18 +128,18 @@ class ListsWithHoles(Record):
     def take(self, queries: Ints) -> ListsWithHoles:
         """Return the lists of some queries, in that order; a query may come several times."""
         lengths = np.diff(self.offsets)[queries]
-        at = ragged_range(self.offsets[queries], lengths)
+        entries = ragged_range(self.offsets[queries], lengths)
         return ListsWithHoles(
             hits=chosen(self.hits, queries),
             offsets=offsets_of(lengths),
-            **self._entries(at),
+            **self._entries(entries),
             listed=self.listed[queries],
             holes=self.holes[queries],
             empty=self.empty,
         )
 
-    def _entries(self, at: Ints) -> dict[str, Any]:
-        return {name: getattr(self, name)[at] for name in _ENTRY}
+    def _entries(self, rows: Ints) -> dict[str, Any]:
+        return {name: getattr(self, name)[rows] for name in _ENTRY}
 
     def for_measure(self, measure: Measure) -> ListsWithHoles:
         """Return the entries that a measure uses; deeper holes stay holes, outside the entries."""
@@ -146,11 +150,15 @@ class ListsWithHoles(Record):
     def cut_for_measure(self, measure: Measure) -> ListsWithHoles:
         """Return the entries that a measure uses, without deeper holes."""
         used = self.for_measure(measure)
-        holes = np.bincount(used.query[used.hole >= 0], minlength=used.queries)
+        query = used.query[used.hole >= 0]
+        holes = np.bincount(query, minlength=used.queries)
         return replace(used, listed=holes, holes=holes)
 
     def _down_to(self, k: int) -> ListsWithHoles:
-        inside = np.flatnonzero((self.first if self.hits.expected else self.rank) <= k)
+        rank = self.rank
+        if self.hits.expected:
+            rank = self.first
+        inside = np.flatnonzero(rank <= k)
         if len(inside) == len(self.rank):
             return self
         return replace(
@@ -163,10 +171,9 @@ class ListsWithHoles(Record):
     @cached_property
     def tied(self) -> Bools:
         """True for queries whose list has tied ranks, bool ``[queries]``."""
-        if not self.hits.expected:
-            return np.zeros(self.queries, bool)
         tied = np.zeros(self.queries, bool)
-        tied[self.query[self.first != self.last]] = True
+        if self.hits.expected:
+            tied[self.query[self.first != self.last]] = True
         return tied
 
 

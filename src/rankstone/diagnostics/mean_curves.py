@@ -34,15 +34,13 @@ def mean_curve(curve: Curve, traced: CurveValues) -> Floats:
     Sums are exact, so this is the number ``evaluate`` gives for a measure at the same cutoff.
     """
     if traced.numerator is not None and traced.denominator is not None:
-        return np.array(
-            [
-                _ratio(*pair)
-                for pair in zip(traced.numerator.T, traced.denominator.T, strict=True)
-            ]
-        )
-    return np.array(
-        [curve.mean(column[~np.isnan(column)]) for column in traced.value.T]
-    )
+        columns = zip(traced.numerator.T, traced.denominator.T, strict=True)
+        return np.array([_ratio(*pair) for pair in columns])
+    means = []
+    for column in traced.value.T:
+        values = column[~np.isnan(column)]
+        means.append(curve.mean(values))
+    return np.array(means)
 
 
 def _ratio(numerator: Floats, denominator: Floats) -> float:
@@ -69,9 +67,10 @@ def spread(value: Floats, resampling: Resampling) -> dict[str, Floats]:
     value = value[~np.isnan(value).all(axis=1)]
     if not np.isnan(value).any():
         return _spread(value, resampling)
-    columns = [
-        _spread(column[~np.isnan(column), None], resampling) for column in value.T
-    ]
+    columns = []
+    for column in value.T:
+        defined = column[~np.isnan(column)]
+        columns.append(_spread(defined[:, None], resampling))
     return {
         name: np.concatenate([column[name] for column in columns])
         for name in columns[0]
@@ -81,16 +80,21 @@ def spread(value: Floats, resampling: Resampling) -> dict[str, Floats]:
 def _spread(value: Floats, resampling: Resampling) -> dict[str, Floats]:
     count, width = value.shape
     none = np.full(width, np.nan)
-    sd = value.std(axis=0, ddof=1) if count > 1 else none
-    low, high = np.quantile(value, resampling.band, axis=0) if count else (none, none)
+    if not count:
+        names = ("sd", "se", "band_low", "band_high", "min", "max")
+        return {"n": np.zeros(width, np.int64), **dict.fromkeys(names, none)}
+    sd = none
+    if count > 1:
+        sd = value.std(axis=0, ddof=1)
+    low, high = np.quantile(value, resampling.band, axis=0)
     return {
         "n": np.full(width, count),
         "sd": sd,
-        "se": sd / math.sqrt(count) if count else none,
+        "se": sd / math.sqrt(count),
         "band_low": low,
         "band_high": high,
-        "min": value.min(axis=0) if count else none,
-        "max": value.max(axis=0) if count else none,
+        "min": value.min(axis=0),
+        "max": value.max(axis=0),
     }
 
 
@@ -101,37 +105,38 @@ def resampled(
 
     ``None`` where queries are not averaged but made one number by a median or the like.
     """
-    some = traced.has_value
-    value = traced.value[some]
+    rows = traced.has_value
     if traced.numerator is not None and traced.denominator is not None:
-        return resampled_means(
-            traced.numerator[some], traced.denominator[some], resampling
-        )
+        numerator = traced.numerator[rows]
+        denominator = traced.denominator[rows]
+        return resampled_means(numerator, denominator, resampling)
     if not curve.averages:
         return None
+    value = traced.value[rows]
     if not len(value):
         return np.full((resampling.resamples, value.shape[1]), np.nan)
-    known = ~np.isnan(value)
-    if known.all():
+    is_defined = ~np.isnan(value)
+    if is_defined.all():
         return resampled_means(value, None, resampling)
-    return resampled_means(
-        np.where(known, value, 0.0), known.astype(np.float64), resampling
-    )
+    sums = np.where(is_defined, value, 0.0)
+    return resampled_means(sums, is_defined.astype(np.float64), resampling)
 
 
 def quantiles(table: Floats, shares: tuple[float, float]) -> Floats:
     """Return quantiles of each column's numbers, float64 ``[2, columns]``; NaN where it has none."""
     if not np.isnan(table).any():
         return np.quantile(table, shares, axis=0)
-    columns = [column[~np.isnan(column)] for column in table.T]
-    none = np.full(2, np.nan)
-    return np.stack(
-        [np.quantile(column, shares) if len(column) else none for column in columns],
-        axis=1,
-    )
+    columns = []
+    for column in table.T:
+        values = column[~np.isnan(column)]
+        ends = np.full(2, np.nan)
+        if len(values):
+            ends = np.quantile(values, shares)
+        columns.append(ends)
+    return np.stack(columns, axis=1)
 
 
-def noise(value: Floats, below: float, resampling: Resampling) -> tuple[float, ...]:
+def noise(value: Floats, below: float, resampling: Resampling) -> dict[str, float]:
     """Return how noisy a mean over queries is.
 
     Parameters
@@ -145,41 +150,41 @@ def noise(value: Floats, below: float, resampling: Resampling) -> tuple[float, .
 
     Returns
     -------
-    tuple of float
-        Mean and its interval, SD, SE (SD / √n), CV (SD / mean), quartiles 25, 50, 75 % and their range,
-        least, largest, share of failed queries; NaN where there is none.
+    dict
+        ``mean`` and its interval, ``sd``, ``se`` (SD / √n), ``cv`` (SD / mean), quartiles ``q25``,
+        ``median``, ``q75`` and their range ``iqr``, ``min``, ``max``, the share of ``failed`` queries; NaN
+        where there is none.
     """
     if not len(value):
-        return (math.nan,) * 13
+        return dict.fromkeys(_FIGURES, math.nan)
     mean = math.fsum(value.tolist()) / len(value)
-    sd = float(value.std(ddof=1)) if len(value) > 1 else math.nan
-    low, high = np.quantile(
-        resampled_means(value[:, None], None, resampling)[:, 0], resampling.ends
-    )
+    sd = math.nan
+    if len(value) > 1:
+        sd = float(value.std(ddof=1))
+    means = resampled_means(value[:, None], None, resampling)
+    low, high = np.quantile(means[:, 0], resampling.ends)
     q25, median, q75 = np.quantile(value, (0.25, 0.5, 0.75))
-    figures = (
-        *(
-            mean,
-            low,
-            high,
-            sd,
-            sd / math.sqrt(len(value)),
-            sd / mean if mean else math.nan,
-        ),
-        *(
-            q25,
-            median,
-            q75,
-            q75 - q25,
-            value.min(),
-            value.max(),
-            (value < below).mean(),
-        ),
-    )
-    return tuple(map(float, figures))
+    figures = {
+        "mean": mean,
+        "ci_low": low,
+        "ci_high": high,
+        "sd": sd,
+        "se": sd / math.sqrt(len(value)),
+        "cv": sd / mean if mean else math.nan,
+        "q25": q25,
+        "median": median,
+        "q75": q75,
+        "iqr": q75 - q25,
+        "min": value.min(),
+        "max": value.max(),
+        "failed": (value < below).mean(),
+    }
+    return {name: float(figure) for name, figure in figures.items()}
 
 
 Schema = dict[str, Any]
+#: a row of one of them, by the names of its columns
+Row = dict[str, Any]
 _FRACTIONS: Final = {pl.Int64: pl.Float64, pl.List(pl.Int64): pl.List(pl.Float64)}
 
 _RUN: Final[Schema] = {"run": pl.String, "curve": pl.String}
@@ -218,14 +223,26 @@ AREA: Final[Schema] = {
     **_RUN,
     **dict.fromkeys(("area", "ci_low", "ci_high"), pl.Float64),
 }
+_FIGURES: Final = (
+    "mean",
+    "ci_low",
+    "ci_high",
+    "sd",
+    "se",
+    "cv",
+    "q25",
+    "median",
+    "q75",
+    "iqr",
+    "min",
+    "max",
+    "failed",
+)
 NOISE: Final[Schema] = {
     **_RUN,
     "measure": pl.String,
     "n": pl.Int64,
-    **dict.fromkeys(("mean", "ci_low", "ci_high", "sd", "se", "cv"), pl.Float64),
-    **dict.fromkeys(
-        ("q25", "median", "q75", "iqr", "min", "max", "failed"), pl.Float64
-    ),
+    **dict.fromkeys(_FIGURES, pl.Float64),
 }
 REACH: Final[Schema] = {
     **_RUN,
@@ -279,17 +296,14 @@ WHICH_K: Final[Schema] = {
 }
 
 
-def frame_of(rows: Iterable[tuple[object, ...]], schema: Schema) -> pl.DataFrame:
+def frame_of(rows: Iterable[Row], schema: Schema) -> pl.DataFrame:
     """Return rows as a frame; NaN becomes null, and cutoffs are whole numbers unless budgets are not."""
     rows = list(rows)
-    fractions = any(
-        isinstance(cell, float) and kind == pl.Int64
-        for row in rows
-        for cell, kind in zip(row, schema.values(), strict=True)
-    )
+    whole = [name for name, kind in schema.items() if kind == pl.Int64]
+    fractions = any(isinstance(row[name], float) for row in rows for name in whole)
     if fractions:
         schema = {name: _FRACTIONS.get(kind, kind) for name, kind in schema.items()}
-    frame = pl.DataFrame(rows, schema, orient="row")
+    frame = pl.DataFrame(rows, schema)
     return frame.with_columns(pl.col(pl.Float64).fill_nan(None))
 
 
@@ -393,14 +407,15 @@ class MeanCurves:
         for name, _, (curve, traced) in self._each():
             has = traced.has_value
             status = traced.status
-            which = has, has & (status == Status.missing)
-            why = (
-                ~has & (status == Status.no_relevant),
-                ~has & (status == Status.undefined),
-            )
-            rows.append(
-                (name, str(curve), *(int(mask.sum()) for mask in (*which, *why)))
-            )
+            queries = {
+                "n": has,
+                "n_missing": has & (status == Status.missing),
+                "n_no_relevant": ~has & (status == Status.no_relevant),
+                "n_undefined": ~has & (status == Status.undefined),
+            }
+            row: Row = {"run": name, "curve": str(curve)}
+            row |= {column: int(mask.sum()) for column, mask in queries.items()}
+            rows.append(row)
         return frame_of(rows, COUNTS)
 
     # -- means -------------------------------------------------------------------------------------
@@ -493,8 +508,13 @@ class MeanCurves:
         for name, run, (curve, _) in self._each():
             value = run.summaries(curve)
             value = value[~np.isnan(value)]
-            figures = noise(value, below, self.resampling)
-            rows.append((name, str(curve), str(curve.summary()), len(value), *figures))
+            row: Row = {
+                "run": name,
+                "curve": str(curve),
+                "measure": str(curve.summary()),
+                "n": len(value),
+            }
+            rows.append(row | noise(value, below, self.resampling))
         return frame_of(rows, NOISE)
 
     # -- what all share ----------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from rankstone.hits.extras.candidate_counts import CandidateCounts, NumbersOfCan
 from rankstone.hits.hits import Hits
 from rankstone.hits.list_arrays import (
     Ideal,
+    divided,
     list_numbers,
     offsets_of,
     ragged_range,
@@ -101,7 +102,8 @@ class RandomLists(Record):
             (grade[first:last].tobytes(), int(size))
             for first, last, size in zip(begin, end, depth, strict=True)
         ]
-        number = {key: kind for kind, key in enumerate(dict.fromkeys(keys))}
+        distinct = dict.fromkeys(keys)
+        number = {key: kind for kind, key in enumerate(distinct)}
         kinds = np.array([number[key] for key in keys], np.int64)
         depths = np.array([size for _, size in number], np.int64)
         grades = [np.frombuffer(grades) for grades, _ in number]
@@ -144,19 +146,20 @@ class RandomLists(Record):
 
     def _adds_over_ranks(self, measure: Measure) -> bool:
         """Return True if the value is a sum over ranks of the list, and deeper documents have no effect."""
-        cut = measure.k is not None and bool((self.depth >= measure.k).all())
-        return not measure.claims.looks_deeper and (
-            cut or measure.claims.bounds_by in _BY_RANK
-        )
+        claims = measure.claims
+        if claims.looks_deeper:
+            return False
+        if claims.bounds_by in _BY_RANK:
+            return True
+        return measure.k is not None and bool((self.depth >= measure.k).all())
 
     def _in_any_order(self) -> Hits:
         """Return lists in which every judged document may be at any rank, or below the end."""
         ideal = self.ideal
         last = np.full(len(ideal.grade), self.candidates)
         places = ideal.rank, np.ones_like(last), last
-        return self._lists(
-            _Open, ideal, self.depth, np.diff(ideal.offsets), ideal.grade, places
-        )
+        count = np.diff(ideal.offsets)
+        return self._lists(_Open, ideal, self.depth, count, ideal.grade, places)
 
     def _by_grade(self, *, best: bool) -> Hits:
         """Return lists with the highest grades first; or with unjudged documents, then the lowest grades."""
@@ -165,49 +168,48 @@ class RandomLists(Record):
         rank = ideal.rank
         grade = ideal.grade
         if not best:
-            grade = grade[ideal.offsets[1:][ideal.query] - rank]
-            rank = rank + (self.candidates - judged)[ideal.query]
+            ends = ideal.offsets[1:]
+            grade = grade[ends[ideal.query] - rank]
+            unjudged = self.candidates - judged
+            rank = rank + unjudged[ideal.query]
         inside = rank <= self.depth[ideal.query]
         places = (rank[inside],) * 3
-        return self._lists(
-            Hits, ideal, self.depth, ideal.count(inside), grade[inside], places
-        )
+        count = ideal.count(inside)
+        return self._lists(Hits, ideal, self.depth, count, grade[inside], places)
 
     @cached_property
     def _possible(self) -> _Possible | None:
         """Return the possible lists and their probabilities; ``None`` if there are too many."""
-        each = [
-            _Kind.of(self.ideal.grade[begin:end], int(n))
-            for (begin, end), n in zip(
-                pairwise(self.ideal.offsets), self.depth, strict=True
-            )
-        ]
-        if sum(kind.size for kind in each) > _MOST:
+        kinds = []
+        ranges = pairwise(self.ideal.offsets)
+        for (begin, end), depth in zip(ranges, self.depth.tolist(), strict=True):
+            kinds.append(_Kind.of(self.ideal.grade[begin:end], depth))
+        if sum(kind.size for kind in kinds) > _MOST:
             return None
-        ways = [kind.ways(self.candidates) for kind in each]
-        kind = list_numbers(_lengths(ways))
-        size = np.concatenate([way.sum(axis=1) for way in ways])
-        every = zip(each, ways, strict=True)
-        grade = np.concatenate(
-            [np.repeat(np.tile(one.grade, len(way)), way.ravel()) for one, way in every]
-        )
-        judged = np.diff(self.ideal.offsets)[kind]
-        ideal = Ideal(
-            offsets_of(judged),
-            self.ideal.grade[ragged_range(self.ideal.offsets[kind], judged)],
-        )
-        depth = self.depth[kind]
+
+        ways = []
+        grades = []
+        chances = []
+        for kind in kinds:
+            counts = kind.ways(self.candidates)
+            ways.append(counts)
+            repeated = np.tile(kind.grade, len(counts))
+            grades.append(np.repeat(repeated, counts.ravel()))
+            chances.append(kind.chance(counts, self.candidates))
+        number = list_numbers(_lengths(ways))
+        size = np.concatenate([counts.sum(axis=1) for counts in ways])
+        grade = np.concatenate(grades)
+
+        judged = np.diff(self.ideal.offsets)[number]
+        begin = self.ideal.offsets[number]
+        ideal_grades = self.ideal.grade[ragged_range(begin, judged)]
+        ideal = Ideal(offsets_of(judged), ideal_grades)
+        depths = self.depth[number]
+        rank = ragged_range(np.ones_like(size), size)
         first = np.ones(len(grade), np.int64)
-        places = ragged_range(np.ones_like(size), size), first, np.repeat(depth, size)
-        chance = [
-            one.chance(way, self.candidates)
-            for one, way in zip(each, ways, strict=True)
-        ]
-        return _Possible(
-            self._lists(Hits, ideal, depth, size, grade, places),
-            kind,
-            np.concatenate(chance),
-        )
+        places = rank, first, np.repeat(depths, size)
+        lists = self._lists(Hits, ideal, depths, size, grade, places)
+        return _Possible(lists, number, np.concatenate(chances))
 
     def _lists(
         self,
@@ -279,25 +281,24 @@ class _Possible(NamedTuple):
         whole = sums(self.kind, weight, kinds)
 
         def mean(values: Floats) -> Floats:
-            total = sums(self.kind, weight * np.where(counted, values, 0.0), kinds)
-            means: Floats = np.divide(
-                total, whole, out=np.full(kinds, np.nan), where=whole > 0
-            )
-            return means
+            weighted = weight * np.where(counted, values, 0.0)
+            return divided(sums(self.kind, weighted, kinds), whole, np.nan)
 
-        found = Scored(
+        means = Scored(
             mean(scored.numerator),
             mean(scored.denominator),
             mean(scored.value),
             scored.status[first],
         )
         if not measure.undefined_propagates:
-            return found
-        undefined = sums(self.kind, np.where(counted, 0.0, self.chance), kinds) > 0
+            return means
+        uncounted_chance = np.where(counted, 0.0, self.chance)
+        undefined = sums(self.kind, uncounted_chance, kinds) > 0
+        status = np.where(undefined, Status.undefined, means.status)
         return replace(
-            found,
-            value=np.where(undefined, np.nan, found.value),
-            status=np.where(undefined, Status.undefined, found.status).astype(np.int8),
+            means,
+            value=np.where(undefined, np.nan, means.value),
+            status=status.astype(np.int8),
         )
 
 
@@ -326,16 +327,19 @@ class _Kind(Record):
 
     def ways(self, candidates: int) -> Ints:
         """Return the possible numbers of documents of each grade, int64 ``[ways, grades]``."""
-        every = np.indices(self.sizes).reshape(len(self.sizes), math.prod(self.sizes)).T
+        shape = len(self.sizes), math.prod(self.sizes)
+        every = np.indices(self.sizes).reshape(shape).T
         left = self.depth - every.sum(axis=1)
-        ways: Ints = every[(left >= 0) & (left <= candidates - self.count.sum())]
+        others = candidates - self.count.sum()
+        ways: Ints = every[(left >= 0) & (left <= others)]
         return ways
 
     def chance(self, ways: Ints, candidates: int) -> Floats:
         """Return the probability of each way: the multivariate hypergeometric distribution."""
         others = candidates - self.count.sum()
         left = self.depth - ways.sum(axis=1)
-        log = _log_choose(self.count, ways).sum(axis=1) + _log_choose(others, left)
+        of_judged = _log_choose(self.count, ways).sum(axis=1)
+        log = of_judged + _log_choose(others, left)
         share: Floats = np.exp(log - log.max())
         share /= share.sum()
         return share
@@ -349,8 +353,8 @@ def _log_choose(n: Ints, k: Ints) -> Floats:
     return log
 
 
-def _lengths(some: Sequence[Sized]) -> Ints:
-    return np.array([len(one) for one in some], np.int64)
+def _lengths(arrays: Sequence[Sized]) -> Ints:
+    return np.array([*map(len, arrays)], np.int64)
 
 
 def _refuse_few(candidates: int, judged: Ints) -> None:

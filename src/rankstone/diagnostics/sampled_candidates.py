@@ -20,7 +20,7 @@ from rankstone.evaluation.prepared import Prepared
 from rankstone.evaluation.request import name_runs
 from rankstone.measures.core.definition import Threshold
 from rankstone.rankings.recommendation.sampled_metrics import correct_sampled
-from rankstone.tables.results import Result, given
+from rankstone.tables.results import Result
 from rankstone.tables.sheet import Sheet
 from rankstone.tables.sheet import Table as Shown
 
@@ -150,10 +150,9 @@ def sampled(
             "rel": str(line),
         },
     }
-    warning = " ".join(warnings)
     return Sampled(
         pl.DataFrame(rows, _SCHEMA, orient="row"),
-        warning,
+        " ".join(warnings),
         found.audit,
         conventions,
         found.inputs,
@@ -194,16 +193,6 @@ class Sampled(Result):
     def to_frame(self) -> pl.DataFrame:
         """Return :attr:`values`."""
         return self.values
-
-    def report(self) -> dict[str, Any]:
-        """Return everything as plain lists and dicts."""
-        return given(
-            values=self.values,
-            warning=self.warning,
-            audit=self.audit,
-            conventions=self.conventions,
-            inputs=self.inputs,
-        )
 
     def sheet(self, digits: int = 4) -> Sheet:
         """Return the estimates as people read them; ``digits`` are decimals."""

@@ -183,7 +183,9 @@ class _Bounder:
         scored = self._ready.score_runs(runs, self._along, progress=progress)
         if self._pair is not None:
             self._frames += self._differences(*self._pair)
-        scale = tuple(self._scale.tolist()) if self._scale is not None else ()
+        scale: tuple[float, ...] = ()
+        if self._scale is not None:
+            scale = tuple(self._scale.tolist())
         settings = {"grades": list(scale), "limit": self._limit}
         return Bounds(
             pl.concat(self._frames),
@@ -208,29 +210,20 @@ class _Bounder:
             found = []
             for measure, scored in zip(self._measures, part.scored, strict=True):
                 search = extremes(lists, measure, scale, self._limit)
-                found.append(
-                    Found(
-                        scored.value,
-                        search.low,
-                        search.high,
-                        search.certificate,
-                        lists.holes,
-                    )
-                )
-            rows = hits.added(Holes).run_row if keeps else None
-            return _Part(
-                **vars(part), found=found, lists=lists if keeps else None, rows=rows
-            )
+                found.append(Found.of(scored.value, search, lists.holes))
+            if not keeps:
+                return _Part(**vars(part), found=found, lists=None, rows=None)
+            rows = hits.added(Holes).run_row
+            return _Part(**vars(part), found=found, lists=lists, rows=rows)
 
         parts, audit = pipeline.map_chunks(table, each, frozenset({Holes}))
         scores = pipeline.assemble(parts)
         order = query_order(parts)
-        for at, (measure, scored) in enumerate(scores.by_measure.items()):
-            found = Found.joined([part.found[at] for part in parts], order)
-            frame = found.frame(name, str(measure), scores.queries)
-            self._frames.append(
-                frame.filter(pl.Series(scored.status != Status.dropped))
-            )
+        for place, (measure, scored) in enumerate(scores.by_measure.items()):
+            bounded = Found.joined([part.found[place] for part in parts], order)
+            frame = bounded.frame(name, str(measure), scores.queries)
+            kept = pl.Series(scored.status != Status.dropped)
+            self._frames.append(frame.filter(kept))
         if keeps:
             self._sides[name] = _side(parts, table, self._ready)
         return scores, audit
@@ -259,54 +252,46 @@ class _Bounder:
 
     def _differences(self, first: str, second: str) -> list[pl.DataFrame]:
         """Bound the difference of two runs over the queries that both have."""
-        one = self._sides[first]
+        side = self._sides[first]
         other = self._sides[second]
-        common, at_one, at_other = np.intersect1d(
-            one.codes, other.codes, return_indices=True
+        common, rows, other_rows = np.intersect1d(
+            side.codes, other.codes, return_indices=True
         )
-        sizes = one.lists.listed[at_one] + other.lists.listed[at_other]
+        sizes = side.lists.listed[rows] + other.lists.listed[other_rows]
         parts: list[list[Found]] = [[] for _ in self._measures]
         assert self._scale is not None  # noqa: S101 - both runs have been scored
         for begin, end in slices(sizes, _HOLES):
-            queries = at_one[begin:end], at_other[begin:end]
-            sides = one.lists.take(queries[0]), other.lists.take(queries[1])
-            question = together(sides, (one.holes(queries[0]), other.holes(queries[1])))
-            for at, measure in enumerate(self._measures):
-                value = one.values[at][queries[0]] - other.values[at][queries[1]]
+            queries = rows[begin:end]
+            others = other_rows[begin:end]
+            lists = side.lists.take(queries), other.lists.take(others)
+            docs = side.holes(queries), other.holes(others)
+            question = together(lists, docs)
+            for place, measure in enumerate(self._measures):
+                value = side.values[place][queries] - other.values[place][others]
                 search = differ(question, measure, self._scale, self._limit)
-                parts[at].append(
-                    Found(
-                        value,
-                        search.low,
-                        search.high,
-                        search.certificate,
-                        question.holes,
-                    )
-                )
-        name = f"{first} - {second}"
+                parts[place].append(Found.of(value, search, question.holes))
+
         every = np.arange(len(common))
-        return [
-            Found.joined(found, every).frame(
-                name, str(measure), one.names.gather(at_one)
-            )
-            for measure, found in zip(self._measures, parts, strict=True)
-        ]
+        names = side.names.gather(rows)
+        frames = []
+        for measure, found in zip(self._measures, parts, strict=True):
+            bounded = Found.joined(found, every)
+            frames.append(bounded.frame(f"{first} - {second}", str(measure), names))
+        return frames
 
 
 def _side(parts: Sequence[_Part], table: Table, ready: Prepared) -> _Side:
     """Put the parts of a run together, and read the ids of its holes."""
     docs = ready.unit_ids(table.collect("doc_id")["doc_id"])
     rows = np.concatenate([part.rows for part in parts if part.rows is not None])
+    lists = [part.lists for part in parts if part.lists is not None]
+    by_measure = zip(*(part.scored for part in parts), strict=True)
+    values = [np.concatenate([part.value for part in of]) for of in by_measure]
     return _Side(
-        lists=ListsWithHoles.joined(
-            [part.lists for part in parts if part.lists is not None]
-        ),
+        lists=ListsWithHoles.joined(lists),
         codes=np.concatenate([part.codes for part in parts]),
         names=pl.concat([part.names for part in parts]),
-        values=[
-            np.concatenate([part.scored[at].value for part in parts])
-            for at in range(len(parts[0].scored))
-        ],
+        values=values,
         docs=docs.gather(rows).cast(pl.String),
     )
 

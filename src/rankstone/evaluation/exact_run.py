@@ -15,8 +15,7 @@ from rankstone.io.columns import with_csv
 from rankstone.io.typed_tables import of_frame
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from rankstone._basics import Columns
     from rankstone.evaluation.request import RunLike
     from rankstone.io.input_table import Table
 
@@ -27,7 +26,7 @@ def qrels_from_run(
     *,
     within: float = 0.0,
     order: str = "score",
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
     format_in: str | None = None,
     csv_separator: str | None = None,
     decimal: str | None = None,
@@ -87,7 +86,7 @@ def head_of_run(
     *,
     within: float = 0.0,
     order: str = "score",
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
     format_in: str | None = None,
 ) -> Table:
     """Return the judgments as a table with the run's source; see :func:`qrels_from_run`."""

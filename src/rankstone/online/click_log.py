@@ -71,16 +71,14 @@ class ClickLog(Record):
     def rows(self) -> pl.LazyFrame:
         """The usable rows: ids as given, ``clicked``, ``position`` and ``propensity`` as numbers."""
         kept = (self.reason == 0) & self.in_period
-        return self.events.frame.filter(kept).select(
-            *(name for name in ("session", "query_id", "doc_id") if name in self.has),
-            number(self.events, "clicked"),
-            *(
-                [number(self.events, "position").cast(pl.Int64)]
-                if "position" in self.has
-                else []
-            ),
-            *([number(self.events, "propensity")] if "propensity" in self.has else []),
-        )
+        ids = [name for name in ("session", "query_id", "doc_id") if name in self.has]
+        numbers = [number(self.events, "clicked")]
+        if "position" in self.has:
+            position = number(self.events, "position")
+            numbers.append(position.cast(pl.Int64))
+        if "propensity" in self.has:
+            numbers.append(number(self.events, "propensity"))
+        return self.events.frame.filter(kept).select(*ids, *numbers)
 
 
 @dataclass(frozen=True)
@@ -202,25 +200,21 @@ def survey_log(log: ClickLog, invalid: str, keys: Sequence[str]) -> ClickSurvey:
     """
     click = number(log.events, "clicked")
     kept = (log.reason == 0) & log.in_period
-    counts = log.events.collect(
-        log.events.frame.select(
-            pl.len().cast(pl.Int64).alias("rows"),
-            *(
-                (log.reason == code).sum().cast(pl.Int64).alias(name)
-                for code, name in enumerate(REASONS, 1)
-            ),
-            ((log.reason == 0) & ~log.in_period).sum().cast(pl.Int64).alias("outside"),
-            kept.sum().cast(pl.Int64).alias("impressions"),
-            (kept & (click > 0)).sum().cast(pl.Int64).alias("clicks"),
-            (kept & (click > 0) & (click < 1)).sum().cast(pl.Int64).alias("fractions"),
-            pl.struct(*keys)
-            .hash(0)
-            .filter(kept)
-            .approx_n_unique()
-            .cast(pl.Int64)
-            .alias("cells"),
-        )
-    ).row(0, named=True)
+    is_clicked = kept & (click > 0)
+    reasons = {name: log.reason == code for code, name in enumerate(REASONS, 1)}
+    sums = {
+        **reasons,
+        "outside": (log.reason == 0) & ~log.in_period,
+        "impressions": kept,
+        "clicks": is_clicked,
+        "fractions": is_clicked & (click < 1),
+    }
+    surveyed = log.events.frame.select(
+        rows=pl.len(),
+        **{name: condition.sum() for name, condition in sums.items()},
+        cells=pl.struct(*keys).hash(0).filter(kept).approx_n_unique(),
+    )
+    counts = log.events.collect(surveyed).row(0, named=True)
     left_out = {name: counts.pop(name) for name in REASONS}
     if invalid == "error":
         for code, (name, count) in enumerate(left_out.items(), 1):

@@ -21,7 +21,7 @@ from rankstone._basics import (
 from rankstone.errors import EmptyInput, InputError, printable
 from rankstone.io.atomic_files import atomic
 from rankstone.online.click_log import REASONS
-from rankstone.tables.results import Result, given
+from rankstone.tables.results import Result
 from rankstone.tables.sheet import Sheet, Table
 
 if TYPE_CHECKING:
@@ -140,16 +140,6 @@ class Clicks(Result, Record):
             lines.write_csv(
                 unfinished, separator=" ", include_header=False, quote_style="never"
             )
-
-    def report(self) -> dict[str, Any]:
-        """Return everything as plain lists and dicts."""
-        return given(
-            judgments=self.judgments,
-            positions=self.positions,
-            audit=self.audit,
-            conventions=self.conventions,
-            inputs=self.inputs,
-        )
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Return the judgments as an Arrow stream, for any library that reads such tables."""

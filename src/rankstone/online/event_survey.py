@@ -77,8 +77,12 @@ class Span:
 
     def includes(self, day: pl.Expr) -> pl.Expr:
         """Return True for days to include."""
-        after = pl.lit(value=True) if self.start is None else day >= self.start
-        return after & (pl.lit(value=True) if self.end is None else day <= self.end)
+        included = pl.lit(value=True)
+        if self.start is not None:
+            included &= day >= self.start
+        if self.end is not None:
+            included &= day <= self.end
+        return included
 
 
 def survey_events(
@@ -105,25 +109,19 @@ def survey_events(
         "no_time": time.is_null(),
         "unreadable": time.is_not_null() & day.is_null(),
     }
-    surveyed = events.collect(
-        events.frame.select(
-            pl.len().cast(pl.Int64).alias("rows"),
-            *(
-                condition.sum().cast(pl.Int64).alias(name)
-                for name, condition in bad.items()
-            ),
-            (day.is_not_null() & ~span.includes(day))
-            .sum()
-            .cast(pl.Int64)
-            .alias("outside"),
-            (pl.lit(0) if reading.twice is None else reading.twice.sum())
-            .cast(pl.Int64)
-            .alias("twice"),
-            user.filter(kept).approx_n_unique().cast(pl.Int64).alias("users"),
-            day.filter(kept).min().alias("first"),
-            day.filter(kept).max().alias("last"),
-        )
-    ).row(0, named=True)
+    twice = pl.lit(0)
+    if reading.twice is not None:
+        twice = reading.twice.sum()
+    counts = {
+        "rows": pl.len(),
+        **{name: condition.sum() for name, condition in bad.items()},
+        "outside": (day.is_not_null() & ~span.includes(day)).sum(),
+        "twice": twice,
+        "users": user.filter(kept).approx_n_unique(),
+        "first": day.filter(kept).min(),
+        "last": day.filter(kept).max(),
+    }
+    surveyed = events.collect(events.frame.select(**counts)).row(0, named=True)
     if invalid == "error":
         for name, condition in bad.items():
             if surveyed[name]:
@@ -163,18 +161,15 @@ def _invalid_row_error(
 def segment_values(events: Events, column: str) -> list[str]:
     """Return the sorted values of a column as strings, without nulls."""
     text = pl.col(column).cast(pl.String)
-    surveyed = (
-        events.collect(events.frame.select(text).unique().drop_nulls())[column]
-        .sort()
-        .to_list()
-    )
-    if len(surveyed) > _MOST_SEGMENTS:
+    distinct = events.frame.select(text).unique().drop_nulls()
+    values = events.collect(distinct)[column].sort().to_list()
+    if len(values) > _MOST_SEGMENTS:
         raise UsageError(
-            f"{printable(column)} has {len(surveyed):,} values",
+            f"{printable(column)} has {len(values):,} values",
             expected=f"at most {_MOST_SEGMENTS:,} segments",
             fix="group the values into segments first, if they are ids",
         )
-    return surveyed
+    return values
 
 
 def as_day(option: str, given: date | str | None) -> int | None:

@@ -30,7 +30,7 @@ from rankstone.rankings.rank_similarity.list_ordering import (
     ordering_options,
 )
 from rankstone.rankings.rank_similarity.ranked_lists import load_run
-from rankstone.tables.results import Result, given
+from rankstone.tables.results import Result
 from rankstone.tables.sheet import Sheet, Table
 
 if TYPE_CHECKING:
@@ -380,12 +380,7 @@ class OnlineResult(Result, Record):
 
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts, ready for JSON: null where there is no value."""
-        return given(
-            **self.tables,
-            audit=self.audit,
-            conventions=self.conventions,
-            inputs=self.inputs,
-        )
+        return self._reported(**self.tables)
 
 
 def rows_to_frame(

@@ -12,7 +12,7 @@ from rankstone.errors import UsageError, printable
 from rankstone.online import cohort_tables as counting
 from rankstone.online.segments import differences
 from rankstone.tables.drawing import Drawing, Line
-from rankstone.tables.results import Result, data_notes, given
+from rankstone.tables.results import Result, data_notes
 from rankstone.tables.sheet import Sheet, Table, cell
 
 if TYPE_CHECKING:
@@ -208,15 +208,12 @@ class Retention(Result, Record):
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts, ready for JSON."""
         has_segments = self.by is not None and self.segments.comparable(self.versus)
-        return given(
+        return self._reported(
             days=self.days,
             periods=self.periods.cast({pl.Date: pl.String}),
             cohorts=self.cohorts.cast({pl.Date: pl.String}),
             curve=self.curve,
             **({"differences": self.differences} if has_segments else {}),
-            audit=self.audit,
-            conventions=self.conventions,
-            inputs=self.inputs,
         )
 
     @cached_property

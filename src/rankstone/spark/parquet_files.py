@@ -18,6 +18,8 @@ from rankstone.spark.executor_task import Shipped
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from rankstone._basics import Columns
+
 #: the most rows that one task reads
 _PART: Final = 1 << 22
 #: the most files whose sizes are looked up here; more than that are left to Spark
@@ -50,7 +52,7 @@ class ParquetFiles(Shipped):
     """
 
     name: str
-    columns: Mapping[str, str]
+    columns: Columns
     parts: list[list[tuple[str, int, int]]]
 
     @classmethod

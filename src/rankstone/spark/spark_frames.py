@@ -45,6 +45,7 @@ from rankstone.spark.spark_scores import exact, spark_errors
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from rankstone._basics import Columns
     from rankstone.hits.alignment_options import AlignmentOptions, Order
     from rankstone.io.shapes.line_template import LineTemplate
 
@@ -90,7 +91,7 @@ def opened(
     session: Any,  # noqa: ANN401 - pyspark's SparkSession
     path: str,
     form: str | None,
-    columns: Mapping[str, str],
+    columns: Columns,
     *,
     run: bool,
 ) -> Any:  # noqa: ANN401 - pyspark's DataFrame
@@ -313,7 +314,7 @@ class Rows:
     Columns of arrays are unfolded.
     """
 
-    def __init__(self, frame: Any, name: str, columns: Mapping[str, str]) -> None:  # noqa: ANN401 - pyspark's
+    def __init__(self, frame: Any, name: str, columns: Columns) -> None:  # noqa: ANN401 - pyspark's
         if not hasattr(frame, "mapInArrow"):
             raise UsageError(
                 f"{name} are a {type(frame).__name__}"

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 #: what the rows of a result are written as
 ROWS: Final = ("parquet", "csv", "jsonl")
+#: where the numbers of a result come from
+_ORIGIN: Final = ("audit", "conventions", "inputs")
 #: characters that JSON may hold as they are, and terminals obey: the first of a range, and the one after it
 _OBEYED: Final = ((0x7F, 0xA0), (0x200E, 0x2010), (0x2028, 0x202F), (0x2066, 0x206A))
 #: how JSON writes them too
@@ -57,8 +59,14 @@ class Result:
         return self.to_frame().lazy()
 
     def report(self) -> dict[str, Any]:
-        """Return everything as plain dicts, ready for JSON."""
-        raise NotImplementedError
+        """Return everything as plain dicts, ready for JSON: the fields, unless a subclass says otherwise."""
+        values = {part.name: getattr(self, part.name) for part in fields(self)}  # type: ignore[arg-type] # a dataclass
+        return given(**values)
+
+    def _reported(self, **values: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever results hold
+        """Return values as plain dicts, and behind them the audit, the conventions and the inputs."""
+        origin = {name: getattr(self, name) for name in _ORIGIN}
+        return given(**values, **origin)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain dicts."""
@@ -196,10 +204,9 @@ class Findings(Result):
 
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts."""
-        values = {part.name: getattr(self, part.name) for part in fields(self)}  # type: ignore[arg-type] # a dataclass
-        for name in ("lang", "digits"):
-            del values[name]
-        return given(**values) | {"findings": list(self.findings())}
+        report = super().report()
+        del report["lang"], report["digits"]
+        return report | {"findings": list(self.findings())}
 
     def sheet(self, digits: int | None = None, *, verbose: bool = False) -> Sheet:
         """Return tables, findings and method."""

@@ -84,32 +84,34 @@ class CheckedFile(Record):
         """The queries of the judgments, with those that have no row."""
         queries = self.texts[1]["query_id"]
         if self.declared is not None:
-            queries = pl.concat([queries, self.declared.cast(queries.dtype)])
+            declared = self.declared.cast(queries.dtype)
+            queries = pl.concat([queries, declared])
         return queries.unique().sort()
 
     @cached_property
     def missing(self) -> pl.Series:
         """The judged queries that the run does not answer."""
-        return self.judged.filter(~self.judged.is_in(self.answered.implode()))
+        is_answered = self.judged.is_in(self.answered.implode())
+        return self.judged.filter(~is_answered)
 
     @cached_property
     def placed(self) -> pl.DataFrame:
         """The rows of judged queries with their ``place`` from 0, and ``judged`` where they have a judgment."""
         rows, judgments = self.texts
-        is_judged = pl.col("query_id").is_in(self.judged.implode())
+        queries = self.judged.implode()
+        is_judged = pl.col("query_id").is_in(queries)
         rows = rows.filter(is_judged)
         if self.by != "input":
             # as an evaluation does: ties by document id, descending
             text = pl.col("doc_id").cast(pl.String)
-            rows = rows.sort(
-                self.by, text, descending=[self.by != "rank", True], nulls_last=True
-            )
+            descending = [self.by != "rank", True]
+            rows = rows.sort(self.by, text, descending=descending, nulls_last=True)
         place = pl.int_range(pl.len())
         rows = rows.with_columns(place=place.over("query_id"))
 
-        known = judgments.filter(pl.col("relevance") >= 0)
-        known = known.select(*_IDS, judged=pl.lit(value=True))
-        return rows.join(known.unique(), on=_IDS, how="left")
+        graded = judgments.filter(pl.col("relevance") >= 0)
+        pairs = graded.select(*_IDS, judged=pl.lit(value=True)).unique()
+        return rows.join(pairs, on=_IDS, how="left")
 
 
 class FileCheck:

@@ -33,7 +33,8 @@ class HugeGrades(BadRows):
     def rows(self, file: CheckedFile) -> pl.DataFrame:
         """Return the judgments with such grades."""
         grade = pl.col("relevance")
-        return file.frame.filter(grade.is_finite() & (grade.abs() > LARGEST_GRADE))
+        is_huge = grade.abs() > LARGEST_GRADE
+        return file.frame.filter(grade.is_finite() & is_huge)
 
 
 class NegativeGrades(BadRows):
@@ -109,7 +110,8 @@ class NothingRelevant(FileCheck):
 
     def findings(self, file: CheckedFile) -> Iterator[Finding]:
         """Yield a finding with some of the queries."""
-        best = file.frame.group_by("query_id").agg(pl.col("relevance").max())
+        highest = pl.col("relevance").max()
+        best = file.frame.group_by("query_id").agg(highest)
         empty = best.filter(pl.col("relevance") <= 0)["query_id"]
         if len(empty):
             sentence = f"{queries(len(empty))} without a relevant document"

@@ -62,8 +62,11 @@ class RowOrder(FileCheck):
         """Yield a warning if every score increases, otherwise a note."""
         if file.by == "input":
             return
-        better = pl.col(file.by) if file.by == "rank" else -pl.col(file.by)
-        differences = file.frame.select(step=better.diff().over("query_id"))
+        better = pl.col(file.by)
+        if file.by != "rank":
+            better = -better
+        change = better.diff().over("query_id")
+        differences = file.frame.select(step=change)
         steps = differences["step"].drop_nulls()
         falls = int((steps < 0).sum())
         if falls and file.by == "score" and falls == len(steps):

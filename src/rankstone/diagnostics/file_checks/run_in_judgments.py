@@ -69,7 +69,8 @@ class QueriesOfOne(OfJudgedQueries):
 
     def mismatches(self, file: CheckedFile) -> Iterator[Finding]:
         """Yield a warning for either."""
-        extra = file.answered.filter(~file.answered.is_in(file.judged.implode()))
+        is_judged = file.answered.is_in(file.judged.implode())
+        extra = file.answered.filter(~is_judged)
         if len(file.missing):
             sentence = f"{queries(len(file.missing))} missing, judged but not answered"
             yield Finding("warning", sentence, some(file.missing), "see missing=…")

@@ -86,7 +86,8 @@ class RetrievedInTraining(FileCheck):
 
 def _not_in(train: pl.Series, ids: pl.Series) -> pl.Series:
     """Return the ids that the training data does not have."""
-    return ids.filter(~ids.is_in(train.unique().implode())).sort()
+    is_in_training = ids.is_in(train.unique().implode())
+    return ids.filter(~is_in_training).sort()
 
 
 def _with_text_ids(frame: pl.DataFrame) -> pl.DataFrame:

@@ -37,7 +37,7 @@ from rankstone.rankings.recorded_derivations import derive_similarity
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from rankstone._basics import Progress
+    from rankstone._basics import Columns, Progress
     from rankstone.hits.alignment_options import AlignmentOptions, OrderingKeywords
     from rankstone.io.input_table import Table
     from rankstone.measures.core.definition import Named
@@ -50,7 +50,7 @@ def open_runs(
     names: tuple[str, str],
     *,
     order: str,
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
     format_in: str | None = None,
 ) -> tuple[Table, Table]:
     """Open two runs; ids from a text file are texts, also against whole numbers.
@@ -76,7 +76,7 @@ def diff(
     | Sequence[str | ListMeasure] = "RBO(p=0.9) tau_ap Jaccard@10",
     *,
     names: tuple[str, str] | None = None,
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
     format_in: str | None = None,
     csv_separator: str | None = None,
     decimal: str | None = None,
@@ -166,7 +166,7 @@ def identical(
     b: object,
     depth: int | None = None,
     *,
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
     format_in: str | None = None,
     **options: Any,  # noqa: ANN401 - checked by listing_options
 ) -> bool:

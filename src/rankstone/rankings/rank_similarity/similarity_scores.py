@@ -18,7 +18,7 @@ from rankstone.rankings.rank_similarity.list_measure import (
     PairStatus,
 )
 from rankstone.tables.phrases import check_language
-from rankstone.tables.results import Result, data_notes, given
+from rankstone.tables.results import Result, data_notes
 from rankstone.tables.sheet import Sheet, Table, cell
 
 if TYPE_CHECKING:
@@ -289,12 +289,8 @@ class Similarity(Result, Record):
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts: means, notes, audit, conventions, inputs."""
         rows = self._means.iter_rows(named=True)
-        return given(
-            measures={row.pop("measure"): row for row in rows},
-            notes=self.notes(),
-            audit=self.audit,
-            conventions=self.conventions,
-            inputs=self.inputs,
+        return self._reported(
+            measures={row.pop("measure"): row for row in rows}, notes=self.notes()
         )
 
 

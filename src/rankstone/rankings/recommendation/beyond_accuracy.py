@@ -38,7 +38,7 @@ from rankstone.rankings.recommendation.recommendation_tables import Tables
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from rankstone._basics import Progress
+    from rankstone._basics import Columns, Progress
     from rankstone.evaluation.scores import RunScores
     from rankstone.measures.core.definition import Named
     from rankstone.rankings.recommendation.list_reading import RunLists
@@ -66,7 +66,7 @@ def measure_runs(
     baseline: object,
     catalogue_size: int | None,
     separator: str,
-    columns: Mapping[str, str] | None,
+    columns: Columns | None,
     format_in: str | None,
     progress: Progress | None,
     **options: Any,  # noqa: ANN401 - checked by listing_options

@@ -19,6 +19,7 @@ from rankstone.tables.phrases import check_language
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from rankstone._basics import Columns
     from rankstone.measures.core.definition import Named
     from rankstone.rankings.derivation import Derivation
     from rankstone.rankings.recommendation.list_frame import ListFrame
@@ -40,11 +41,7 @@ _SCHEMA = {
 
 
 def group_gaps(
-    scores: Scores,
-    by: str,
-    *,
-    users: object = None,
-    columns: Mapping[str, str] | None = None,
+    scores: Scores, by: str, *, users: object = None, columns: Columns | None = None
 ) -> pl.DataFrame:
     """Return the gaps between groups of users, for every measure with a value per user.
 
@@ -98,9 +95,7 @@ def group_gaps(
     return pl.DataFrame(rows, _SCHEMA, orient="row")
 
 
-def _with_users(
-    scores: Scores, users: object, columns: Mapping[str, str] | None
-) -> Scores:
+def _with_users(scores: Scores, users: object, columns: Columns | None) -> Scores:
     """Return the scores with another table of users."""
     table = read_attributes(users, "query_id", columns)
     runs = {

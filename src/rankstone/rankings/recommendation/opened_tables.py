@@ -16,9 +16,9 @@ from rankstone.rankings.recommendation.items import ItemTable, Pairs
 from rankstone.rankings.recommendation.list_reading import read_lists
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
-    from rankstone._basics import Progress
+    from rankstone._basics import Columns, Progress
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.io.attributes import Attributes
     from rankstone.rankings.recommendation.list_frame import Codes
@@ -47,10 +47,7 @@ class Opener:
     """
 
     def __init__(
-        self,
-        columns: Mapping[str, str] | None,
-        format_in: str | None,
-        progress: Progress | None,
+        self, columns: Columns | None, format_in: str | None, progress: Progress | None
     ) -> None:
         self._columns = columns
         self._format_in = format_in
