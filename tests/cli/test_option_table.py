@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import pytest
@@ -12,11 +13,35 @@ from click.testing import CliRunner
 from docs.making.options import declared, with_table
 from tests.command_line import commands, exit_code
 
-from rankstone import demo
+import rankstone
+from rankstone import boards, collections, demo, online
 from rankstone.cli import cli
 from rankstone.cli.declaring import Option
 from rankstone.cli.options import ALIGNMENT, DIFFERS, PANELS
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+#: command → the public function that it calls
+VERBS: dict[str, Callable[..., Any]] = {
+    "baseline": rankstone.baseline,
+    "beyond": rankstone.beyond,
+    "board": boards.board,
+    "bounds": rankstone.bounds,
+    "check": rankstone.check,
+    "collection": collections.collection,
+    "compare": rankstone.compare,
+    "curve": rankstone.curve,
+    "diff": rankstone.diff,
+    "online ab": online.ab,
+    "online clicks": online.clicks,
+    "online counterfactual": online.counterfactual,
+    "online retention": online.retention,
+    "power": rankstone.power,
+    "reproduce": collections.reproduce,
+    "slices": boards.slices,
+    "thresholds": rankstone.thresholds,
+}
 ROOT = Path(__file__).resolve().parents[2]
 #: the command line of another program, option by option
 FOREIGN = {"trec-eval"}
@@ -57,6 +82,40 @@ def test_a_name_has_one_meaning() -> None:
         "queries"
     }  # handed to Python under another name, and the same to the user
     assert differing - keywords == set(DIFFERS)
+
+
+def shown_default(option: Option) -> str:
+    """Return the default that the help shows: the first of its words, unless another one is named."""
+    words = option.declared.values.split("|")
+    return option.declared.shown or (words[0] if len(words) > 1 else "")
+
+
+def is_as_shown(default: object, text: str) -> bool:
+    """Return True if the help shows a default, perhaps with when it is another one."""
+    if isinstance(default, tuple):
+        return text == ",".join(map(str, default))
+    first = text.split(";", maxsplit=1)[0]
+    if isinstance(default, float):
+        return float(first) == default
+    return first == str(default)
+
+
+def test_the_help_shows_the_defaults_of_the_functions() -> None:
+    """Where a function has a value that is used unless another is given, its option shows this value."""
+    tried = 0
+    for name, verb in VERBS.items():
+        parameters = inspect.signature(verb).parameters
+        for option in commands()[name].params:
+            parameter = parameters.get(option.name or "")
+            if not isinstance(option, Option) or parameter is None:
+                continue
+            default = parameter.default
+            if default in (None, False, (), inspect.Parameter.empty):
+                continue
+            shown = shown_default(option)
+            assert is_as_shown(default, shown), f"{name} {option.opts[0]}: {default}"
+            tried += 1
+    assert tried > 50
 
 
 def test_the_page_shows_the_table() -> None:

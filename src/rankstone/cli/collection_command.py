@@ -77,7 +77,7 @@ def collection_command(
     "measures qrels qrels-again scores baseline margin confidence seed queries lang import",
     f"{PRINTED} {READING} {LISTS}",
     ALIGNMENT,
-    but={"measures": {"shown": "nDCG@10"}, "baseline": {"kind": str}},
+    but={"measures": {"shown": "nDCG@10"}, "baseline": {"kind": str, "shown": ""}},
 )
 def reproduce_command(
     files: tuple[str, ...],

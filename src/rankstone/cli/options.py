@@ -145,7 +145,7 @@ _STATISTICS: Final = {
     "difference": _O("D,…", "true differences to be detected", list, "-d", keyword="differences"),
     "interval-width": _O("W,…", "instead of -d: expected widths of intervals of differences", list,
                          keyword="widths"),
-    "among": _O("N", "systems that will be compared: differences of the best and the worst", int),
+    "among": _O("N", "systems that will be compared: differences of the best and the worst", int, shown="2"),
     "deviation": _O("S", "without files: standard deviation of the differences per query", float),
     "comparisons": _O("N", "number of comparisons in the family", _AT_LEAST_ONE, shown="pairs × measures"),
     "baseline": _O("NAME", "compare the others with this run; repeatable", tuple,

@@ -103,9 +103,8 @@ def difference(
         _settle_by_count(search, left[few], ends)
         left = left[~few]
     if len(left):
-        first, second = (
-            extremes(side.take(left), measure, scale, most) for side in question.sides
-        )
+        sides = [side.take(left) for side in question.sides]
+        first, second = (extremes(side, measure, scale, most) for side in sides)
         low = first.low - second.high
         high = first.high - second.low
         search.settle(left, low, high)
@@ -119,12 +118,12 @@ def _settle_by_count(search: Search, query: Ints, ends: tuple[float, float]) -> 
     low = np.full(len(search.every), np.inf)
     high = np.full(len(search.every), -np.inf)
     for copy, top, bottom in stepped(search.question.holes, query, ends):
-        best, best_other = (scored(side, measure, copy, top).value for side in sides)
-        worst, worst_other = (
-            scored(side, measure, copy, bottom).value for side in sides
-        )
-        np.minimum.at(low, copy, worst - best_other)
-        np.maximum.at(high, copy, best - worst_other)
+        best = [scored(side, measure, copy, top).value for side in sides]
+        worst = [scored(side, measure, copy, bottom).value for side in sides]
+        lowest = worst[0] - best[1]
+        highest = best[0] - worst[1]
+        np.minimum.at(low, copy, lowest)
+        np.maximum.at(high, copy, highest)
     search.settle(query, low[query], high[query])
 
 

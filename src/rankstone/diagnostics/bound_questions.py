@@ -47,7 +47,9 @@ class Question(Record):
     @classmethod
     def of(cls, lists: ListsWithHoles) -> Question:
         """Return the problem of one run's value."""
-        return cls((lists,), (ragged_range(np.zeros_like(lists.holes), lists.holes),))
+        starts = np.zeros_like(lists.holes)
+        places = ragged_range(starts, lists.holes)
+        return cls((lists,), (places,))
 
     def cut_for_measure(self, measure: Measure) -> Question:
         """Return the problem with only the holes that a measure uses in either list."""
@@ -153,7 +155,10 @@ class Question(Record):
 
 def less(sides: Sequence[Floats]) -> Floats:
     """Return the first side's numbers, minus the second's if there are two."""
-    return sides[0] if len(sides) == 1 else sides[0] - sides[1]
+    if len(sides) == 1:
+        return sides[0]
+    first, second = sides
+    return first - second
 
 
 def numbered(places: Ints, outside: Bools, query: Ints, listed: Ints) -> Ints:
@@ -170,7 +175,8 @@ def numbered(places: Ints, outside: Bools, query: Ints, listed: Ints) -> Ints:
     number = places.copy()
     query = query[outside]
     begin = np.searchsorted(query, np.arange(len(listed)))
-    number[outside] = listed[query] + np.arange(len(query)) - begin[query]
+    behind = np.arange(len(query)) - begin[query]
+    number[outside] = listed[query] + behind
     return number
 
 

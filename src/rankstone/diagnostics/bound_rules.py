@@ -190,7 +190,8 @@ class GainSteps(Record):
     # -- the optimum --------------------------------------------------------------------------------
     def highest(self, sign: float) -> Floats:
         """Return grades of the holes with which ``sign`` times the value is highest."""
-        stops = _Stops.of(sign * self.effect, self.question.query, self.inside)
+        effect = sign * self.effect
+        stops = _Stops.of(effect, self.question.query, self.inside)
         query = stops.query
         steps = range(len(self.rise))
         by_step = [self.cost(step, query, stops.raised) for step in steps]
@@ -200,7 +201,8 @@ class GainSteps(Record):
 
         # the same holes on all steps
         total = numerator[query] + self.rise.sum() * stops.gained
-        ratio = divided(total, norm[query] + costs.sum(0), -np.inf)
+        whole = norm[query] + costs.sum(0)
+        ratio = divided(total, whole, -np.inf)
         best = stops.best(ratio)
         chosen = np.repeat(best[None], len(self.rise), axis=0)
         price = ratio[best]
@@ -211,7 +213,8 @@ class GainSteps(Record):
             rises = self.rise[:, None] * stops.gained[fresh]
             grown = np.take_along_axis(costs, fresh, axis=1)
             total = numerator + rises.sum(0)
-            reached = divided(total, norm + grown.sum(0), -np.inf)
+            whole = norm + grown.sum(0)
+            reached = divided(total, whole, -np.inf)
             better = (price > 0) & (reached > price * _RISE)
             if not better.any():
                 break

@@ -121,7 +121,8 @@ class Search:
             return [scale[digits]]
 
         left = self._exhaust(query, lambda holes: grades**holes, rows)
-        has_choices = (self.question.holes[query] > 0) & (grades > 1)
+        holes = self.question.holes[query]
+        has_choices = (holes > 0) & (grades > 1)
         tried = query[has_choices & ~np.isin(query, left)]
         self.certificate[tried] = Certificate.enumerated
         return left

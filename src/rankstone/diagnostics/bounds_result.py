@@ -79,12 +79,12 @@ class Found(Record):
     def frame(self, run: str, measure: str, queries: pl.Series) -> pl.DataFrame:
         """Return a row for each query."""
         nothing = np.isnan(self.value)
-        numbers = {"value": self.value, "low": self.low, "high": self.high}
         # NaN and infinity are null
-        finite = {
-            name: np.where(nothing | np.isinf(array), np.nan, array)
-            for name, array in numbers.items()
-        }
+        finite = {}
+        for name in ("value", "low", "high"):
+            array = getattr(self, name)
+            is_null = nothing | np.isinf(array)
+            finite[name] = np.where(is_null, np.nan, array)
         return pl.DataFrame(
             {
                 "run": pl.repeat(run, len(queries), eager=True),
@@ -221,16 +221,17 @@ class Bounds(Result, Record):
             lines.append(
                 "outer: contains every possible score, but may be too wide (a higher --limit can narrow it)"
             )
-        return Sheet(
-            "",
-            parts=(Table.of(shown, digits=digits, names=names),),
-            notes=(*lines, self._notes()),
-        )
+        table = Table.of(shown, digits=digits, names=names)
+        return Sheet("", parts=(table,), notes=(*lines, self._notes()))
 
 
 def _finite(*names: str) -> list[pl.Expr]:
     """Replace NaN and infinity by null."""
-    return [pl.when(pl.col(name).is_finite()).then(name).alias(name) for name in names]
+    columns = []
+    for name in names:
+        is_finite = pl.col(name).is_finite()
+        columns.append(pl.when(is_finite).then(name).alias(name))
+    return columns
 
 
 def _aggregated(measure: Measure, values: pl.Series, beyond: float) -> float:

@@ -410,7 +410,7 @@ def _beside(scores: Scores, others: Mapping[str, Scores | None]) -> pl.DataFrame
 
     rows = []
     for run, measure, value, n, _ in scores.mean().iter_rows():
-        of = {word: by_run.get(run, {}) for word, by_run in means.items()}
+        of = {word: means[word].get(run, {}) for word in means}
         chance = of["expected"].get(measure)
         best = of["best"].get(measure)
         row = {

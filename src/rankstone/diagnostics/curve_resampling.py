@@ -68,7 +68,8 @@ class Resampling:
     @property
     def ends(self) -> tuple[float, float]:
         """The percentiles an interval ends at, as shares."""
-        return (1 - self.confidence) / 2, (1 + self.confidence) / 2
+        tail = (1 - self.confidence) / 2
+        return tail, (1 + self.confidence) / 2
 
     def as_dict(self) -> dict[str, Any]:
         """Return every setting and its value."""

@@ -117,8 +117,10 @@ class Curves(MeanCurves, Result):
         means = self._resampled(name, curve)
         if means is not None:
             first = first_reaching(sign * means, sign * target)
-            row["ci_low"], row["ci_high"] = interval(first, cutoffs, self.resampling)
-            row["never"] = float((first == len(cutoffs)).mean())
+            ends = interval(first, cutoffs, self.resampling)
+            never = first == len(cutoffs)
+            row["ci_low"], row["ci_high"] = ends
+            row["never"] = float(never.mean())
         return row
 
     def area(self) -> pl.DataFrame:
@@ -195,10 +197,10 @@ class Curves(MeanCurves, Result):
             ``after`` (the run that is higher there), ``ci_low`` and ``ci_high`` of x over the resamples
             that have such a crossing, and ``found``, their share.
         """
-        return frames.frame_of(
-            (row for pair in self._pairs() for row in pair.crossings()),
-            frames.CROSSINGS,
-        )
+        rows: list[Row] = []
+        for pair in self._pairs():
+            rows += pair.crossings()
+        return frames.frame_of(rows, frames.CROSSINGS)
 
     def dominance(self) -> pl.DataFrame:
         """Return, for every two runs both ways, whether the first is nowhere below the second.
@@ -210,8 +212,10 @@ class Curves(MeanCurves, Result):
             grid; ``dominates`` (never below, somewhere above); ``p``, the share of resamples of queries
             in which the run falls below somewhere, (count + 1) / (resamples + 1); ``n`` queries shared.
         """
-        ways = (way for pair in self._pairs() for way in (pair, pair.turned()))
-        return frames.frame_of((way.dominance() for way in ways), frames.DOMINANCE)
+        rows = []
+        for pair in self._pairs():
+            rows += [pair.dominance(), pair.turned().dominance()]
+        return frames.frame_of(rows, frames.DOMINANCE)
 
     def races(self, targets: Targets) -> pl.DataFrame:
         """Return, for every two runs and target, which one reaches it at the smaller cutoff.
@@ -394,11 +398,11 @@ def _means(means: list[Row], runs: list[str], x: str, digits: int) -> Table:
 
 def _mean(row: Row, digits: int, runs: int) -> str:
     """Return a mean, alone or with its interval: ``0.4210 [0.3987, 0.4438]``."""
-    mean, low, high = (
-        cell(row[name], digits=digits) for name in ("mean", "ci_low", "ci_high")
-    )
+    mean = cell(row["mean"], digits=digits)
     if row["ci_low"] is None or runs > _FEW:
         return mean
+    low = cell(row["ci_low"], digits=digits)
+    high = cell(row["ci_high"], digits=digits)
     return f"{mean} [{low}, {high}]"
 
 
@@ -429,7 +433,8 @@ def _choice(rows: list[Row], digits: int) -> Table:
         "best run",
         "best again",
     )
-    kept = set(_thinned([float(row["k"]) for row in rows]))
+    cutoffs = [float(row["k"]) for row in rows]
+    kept = set(_thinned(cutoffs))
     body = tuple(_choosing(row, digits) for row in rows if float(row["k"]) in kept)
     return Table(
         "", head, body, ("number", "number", "number", "interval", "id", "number")
@@ -437,7 +442,9 @@ def _choice(rows: list[Row], digits: int) -> Table:
 
 
 def _choosing(row: Row, digits: int) -> tuple[str, ...]:
-    low = "" if row["tau_low"] is None else f" [{cell(row['tau_low'], digits=digits)}]"
+    low = ""
+    if row["tau_low"] is not None:
+        low = f" [{cell(row['tau_low'], digits=digits)}]"
     return (
         f"{row['k']}",
         "–" if row["apart"] is None else f"{row['apart']} of {row['pairs']}",
@@ -581,6 +588,8 @@ def _area(curve: Curve, heights: Floats) -> Floats:
     x = curve.grid()
     if len(x) == 1:
         return np.asarray(heights[..., 0])
-    middles = (heights[..., 1:] + heights[..., :-1]) / 2
-    area = (middles * np.diff(x)).sum(axis=-1)
+    left = heights[..., :-1]
+    right = heights[..., 1:]
+    strips = (right + left) / 2 * np.diff(x)
+    area = strips.sum(axis=-1)
     return np.asarray(area / (x[-1] - x[0]))

@@ -163,7 +163,9 @@ def _whole(run: RunCurves, curve: AtK, name: str) -> pl.DataFrame:
 
 
 def _signs(gap: Floats) -> Ints:
-    return np.where(np.abs(gap) <= _EQUAL, 0, np.sign(gap)).astype(np.int64)
+    is_equal = np.abs(gap) <= _EQUAL
+    signs = np.where(is_equal, 0, np.sign(gap))
+    return signs.astype(np.int64)
 
 
 def _steadiness(

@@ -446,5 +446,6 @@ class Gains(Result, Record):
         notes = dict.fromkeys(
             f"{step.measure}, scale: {step.scale}" for step in self.steps
         )
-        numbers = Table.of(self.to_frame().drop("scale"), digits=digits)
+        shown = self.to_frame().drop("scale")
+        numbers = Table.of(shown, digits=digits)
         return Sheet("", parts=(numbers, ("", words)), notes=tuple(notes))

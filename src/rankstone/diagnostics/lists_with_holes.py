@@ -185,7 +185,8 @@ def _joined(parts: Sequence[Hits]) -> Hits:
 def chosen(hits: Hits, queries: Ints, ideal: Ideal | None = None) -> Hits:
     """Return the hits of some queries; with an ``ideal`` given, without the hits themselves."""
     none = Places.none(len(queries))
-    return _with(taken(hits, queries, ideal), {Holes: none, PooledHoles: none})
+    selected = taken(hits, queries, ideal)
+    return _with(selected, {Holes: none, PooledHoles: none})
 
 
 def _with(hits: Hits, places: Mapping[type[Key[Any]], Places]) -> Hits:

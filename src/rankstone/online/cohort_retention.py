@@ -203,26 +203,22 @@ def retention(
     reading = read_times(tables.events, clock)
     survey = survey_events(tables.events, reading, span, invalid)
     names = _segment_names(tables, by)
-    registered = None
-    if tables.registrations is not None:
-        registered = read_registrations(
-            tables.registrations,
-            clock,
-            span.end,
-            invalid=invalid,
-            duplicates=duplicate_registrations,
-            by=names if tables.segment_source is tables.registrations else None,
-        )
-        _check_same_zone(reading, registered.reading)
+    registered = _read_registered(
+        tables, clock, span, reading, names, invalid, duplicate_registrations
+    )
 
     first_cohort = as_day("since", since)
     observed, first = _observed_periods(
         calendar, survey, registered, span, first_cohort
     )
     # users without a segment have a place of their own
-    places = 1 if names is None else len(names[1]) + 1
+    places = 1
+    if names is not None:
+        places = len(names[1]) + 1
     _check_size(observed, windows, places, calendar, survey)
-    by_event = names if tables.segment_source is tables.events else None
+    by_event = None
+    if tables.segment_source is tables.events:
+        by_event = names
     plan = ActivityPlan(
         tables.events,
         reading,
@@ -299,6 +295,38 @@ def _segment_names(
     return by, segment_values(tables.segment_source, by)
 
 
+def _read_registered(
+    tables: RetentionTables,
+    clock: Clock,
+    span: Span,
+    reading: TimeReading,
+    segments: tuple[str, list[str]] | None,
+    invalid: str,
+    duplicates: str,
+) -> Registrations | None:
+    """Read the registrations, with the segments if these are in their table; ``None`` without a table.
+
+    Raises
+    ------
+    BadOption
+        When their days are of another time zone than those of the events.
+    """
+    if tables.registrations is None:
+        return None
+    if tables.segment_source is not tables.registrations:
+        segments = None
+    registered = read_registrations(
+        tables.registrations,
+        clock,
+        span.end,
+        invalid=invalid,
+        duplicates=duplicates,
+        by=segments,
+    )
+    _check_same_zone(reading, registered.reading)
+    return registered
+
+
 def _text(day: date | str | None) -> str | None:
     if day is None:
         return None
@@ -329,25 +357,22 @@ def _observed_periods(
 
     first_day = survey.first if span.start is None else span.start
     last_day = survey.last if span.end is None else span.end
-    days = (
-        [first_day, last_day]
-        if registered is None
-        else [first_day, last_day, registered.survey.first, registered.survey.last]
-    )
+    days = [first_day, last_day]
+    # without registrations a cohort begins with its first event, even in the middle of a period
+    seen_from = period(first_day)
+    if registered is not None:
+        days += [registered.survey.first, registered.survey.last]
+        seen_from = period(first_day - 1) + 1
     first = period(min(days))
     last = period(max(days))
-    # without registrations a cohort begins with its first event, even in the middle of a period
-    seen_from = period(first_day) if registered is None else period(first_day - 1) + 1
-    return (
-        ObservedPeriods(
-            count=last - first + 1,
-            since=0 if since is None else max(period(since) - first, 0),
-            first_event=period(first_day) - first,
-            seen_from=seen_from - first,
-            seen_to=period(last_day + 1) - 1 - first,
-        ),
-        first,
+    observed = ObservedPeriods(
+        count=last - first + 1,
+        since=0 if since is None else max(period(since) - first, 0),
+        first_event=period(first_day) - first,
+        seen_from=seen_from - first,
+        seen_to=period(last_day + 1) - 1 - first,
     )
+    return observed, first
 
 
 def _check_size(
@@ -382,22 +407,24 @@ def _count_users(
     segments: int,
 ) -> CohortCounts:
     """Return the counts, summed over shares of the users."""
-    periods = (
-        None if registered is None else registered.periods(plan.calendar, plan.first)
-    )
-    users = survey.users if registered is None else max(survey.users, registered.users)
+    periods = None
+    users = survey.users
+    if registered is not None:
+        periods = registered.periods(plan.calendar, plan.first)
+        users = max(users, registered.users)
 
     def where(user: object) -> str:
         return plan.events.first(pl.col("user_id").eq(user))[0]
 
-    def share(of: pl.Expr) -> CohortCounts:
-        made = plan.events.collect(plan.rows(of))
+    def counts_of(share: pl.Expr) -> CohortCounts:
+        rows = plan.events.collect(plan.rows(share))
         if periods is not None:
-            made = _join_registrations(made, periods.filter(of).collect(), segments)
-        people = People.of(made, plan).with_cohorts(policies, observed.since, where)
+            registrations = periods.filter(share).collect()
+            rows = _join_registrations(rows, registrations, segments)
+        people = People.of(rows, plan).with_cohorts(policies, observed.since, where)
         return count(people, segments, windows, observed)
 
-    return reduce(add, map(share, user_shares(users, plan.blocks)))
+    return reduce(add, map(counts_of, user_shares(users, plan.blocks)))
 
 
 def _join_registrations(

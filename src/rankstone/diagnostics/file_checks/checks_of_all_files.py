@@ -85,7 +85,8 @@ class BadNumbers(FileCheck):
         if file.by == "input":
             return
         number = pl.col(file.by)
-        bad = file.frame.filter(number.is_null() | number.is_nan())
+        is_bad = number.is_null() | number.is_nan()
+        bad = file.frame.filter(is_bad)
         if len(bad):
             sentence = f"{counted(len(bad), 'row')} whose {file.by} is not a number"
             yield Finding("error", sentence, row(bad), "repair or remove them")

@@ -138,7 +138,8 @@ class DuplicateJudgments(FileCheck):
             return
 
         subtopics = groups.select("query_id", "subtopic").unique()
-        file.facts["subtopics"] = spread(subtopics.group_by("query_id").len()["len"])
+        counts = subtopics.group_by("query_id").len()
+        file.facts["subtopics"] = spread(counts["len"])
         pairs = file.frame.select("query_id", "doc_id")
         yield Finding(
             "note",

@@ -41,7 +41,8 @@ class EqualScores(FileCheck):
             scores = file.frame.select(
                 "query_id", "doc_id", pl.col(file.by).cast(dtype)
             )
-            tied = scores.filter(pl.len().over("query_id", file.by) > 1)
+            equals = pl.len().over("query_id", file.by)
+            tied = scores.filter(equals > 1)
             if not len(tied):
                 continue
             sentence = f"{counted(len(tied), 'tied row')} in {queries(tied['query_id'].n_unique())}"
