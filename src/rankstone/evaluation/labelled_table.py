@@ -30,7 +30,7 @@ from rankstone.io.file_formats import stem
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rankstone._basics import NamedValues, Progress
+    from rankstone._basics import Columns, NamedValues, Progress
     from rankstone.evaluation.request import EvaluationKeywords
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.io.input_table import Table
@@ -85,7 +85,7 @@ def score_labelled(
     parsed: tuple[Measure, ...],
     *,
     name: str | None = None,
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
     format_in: str | None = None,
     queries: object = None,
     progress: Progress | None = None,

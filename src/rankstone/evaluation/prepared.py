@@ -50,7 +50,7 @@ from rankstone.io.input_table import Table
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from rankstone._basics import Names, Progress
+    from rankstone._basics import Columns, Names, Progress
     from rankstone.evaluation.request import (
         EvaluationKeywords,
         MeasuresLike,
@@ -127,7 +127,7 @@ class Prepared:
         qrels: object,
         measures: tuple[Measure, ...],
         *,
-        columns: Mapping[str, str] | None = None,
+        columns: Columns | None = None,
         exclude: object = None,
         unit: object = None,
         same_as: object = None,

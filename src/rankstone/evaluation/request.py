@@ -47,7 +47,7 @@ from rankstone.measures.core.syntax import parse_only
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rankstone._basics import NamedValues, Names, StrPath
+    from rankstone._basics import Columns, NamedValues, Names, StrPath
     from rankstone.io.input_table import Table
     from rankstone.measures.core.definition import Named
     from rankstone.measures.core.measure import Measures
@@ -75,7 +75,7 @@ MeasuresLike: TypeAlias = str | Measure | Sequence[str | Measure]
 class EvaluationKeywords(AlignmentKeywords, total=False):
     """Keyword arguments for scoring runs against judgments; see :func:`rankstone.evaluate`."""
 
-    columns: Mapping[str, str] | None
+    columns: Columns | None
     exclude: RunLike | None
     unit: str | Mapping[str, str] | None
     same_as: TableLike | None
@@ -263,7 +263,7 @@ def name_runs(runs: object) -> dict[str, object]:
 def split_runs(
     tables: Mapping[str, object],
     run_column: str,
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
     format_in: str | None = None,
     *,
     order: str = "score",
@@ -374,7 +374,7 @@ def _is_run(value: object) -> bool:
 
 
 def query_table(
-    source: object, measures: Sequence[object], columns: Mapping[str, str] | None = None
+    source: object, measures: Sequence[object], columns: Columns | None = None
 ) -> QueryTable | None:
     """Open the query table, and check that it has the columns that measures read.
 
@@ -483,9 +483,7 @@ def unanswerable_queries(judged: Table, queries: QueryTable | None) -> pl.Series
     return pl.concat(declared).unique(maintain_order=True)
 
 
-def open_intents(
-    source: object, columns: Mapping[str, str] | None = None
-) -> Intents | None:
+def open_intents(source: object, columns: Columns | None = None) -> Intents | None:
     """Open the weights of intents; ``None`` where there are none."""
     if source is None:
         return None

@@ -32,9 +32,9 @@ from rankstone.ltr.estimator_inputs import checked_labels, listed
 from rankstone.ltr.letor_format import docids, group_sizes, read_letor, sizes_beside
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Sequence
 
-    from rankstone._basics import Floats, Names, Progress, StrPath
+    from rankstone._basics import Columns, Floats, Names, Progress, StrPath
     from rankstone.io.file_formats import Scanned
 
 #: what tables of features or predictions may be; any other file is text
@@ -137,7 +137,7 @@ def read(
     source: StrPath | Sequence[StrPath],
     *,
     groups: StrPath | None = None,
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
     features: Sequence[str] | None = None,
     format_in: str | None = None,
     csv_separator: str | None = None,
@@ -261,7 +261,7 @@ def _letor(
 
 def _table(
     part: Scanned,
-    columns: Mapping[str, str],
+    columns: Columns,
     features: Sequence[str] | None,
     dtype: str,
     *,

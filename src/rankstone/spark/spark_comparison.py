@@ -43,7 +43,7 @@ from rankstone.tables.phrases import check_language
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rankstone._basics import NamedValues, Names
+    from rankstone._basics import Columns, NamedValues, Names
     from rankstone.evaluation.request import MeasuresLike
     from rankstone.hits.alignment_audit import Audit
     from rankstone.measures.core.definition import Span
@@ -110,7 +110,7 @@ def compare(
     primary: MeasuresLike | None = None,
     cluster: str | None = None,
     queries: object = None,
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
     lang: str = "en",
     test: str = _TEST,
     interval: str = "poisson",
@@ -250,7 +250,7 @@ def _systems(runs: object) -> Names:
 
 
 def _clusters(
-    cluster: str | None, queries: object, columns: Mapping[str, str] | None
+    cluster: str | None, queries: object, columns: Columns | None
 ) -> pl.DataFrame | None:
     """Return the cluster of each query."""
     if cluster is None:

@@ -40,8 +40,9 @@ from rankstone.spark.spark_frames import Rows, SparkInputs, opened, session
 from rankstone.spark.spark_scores import Computed, SparkScores, spark_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
+    from rankstone._basics import Columns
     from rankstone.evaluation.request import MeasuresLike
     from rankstone.hits.alignment_options import AlignmentKeywords, AlignmentOptions
     from rankstone.measures.core.measure import Measures
@@ -247,7 +248,7 @@ def evaluate(
     runs: Any,  # noqa: ANN401 - pyspark's DataFrame, or several by name
     measures: MeasuresLike,
     *,
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
     exclude: Any = None,  # noqa: ANN401 - pyspark's DataFrame
     unit: str | None = None,
     queries: object = None,
@@ -420,7 +421,7 @@ def _refuse_steps(run: Rows) -> None:
 def _frame(
     given: Any,  # noqa: ANN401 - pyspark's DataFrame, a path, or nothing
     form: str | None,
-    columns: Mapping[str, str],
+    columns: Columns,
     *,
     run: bool = False,
 ) -> Any:  # noqa: ANN401 - the same

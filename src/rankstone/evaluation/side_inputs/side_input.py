@@ -13,7 +13,7 @@ from rankstone.hits.alignment_options import AlignmentOptions
 if TYPE_CHECKING:
     import polars as pl
 
-    from rankstone._basics import Names
+    from rankstone._basics import Columns, Names
     from rankstone.evaluation.judged_rows import JudgedRows
     from rankstone.hits.judgments import Judgments
     from rankstone.io.attributes import Attributes
@@ -41,7 +41,7 @@ class SideRequest(Record):
 
     measures: Measures
     options: AlignmentOptions = AlignmentOptions()
-    columns: Mapping[str, str] = field(default_factory=dict)
+    columns: Columns = field(default_factory=dict)
     documents: Attributes | None = None
     exclude: object = None
     unit: object = None
