@@ -173,3 +173,60 @@ def test_a_run_is_checked_alone(tmp_path: Path) -> None:
     assert "tied" in command("check", "a.run", cwd=tmp_path).stdout
     (tmp_path / "q.txt").write_text("q1 0 d1 1\n")
     assert "judgments" in command("check", "q.txt", cwd=tmp_path).stdout
+
+
+@pytest.mark.parametrize("relevant", ["gold_ids", "truth", "expected_docs", "actual"])
+@pytest.mark.parametrize("retrieved", ["pred_ids", "results", "outputs", "hits"])
+def test_each_side_keeps_its_list(relevant: str, retrieved: str) -> None:
+    """Whatever the names: what was retrieved is never judged by itself."""
+    frame = pl.DataFrame(
+        {"question_id": ["q"], retrieved: [["d2", "d1"]], relevant: [["d1", "d3"]]}
+    )
+    with pytest.raises(MissingColumn) as error:
+        rankstone.evaluate(frame, frame, "RR")
+    names = {
+        "question_id": "query_id",
+        f"run.{retrieved}": "doc_id",
+        f"qrels.{relevant}": "doc_id",
+    }
+    assert error.value.fix is not None
+    assert error.value.fix.startswith(f"columns={names}")
+    scores = rankstone.evaluate(frame, frame, "RR", columns=names)
+    assert scores.to_dict() == {"run": {"RR": 1 / 2}}
+
+
+def test_heads_of_long_tables_may_have_nothing_in_common(tmp_path: Path) -> None:
+    """The ids of two tables are only compared where a head shows enough of them."""
+    rows = [f"query{at},document{at},1" for at in range(20_000)]
+    judged, run = tmp_path / "q.csv", tmp_path / "r.csv"
+    run.write_text("\n".join(["query_id,doc_id,score", *rows[::-1]]))
+    judged.write_text("\n".join(["qid,docno,label", *rows]))
+    with pytest.raises(MissingColumn, match="'qid': 'query_id', 'docno': 'doc_id'"):
+        rankstone.evaluate(judged, run, "RR")
+    judged.write_text("\n".join(["qid,docno,label", *rows[:9]]))
+    with pytest.raises(MissingColumn, match="'qid': 'query_id', 'docno': 'doc_id'"):
+        rankstone.evaluate(judged, run, "RR")
+    # but of the same queries they show the documents
+    others = [row.replace("document", "page") for row in rows]
+    judged.write_text("\n".join(["qid,docno,label", *others[::-1]]))
+    with pytest.raises(
+        MissingColumn, match="with qid, docno the two tables do not go together"
+    ):
+        rankstone.evaluate(judged, run, "RR")
+
+
+@pytest.mark.parametrize("mark", [",", "\t"])
+def test_thousands_are_no_fractions(tmp_path: Path, mark: str) -> None:
+    """1,234 beside 725 is a thousand: no decimal comma is advised."""
+    path = tmp_path / "run.csv"
+    rows = [("query_id", "doc_id", "score"), ("q", "d1", '"1,234"'), ("q", "d2", "725")]
+    path.write_text("\n".join(map(mark.join, rows)))
+    with pytest.raises(BadLine, match="without thousands separators") as error:
+        read_run(path).collect()
+    assert error.value.fix is None
+    path.write_text(path.read_text().replace("1,234", "1,25"))
+    if mark == ",":
+        with pytest.raises(BadLine, match="decimal=','"):
+            read_run(path).collect()
+    else:
+        assert read_run(path).collect("score").to_series().to_list() == [1.25, 725]

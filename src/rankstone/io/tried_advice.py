@@ -49,7 +49,7 @@ _HEAD: Final = 1 << 18
 _IDS: Final = ("query_id", "doc_id")
 #: the share of rows from which on one value is no document
 _NEARLY_ALL: Final = 0.9
-#: rows that a head surely has
+#: rows that a head surely has where there are more
 _SEEN: Final = 1000
 #: rows above which no grade is another number in each
 _MANY: Final = 20
@@ -142,13 +142,16 @@ class Attempt(Record):
         new = {ours for _, ours in self.way["columns"].items() - given.items()}
         own = _tried(self.read, self.way).ids
         other = _tried(read, {**_settings(self.way), "source": source}).ids
-        # beyond that many rows a head may miss what they have in common
-        if not 0 < min(own.height, other.height) < _SEEN:
-            return True
         is_other = inspect.unwrap(read) is not self.read
         if is_other and own.equals(other) and str(source) == str(self.way["source"]):
             return False
-        return all({*own[name]} & {*other[name]} for name in new.intersection(_IDS))
+        if own.is_empty() or other.is_empty():
+            return True
+        common = {name: {*own[name]} & {*other[name]} for name in _IDS}
+        # a head of that many rows may miss the queries of the other
+        if max(own.height, other.height) >= _SEEN and not common["query_id"]:
+            return True
+        return all(common[name] for name in new.intersection(_IDS))
 
     def _with_names(self, names: Columns) -> Attempt:
         columns = _names(names, self.way["columns"])
