@@ -184,7 +184,8 @@ def _evaluation(
     runs = judged_runs(
         "eval",
         files,
-        else_try="for scores and labels in one: rankstone eval --labeled FILE",
+        else_try="for scores and labels in one: rankstone eval --labeled FILE; "
+        "for answers with their contexts: rankstone answers FILE",
     )
     return partial(evaluate, files[0], runs, measures, memory=memory)
 

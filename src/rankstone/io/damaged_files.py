@@ -158,7 +158,7 @@ def refuse_repeated_keys(source: Path | bytes, title: str, keys: Sequence[str]) 
                 raise BadLine(
                     f"{printable(repeated[0])} occurs twice in one object",
                     where=f"{title}:{line + 1}",
-                    given=printable(text),
+                    given=printable(text, 40),
                     expected="each key once",
                 )
 

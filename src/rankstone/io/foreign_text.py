@@ -55,7 +55,9 @@ def foreign(rows: Sequence[Row], number: str) -> Foreign | None:
         )
     second = {row[1] for row in rows if len(row) > 1}
     if any(word.startswith("qid:") for word in second):
-        return Foreign("this is text of learning to rank: grade qid:query … # document")
+        return Foreign(
+            "this is text of learning to rank, which rankstone ltr eval reads: grade qid:query … # document"
+        )
     what = _exchanged(rows) if is_run else _judged(rows)
     if not what and len(second) > 1:  # not always 0
         what = _of_users(rows, is_run=is_run)

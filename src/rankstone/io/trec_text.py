@@ -295,7 +295,7 @@ class _TrecFile:
             raise BadLine(
                 known.what,
                 where=f"{self.title}:{next(iter(lines))}",
-                given=printable(" ".join(rows[0])),
+                given=printable(" ".join(rows[0]), 40),
                 expected=layout.expected,
                 fix=known.fix,
             )

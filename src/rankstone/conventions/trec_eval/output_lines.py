@@ -322,7 +322,7 @@ class ZScores(Record):
                 raise BadLine(
                     "this is not a reference for z-scores",
                     where=f"{path}:{number}",
-                    given=printable(line),
+                    given=printable(line, 40),
                     expected=_ZSCORE,
                 ) from None
         if not known:
