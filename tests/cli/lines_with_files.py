@@ -72,7 +72,7 @@ _LINES: Final[dict[str, tuple[str, ...]]] = {
     "gate": (
         (
             "--config <gate> --baseline <run> --candidate <run2> --qrels <qrels> "
-            f"{_OWN} --inconclusive pass -o <txt>out --junit <xml>out --summary "
+            f"--queries <queries> {_LISTS} {_OWN} --inconclusive pass -o <txt>out --junit <xml>out --summary "
             "<md>out"
         ),
     ),
@@ -169,7 +169,7 @@ _LINES: Final[dict[str, tuple[str, ...]]] = {
 _SHAPED: Final = (
     *("eval", "curve", "sampled", "compare", "slices", "report", "reproduce", "power"),
     *("diff", "check", "explain", "identify", "bounds", "baseline", "thresholds"),
-    *("collection", "certify", "beyond"),
+    *("collection", "certify", "beyond", "gate"),
 )
 LINES: Final = {
     name: (f"{lines[0]} --shape <shapes>", *lines[1:]) if name in _SHAPED else lines

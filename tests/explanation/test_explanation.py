@@ -88,7 +88,7 @@ def test_which_rules_fired() -> None:
     assert (gone.status, gone.value, gone.rows) == ("missing", 0.0, ())
     assert [note.code for note in gone.footnotes] == ["missing"]
     assert "ties=docid_desc" in of("nDCG@5").text()
-    assert "评判" in of("nDCG@5", lang="zh").text()
+    assert "标注" in of("nDCG@5", lang="zh").text()
 
 
 def test_what_would_change_it_is_a_score() -> None:

@@ -445,7 +445,7 @@ def test_judges_of_a_book_who_differ() -> None:
             "looks like book of Quepid",
         ),
         ({"queries": [{"query": "q", "ratings": {}}]}, "no document is rated"),
-        ({"queries": [{"ratings": {"d": 1}}]}, "doc_id holds dict"),
+        ({"queries": [{"ratings": {"d": 1}}]}, "doc_id holds object"),
     ],
 )
 def test_what_only_looks_like_an_export(broken: Any, what: str) -> None:

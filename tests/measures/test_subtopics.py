@@ -55,7 +55,7 @@ def test_a_table_without_subtopics_is_refused() -> None:
     frame = pl.DataFrame(
         ROWS, ["query_id", "intent", "doc_id", "relevance"], orient="row"
     )
-    with pytest.raises(InputError, match="'intent': 'subtopic'"):
+    with pytest.raises(InputError, match="intent': 'subtopic'"):
         value(frame)
     with pytest.raises(InputError, match="a judgment without subtopic"):
         value(frame.with_columns(subtopic=pl.lit(None, pl.String)))

@@ -20,7 +20,7 @@ GRAPH = cache(Imports)
         ("tests/measures/test_cards.py", "tests/measures/test_cards.py"),
         ("tests/golden/classic.yaml", "tests/golden/test_examples.py"),
         ("README.md", "tests/project/test_documents.py"),
-        ("tests/rows.py", "tests/measures/test_cards.py"),
+        ("tests/rows.py", "tests/project/test_rows_of_tables.py"),
         ("examples/ci/rankstone.toml", "tests/cli/test_gate_command.py"),
     ],
 )

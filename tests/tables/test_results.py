@@ -273,9 +273,9 @@ def test_no_result_imports_its_picture() -> None:
 
 def test_results_that_say_something_have_one_protocol() -> None:
     """Title, tables, sentences and method are those of the sheet, in both languages."""
-    said = [name for name in MADE if isinstance(made(name), Findings)]
-    assert {"Comparison", "Board", "Gate", "Slices", "RunCard"} <= {*said}
-    for name in said:
+    names = [name for name in MADE if isinstance(made(name), Findings)]
+    assert {"Comparison", "Board", "Gate", "Slices", "RunCard"} <= {*names}
+    for name in names:
         result = made(name)
         shown = result.sheet(verbose=True)
         listed = [

@@ -60,10 +60,13 @@ _ALIASES: Final = {
     "weight": (),
     "cluster": (),
 }
-#: columns of wide tables that are no data sets: places and summaries, dates, and what models are made of
+#: columns of numbers of wide tables that are places
+_PLACES: Final = re.compile(
+    r"(rank|place|position|index|no|nr|#|unnamed: ?\d+)?\.?", re.IGNORECASE
+)
+#: columns that are no data sets either: summaries, dates, and what models are made of
 _NO_DATASET: Final = re.compile(
-    r"(rank|place|position|index|no|nr|#|unnamed: ?\d+)?\.?"
-    r"|rank \(.*\)|.*\b(mean|average|avg)\b.*|.*\bwin rate\b.*"
+    r"rank \(.*\)|.*\b(mean|average|avg)\b.*|.*\bwin rate\b.*"
     r"|date|year|released?|release date|licen[sc]e|organi[sz]ation"
     r"|.*\bparam(eter)?s?\b.*|.*\bdimensions?\b.*|max tokens|memory usage.*",
     re.IGNORECASE,
@@ -345,9 +348,20 @@ def by_aliases(
     return found
 
 
+def _is_place(column: pl.Series) -> bool:
+    """Return True for whole numbers under the name of a place; an index may also name systems."""
+    if not _PLACES.fullmatch(column.name):
+        return False
+    return not column.cast(pl.String).cast(pl.Int64, strict=False).has_nulls()
+
+
 def _unfolded(table: pl.DataFrame, where: str, notes: dict[str, None]) -> pl.DataFrame:
     """Return a row for each system and data set of a wide table."""
-    others = [name for name in table.columns if _NO_DATASET.fullmatch(name.strip())]
+    others = [
+        name
+        for name in table.columns
+        if _NO_DATASET.fullmatch(name) or _is_place(table[name])
+    ]
     usable = [name for name in table.columns if name not in others]
     key = "system" if "system" in table.columns else (usable or table.columns)[0]
     numeric = table[key].cast(pl.String).cast(pl.Float64, strict=False)

@@ -208,6 +208,12 @@ def named_runs(arguments: Sequence[str]) -> dict[str, object]:
     return named
 
 
+def saved_scores(files: Sequence[str]) -> Any:
+    """Return saved scores as functions take them: the only file, or files by name."""
+    is_single = len(files) == 1 and "=" not in files[0]
+    return files[0] if is_single else named_runs(files)
+
+
 def name_and_path(argument: str) -> tuple[str, str]:
     """Return the name of a run and its path: ``name=PATH``, or a path that names it."""
     from rankstone.io import is_database, stem

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankstone.cli.arguments import named_runs, refuse_with, words
+from rankstone.cli.arguments import refuse_with, saved_scores, words
 from rankstone.cli.declaring import declare
 from rankstone.cli.execution import check_charts, execute, kept, written
 from rankstone.cli.options import PRINTED
@@ -137,9 +137,7 @@ def _of_scores(
     def find(**options: Any) -> Any:
         import rankstone
 
-        source: Any = (
-            files[0] if len(files) == 1 and "=" not in files[0] else named_runs(files)
-        )
+        source = saved_scores(files)
         scores: dict[str, Any] = {"collections": source} if toml else {"scores": source}
         found = rankstone.board(**scores, **settings, **options)
         return found if explain is None else found.explain(explain, versus)

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Final
 from rankstone.cli.arguments import (
     chosen_measures,
     judged_runs,
-    named_runs,
     numbers,
     present,
     queries_of,
     refuse_with,
+    saved_scores,
     with_thresholds,
     words,
 )
@@ -119,8 +119,7 @@ def _of_scores(
         for name, value in given.items()
         if name not in (*_OF_RUNS, "progress")
     }
-    source = files[0] if len(files) == 1 and "=" not in files[0] else named_runs(files)
-    return compare_scores(source, list(measures) or None, **own)
+    return compare_scores(saved_scores(files), list(measures) or None, **own)
 
 
 @declare(

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 
 _NUMBERS = 6
-_SMALLEST = 0.5 * 10**-_NUMBERS
 _OPTION_WIDTH = 40
 
 
@@ -267,7 +266,7 @@ def _show_effects(
             rest -= change
         if change:
             _show_change(option, change)
-    if abs(rest) >= _SMALLEST:
+    if round(rest, _NUMBERS):
         _show_change("several together", rest)
     if idle:
         click.echo(f"  no effect on these data: {', '.join(idle)}")

@@ -21,7 +21,7 @@ DEFAULT_CONFIG = "rankstone.toml"
     "gate",
     {},
     "config candidate baseline qrels inconclusive check lang format csv-formulas junit summary output",
-    f"quiet import queries by cluster convention intents {LISTS} {READING} {ALIGNMENT}",
+    f"quiet import queries by cluster convention {LISTS} {READING} {ALIGNMENT}",
     but={
         "baseline": {"values": "FILE", "shown": "the configuration's"},
         "inconclusive": {"shown": "the configuration's, or fail"},

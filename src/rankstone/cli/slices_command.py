@@ -5,7 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from rankstone.cli.arguments import judged_runs, named_runs, present, refuse_with, words
+from rankstone.cli.arguments import (
+    judged_runs,
+    present,
+    refuse_with,
+    saved_scores,
+    words,
+)
 from rankstone.cli.declaring import declare
 from rankstone.cli.execution import check_charts, execute, progress_bar, written
 from rankstone.cli.options import ALIGNMENT, LISTS, PRINTED, READING
@@ -91,9 +97,7 @@ def _find(
     if scores:
         refuse_with("--scores", given, ("convention",))
         given.pop("progress", None)
-        source: Any = (
-            files[0] if len(files) == 1 and "=" not in files[0] else named_runs(files)
-        )
+        source = saved_scores(files)
         return boards.slices_of_scores(source, queries=queries, **given)
     runs = judged_runs(
         "slices",

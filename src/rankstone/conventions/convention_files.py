@@ -159,15 +159,8 @@ def own_convention() -> Convention:
         except UsageError:  # it needs parameters, or has no cutoff
             continue
         entries.append(entry)
-    return Convention(
-        name="rankstone",
-        version=__version__,
-        title="rankstone",
-        url="",
-        about="",
-        checked=(),
-        entries=tuple(entries),
-    )
+    name = "rankstone"
+    return Convention(name, __version__, name, "", "", (), tuple(entries))
 
 
 def _covers(known: str, version: str) -> bool:

@@ -143,6 +143,11 @@ class Attempt(Record):
         own = _tried(self.read, self.way).ids
         other = _tried(read, {**_settings(self.way), "source": source}).ids
         is_other = inspect.unwrap(read) is not self.read
+        documents = [
+            theirs for theirs, ours in self.way["columns"].items() if ours == "doc_id"
+        ]
+        # lists of both sides have names of their own
+        is_other &= not any(name.startswith(("run.", "qrels.")) for name in documents)
         if is_other and own.equals(other) and str(source) == str(self.way["source"]):
             return False
         if own.is_empty() or other.is_empty():

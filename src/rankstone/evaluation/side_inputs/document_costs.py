@@ -37,7 +37,7 @@ class DocumentCosts(Record, SideInput):
     """
 
     judgment_columns: Names
-    documents: Attributes | None
+    documents: Attributes | None = None
 
     @classmethod
     def of(cls, request: SideRequest) -> Self:
