@@ -210,8 +210,9 @@ def named_runs(arguments: Sequence[str]) -> dict[str, object]:
 
 def saved_scores(files: Sequence[str]) -> Any:
     """Return saved scores as functions take them: the only file, or files by name."""
-    is_single = len(files) == 1 and "=" not in files[0]
-    return files[0] if is_single else named_runs(files)
+    if len(files) == 1 and "=" not in files[0]:
+        return files[0]
+    return named_runs(files)
 
 
 def name_and_path(argument: str) -> tuple[str, str]:

@@ -256,7 +256,7 @@ def _show_effects(
         if isinstance(value, float):
             changes[option] = value - first
         else:
-            changes[option] = "undefined" if value is None else value
+            changes[option] = value or "undefined"
 
     click.echo(f"\n{measure}: what each option changes alone")
     idle = [effect.option for effect in effects if effect.value == first]
