@@ -17,7 +17,13 @@ from rankstone.comparison.comparison_words import (
 )
 from rankstone.comparison.families import FLIPPED, PROCEDURES
 from rankstone.comparison.score_sources import fact_of
-from rankstone.comparison.verdict import CLEAR, JUDGED, disagrees, judged_share_counts
+from rankstone.comparison.verdict import (
+    CLEAR,
+    JUDGED,
+    disagrees,
+    fewest_differing,
+    judged_share_counts,
+)
 from rankstone.errors import printable
 from rankstone.hits.tie_rules import TIES
 from rankstone.stats.automatic_intervals import FEW_CLUSTERS, difference_estimate
@@ -122,6 +128,28 @@ def caveats_of(comparison: ComparedSystems, digits: int) -> Iterator[str]:
             low = signed(row["lowest"], digits)
             high = signed(row["highest"], digits)
             yield say("flip", **names_in(comparison, row, short), low=low, high=high)
+
+
+def few_differing(comparison: ComparedSystems) -> Iterator[str]:
+    """Yield for each primary measure the pairs of which too few queries differ for the test to reject."""
+    say = comparison.say
+    short = short_names(comparison)
+    for measure in comparison.primary:
+        pairs = []
+        rows = comparison.table.filter(role="primary", measure=measure)
+        for row in rows.iter_rows(named=True):
+            least = fewest_differing(row, comparison.settings)
+            if least is not None:
+                pairs.append(f"{short[row['system']]} − {short[row['versus']]}")
+                needed = least
+        if pairs:
+            yield say(
+                "few_differ_in_pairs",
+                pairs=some(pairs),
+                measure=printable(comparison.label(measure), MAX_NAME),
+                least=needed,
+                alpha=f"{comparison.settings.alpha:g}",
+            )
 
 
 def ties_are_averaged(alignment: Mapping[str, Any]) -> bool:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import polars as pl
 
 from rankstone.comparison.compared_systems import ComparedRuns
 from rankstone.comparison.comparison_caveats import (
     caveats_of,
+    few_differing,
     judged_share_table,
     method_of,
 )
@@ -24,15 +28,13 @@ from rankstone.comparison.comparison_words import (
 from rankstone.comparison.practical_tables import practical_table
 from rankstone.comparison.quality_and_cost import costs_of, tradeoff_tables
 from rankstone.comparison.repeated_runs import repeated_sentences
-from rankstone.comparison.verdict import CLEAR
+from rankstone.comparison.verdict import CLEAR, turned
 from rankstone.errors import printable
 from rankstone.tables.results import data_notes
 from rankstone.tables.sheet import Details, Sheet, Table, cell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-    import polars as pl
 
     from rankstone.comparison.compared_systems import ComparedSystems
     from rankstone.comparison.comparison_words import Say
@@ -41,12 +43,38 @@ if TYPE_CHECKING:
 
 #: from this number of systems on, the title shows their number and not their names
 _MANY: Final = 4
+_PAIR: Final = 2
+#: in place of what is not known
+_NONE: Final = "–"
+#: verdict → its sign
+_SIGNS: Final = {
+    "better": "▲",
+    "worse": "▼",
+    "higher": "↑",
+    "lower": "↓",
+    "equivalent": "≈",
+    "identical": "=",
+    "inconclusive": "·",
+}
+
+
+class _Column(NamedTuple):
+    """A column of a leaderboard."""
+
+    head: str
+    kind: Kind
+    texts: list[str]
 
 
 def sheet(
     comparison: ComparedSystems, digits: int = 4, *, verbose: bool = False
 ) -> Sheet:
-    """Return the comparison for people to read; of more than 12 systems every pair only if ``verbose``."""
+    """Return the comparison for people to read.
+
+    Of two systems it has a sentence and the differences by each measure; of more a leaderboard, and the
+    differences from each baseline, or from the best system, by the primary measures.  ``verbose``: a
+    sentence for each comparison, and the differences of every pair by each measure.
+    """
     say = comparison.say
     short = short_names(comparison)
     names = [short[system] for system in comparison.systems]
@@ -54,30 +82,18 @@ def sheet(
         " · ".join(names) if len(names) < _MANY else say("systems", count=len(names))
     )
     n = max(comparison.table["n"].to_list())
-    brief = len(names) > MAX_SENTENCES and not verbose
-    parts: list[Part] = [
-        (
-            say("verdict"),
-            tuple(
-                _clear(comparison)
-                if brief
-                else first_sentences(list(comparison.findings(digits)), say)
-            ),
-        ),
-        *(
-            [_leaderboard(comparison, digits)]
-            if brief
-            else [_means(comparison, digits), *_differences(comparison, digits)]
-        ),
-    ]
+    brief = len(names) > _PAIR and not verbose
+    parts = _brief(comparison, digits) if brief else _whole(comparison, digits)
     if isinstance(comparison, ComparedRuns):
         parts += _of_scores(comparison, digits)
     if comparison.segments is not None:
         parts.append(_segments(comparison, digits))
     shares = judged_share_table(comparison)
-    if shares is not None and not brief:
+    if shares is not None and not (brief and len(names) > MAX_SENTENCES):
         parts.append(shares)
     caveats = list(caveats_of(comparison, digits))
+    if brief:
+        caveats += few_differing(comparison)
     if caveats:
         parts.append((say("care"), tuple(first_sentences(caveats, say))))
     parts.append((say("how"), tuple(method_of(comparison, digits))))
@@ -88,9 +104,46 @@ def sheet(
         *scores,
         data_notes(audit, conventions if "alignment" in conventions else None),
     )
+    whole = None
+    if brief and len(names) <= MAX_SENTENCES:
+        whole = partial(sheet, comparison, digits, verbose=True)
     return Sheet(
-        say("title", systems=systems, n=f"{n:,}"), parts=tuple(parts), notes=notes
+        say("title", systems=systems, n=f"{n:,}"),
+        parts=tuple(parts),
+        notes=notes,
+        whole=whole,
     )
+
+
+def _brief(comparison: ComparedSystems, digits: int) -> list[Part]:
+    """Return how many pairs differ clearly, the leaderboard, and the differences from its rivals."""
+    say = comparison.say
+    parts: list[Part] = [
+        (say("verdict"), tuple(_clear(comparison))),
+        _leaderboard(comparison, digits),
+    ]
+    if len(comparison.systems) <= MAX_SENTENCES:
+        rivals = comparison.baselines or comparison.board().systems[:1]
+        for rival in rivals:
+            parts += _differences_from(comparison, rival, comparison.primary, digits)
+    return parts
+
+
+def _whole(comparison: ComparedSystems, digits: int) -> list[Part]:
+    """Return a sentence for each comparison, all means, and the differences of every pair."""
+    sentences = first_sentences(list(comparison.findings(digits)), comparison.say)
+    parts: list[Part] = [
+        (comparison.say("verdict"), tuple(sentences)),
+        _means(comparison, digits),
+    ]
+    if comparison.baselines:
+        for baseline in comparison.baselines:
+            parts += _differences_from(
+                comparison, baseline, comparison.measures, digits
+            )
+    else:
+        parts.append(_differences(comparison, digits))
+    return parts
 
 
 def _of_scores(comparison: ComparedRuns, digits: int) -> Iterator[Part]:
@@ -110,46 +163,134 @@ def _clear(comparison: ComparedSystems) -> Iterator[str]:
     say = comparison.say
     for measure in comparison.primary:
         words = comparison.table.filter(measure=measure)["verdict"]
-        counts = {"clear": f"{words.is_in(CLEAR).sum():,}", "count": f"{len(words):,}"}
+        clear = words.is_in(CLEAR).sum()
         yield say(
-            "clear", measure=printable(comparison.label(measure), MAX_NAME), **counts
+            "clear",
+            measure=printable(comparison.label(measure), MAX_NAME),
+            clear=f"{clear:,}",
+            count=f"{len(words):,}",
         )
-    yield say("every_pair")
+    everything = "every_pair"
+    if len(comparison.measures) > len(comparison.primary):
+        everything = "every_pair_and_measure"
+    yield say(everything)
 
 
 def _leaderboard(comparison: ComparedSystems, digits: int) -> Table:
-    """Return the systems by their means, best first, with letters, or verdicts against the baselines."""
+    """Return the systems by their means of the first primary measure, best first.
+
+    Up to 12 of them have their means by the other measures, and letters where every pair is compared; more
+    have their verdicts and counts of queries against each rival, whose differences are not shown then.
+    """
     say = comparison.say
+    measure = comparison.primary[0]
     board = comparison.board()
-    short = short_names(comparison)
     level = percent(comparison.settings.confidence)
-    means = [f"{mean:.{digits}f}" for mean in board.means]
-    columns: list[tuple[str, Kind, list[str]]] = [
-        (say("rank"), "number", [str(rank) for rank in board.rows["rank"]]),
-        (say("system"), "id", [printable(name, 300) for name in board.systems]),
-        (printable(comparison.label(comparison.primary[0]), MAX_NAME), "number", means),
-        (say("interval", level=level), "interval", _ends(comparison, board, digits)),
+    lettered = board.all_pairs
+    columns: list[_Column] = [
+        _Column(say("rank"), "number", [str(rank) for rank in board.rows["rank"]]),
+        _Column(say("system"), "id", [printable(name, 300) for name in board.systems]),
+        _Column(
+            printable(comparison.label(measure), MAX_NAME),
+            "number",
+            _means_of(comparison, measure, board.systems, digits),
+        ),
     ]
+    ends = _ends(comparison, board, digits)
+    if any(text != _NONE for text in ends):
+        columns.append(_Column(say("interval", level=level), "interval", ends))
+    if lettered:
+        letters = [board.letters[system] for system in board.systems]
+        columns.append(_Column(say("letters"), "text", letters))
 
-    rivals = comparison.baselines or board.systems[:1]
-    for rival in rivals:
-        against = board.against(rival).iter_rows(named=True)
-        cells = [_against(row, board, say) for row in against]
-        rival_name = f" ({short[rival]})" if len(rivals) > 1 else ""
-        heading = say("letters" if board.all_pairs else "verdict_head")
-        columns.append((heading + rival_name, "text", [word for word, _ in cells]))
-        counts = [count for _, count in cells]
-        columns.append((say("wtl") + rival_name, "number", counts))
+    versus = ""
+    if len(board.systems) > MAX_SENTENCES:
+        columns += _rival_columns(comparison, board)
+        short = short_names(comparison)
+        rivals = comparison.baselines or board.systems[:1]
+        names = ", ".join(short[rival] for rival in rivals)
+        versus = say("counts_versus" if lettered else "verdicts_versus", versus=names)
+    else:
+        columns += _further_means(comparison, board.systems, digits)
+    if _says_something(board.rows["judged"]):
+        assert comparison.judged is not None  # noqa: S101 - the shares have a name
+        texts = [cell(share, digits=3) for share in board.rows["judged"]]
+        columns.append(_Column(comparison.judged[0], "number", texts))
 
-    if comparison.judged is not None:
-        shares = board.rows["judged"]
-        texts = [cell(share, digits=3) for share in shares]
-        columns.append((comparison.judged[0], "number", texts))
+    title = say("leaderboard_letters" if lettered else "leaderboard", versus=versus)
     head, kinds, texts_of_columns = zip(*columns, strict=True)
-    versus = ", ".join(short[rival] for rival in rivals)
-    title = "leaderboard_letters" if board.all_pairs else "leaderboard"
     rows = tuple(zip(*texts_of_columns, strict=True))
-    return Table(say(title, versus=versus), head, rows, kinds)
+    return Table(title, head, rows, kinds, signs=_signs(say))
+
+
+def _says_something(shares: pl.Series) -> bool:
+    """Return whether shares of judged documents are known, and some document is not judged."""
+    return bool((shares.drop_nulls() < 1).any())
+
+
+def _rival_columns(
+    comparison: ComparedSystems, board: Leaderboard
+) -> Iterator[_Column]:
+    """Yield the verdicts, where there are no letters, and the counts of queries against each rival."""
+    say = comparison.say
+    rivals = comparison.baselines or board.systems[:1]
+    short = short_names(comparison)
+    for rival in rivals:
+        rows = board.against(rival).rows(named=True)
+        rival_name = f" ({short[rival]})" if len(rivals) > 1 else ""
+        if not board.all_pairs:
+            words = [_word(row["verdict"], say) for row in rows]
+            yield _Column(say("verdict_head") + rival_name, "verdict", words)
+        counts = []
+        for row in rows:
+            known = row["wins"] is not None
+            counts.append(_counts(row) if known else _NONE)
+        yield _Column(say("wtl") + rival_name, "number", counts)
+
+
+def _further_means(
+    comparison: ComparedSystems, systems: Sequence[str], digits: int
+) -> Iterator[_Column]:
+    """Yield the means by all measures but the first primary one, each with its letters."""
+    for measure in comparison.measures:
+        if measure != comparison.primary[0]:
+            texts = _means_of(comparison, measure, systems, digits)
+            if not comparison.baselines:
+                letters = _padded(comparison.letters(measure), systems)
+                lettered = zip(texts, systems, strict=True)
+                texts = [f"{text}{letters[system]}" for text, system in lettered]
+            label = printable(comparison.label(measure), MAX_NAME)
+            yield _Column(label, "number", texts)
+
+
+def _means_of(
+    comparison: ComparedSystems, measure: str, systems: Sequence[str], digits: int
+) -> list[str]:
+    """Return the means of systems by a measure; of repeated runs with the deviation of their means."""
+    rows = comparison.mean().filter(measure=measure).rows_by_key("system", named=True)
+    texts = []
+    for system in systems:
+        row = rows[system][0]
+        mean = row["mean"]
+        deviation = row["sd"]
+        text = f"{mean:.{digits}f}"
+        if deviation is not None:
+            text += f" ±{deviation:.{digits}f}"
+        texts.append(text)
+    return texts
+
+
+def _word(verdict: str | None, say: Say) -> str:
+    return _NONE if verdict is None else say(f"word_{verdict}")
+
+
+def _counts(row: Mapping[str, Any]) -> str:
+    return f"{row['wins']}/{row['ties']}/{row['losses']}"
+
+
+def _signs(say: Say) -> dict[str, str]:
+    """Return the word of each verdict → the sign that a page of text shows for it."""
+    return {say(f"word_{verdict}"): sign for verdict, sign in _SIGNS.items()}
 
 
 def _ends(comparison: ComparedSystems, board: Leaderboard, digits: int) -> list[str]:
@@ -158,22 +299,12 @@ def _ends(comparison: ComparedSystems, board: Leaderboard, digits: int) -> list[
     fewer = max(digits - 1, 0)
     texts = []
     for system in board.systems:
-        text = "–"
+        text = _NONE
         if system in intervals:
             low, high = intervals[system]
             text = f"[{low:.{fewer}f}, {high:.{fewer}f}]"
         texts.append(text)
     return texts
-
-
-def _against(row: Mapping[str, Any], board: Leaderboard, say: Say) -> tuple[str, str]:
-    """Return the letters or the verdict of a row of a leaderboard, and its counts of queries."""
-    word = board.letters.get(row["system"], "–")
-    if row["verdict"] and not board.all_pairs:
-        word = say(f"word_{row['verdict']}")
-    if row["wins"] is None:
-        return word, "–"
-    return word, f"{row['wins']}/{row['ties']}/{row['losses']}"
 
 
 def _numbers(comparison: ComparedSystems) -> dict[str, str]:
@@ -190,31 +321,25 @@ def _means(comparison: ComparedSystems, digits: int) -> Table:
     lettered = not comparison.baselines
     number = _numbers(comparison)
     systems = comparison.systems
-    means = {
-        (row["system"], row["measure"]): row
-        for row in comparison.mean().iter_rows(named=True)
-    }
-    letters = {
-        measure: _padded(comparison.letters(measure) if lettered else {}, systems)
-        for measure in comparison.measures
-    }
-    rows = []
-    for system in systems:
-        texts = []
-        for measure in comparison.measures:
-            row = means[system, measure]
-            sd = ""
-            if row["sd"] is not None:
-                sd = f" ±{row['sd']:.{digits}f}"
-            texts.append(f"{row['mean']:.{digits}f}{sd}{letters[measure][system]}")
-        if comparison.judged is not None:
-            share = means[system, comparison.measures[0]]["judged"]
-            texts.append(cell(share, digits=3))
-        rows.append((number[system], printable(system, 300), *texts))
+    texts = [
+        [number[system] for system in systems],
+        [printable(system, 300) for system in systems],
+    ]
+    for measure in comparison.measures:
+        letters = _padded(comparison.letters(measure) if lettered else {}, systems)
+        means = _means_of(comparison, measure, systems, digits)
+        shown = zip(means, systems, strict=True)
+        texts.append([f"{mean}{letters[system]}" for mean, system in shown])
+    means_of_first = comparison.mean().filter(measure=comparison.measures[0])
+    shares = dict(means_of_first.select("system", "judged").iter_rows())
+    judged = "" if comparison.judged is None else comparison.judged[0]
+    if judged and _says_something(means_of_first["judged"]):
+        texts.append([cell(shares[system], digits=3) for system in systems])
+    rows = tuple(zip(*texts, strict=True))
 
     head = ["", say("system"), *map(comparison.label, comparison.measures)]
-    if comparison.judged is not None:
-        head.append(comparison.judged[0])
+    if len(texts) > len(head):
+        head.append(judged)
     numeric = (True, False, *(True for _ in head[2:]))
     # against a baseline, differences name the other system, so numbers would name nothing
     first = 1 if comparison.baselines else 0
@@ -244,8 +369,8 @@ def _row(
         signed(row["difference"], digits),
         interval_ends(row, digits),
         p_value(row["p_adjusted"] if corrected else row["p"]),
-        f"{row['wins']}/{row['ties']}/{row['losses']}",
-        say(f"word_{row['verdict']}"),
+        _counts(row),
+        _word(row["verdict"], say),
     )
 
 
@@ -288,32 +413,60 @@ def _interval(comparison: ComparedSystems, table: pl.DataFrame) -> str:
     return say("interval" if alone else "interval_pointwise", level=levels.pop())
 
 
-def _differences(comparison: ComparedSystems, digits: int) -> list[Table]:
-    """Return the differences of all pairs, or from each baseline."""
+def _differences(comparison: ComparedSystems, digits: int) -> Table:
+    """Return the differences of all pairs by each measure; numbers name the systems."""
     say = comparison.say
-    table = comparison.table
     number = _numbers(comparison)
-    head, corrected = _head(comparison, table, 0)
-    tables = []
-    for baseline in comparison.baselines or [None]:
-        title = say("differences")
-        pairs = table
-        if baseline is not None:
-            title = say("differences_from", baseline=short_names(comparison)[baseline])
-            pairs = table.filter(versus=baseline)
-        rows = [
-            (
-                printable(comparison.label(row["measure"]), 60),
-                f"{number[row['system']]} − {number[row['versus']]}"
-                if baseline is None
-                else printable(row["system"], 300),
-                *_row(row, say, digits, corrected),
-            )
-            for row in pairs.iter_rows(named=True)
-        ]
-        columns = (say("measure"), say("system"), *head)
-        tables += [Table(title, columns, tuple(rows), _KINDS)] if rows else []
-    return tables
+    head, corrected = _head(comparison, comparison.table, 0)
+    rows = [
+        (
+            printable(comparison.label(row["measure"]), 60),
+            f"{number[row['system']]} − {number[row['versus']]}",
+            *_row(row, say, digits, corrected),
+        )
+        for row in comparison.table.iter_rows(named=True)
+    ]
+    columns = (say("measure"), say("system"), *head)
+    return Table(say("differences"), columns, tuple(rows), _KINDS, signs=_signs(say))
+
+
+def _differences_from(
+    comparison: ComparedSystems, rival: str, measures: Sequence[str], digits: int
+) -> list[Table]:
+    """Return the differences of systems from one of them by some measures; no table without any."""
+    say = comparison.say
+    pairs = comparison.table.filter(pl.col("measure").is_in(measures))
+    pairs = pairs.filter((pl.col("versus") == rival) | (pl.col("system") == rival))
+    if comparison.baselines:
+        pairs = pairs.filter(versus=rival)
+    if pairs.is_empty():
+        return []
+    head, corrected = _head(comparison, pairs, 0)
+    rows = [
+        row if row["versus"] == rival else turned(row)
+        for row in pairs.iter_rows(named=True)
+    ]
+    if len(measures) == 1:
+        order = comparison.board(measures[0]).systems
+        rows.sort(key=lambda row: order.index(row["system"]))
+    cells = [
+        (
+            printable(comparison.label(row["measure"]), 60),
+            printable(row["system"], 300),
+            *_row(row, say, digits, corrected),
+        )
+        for row in rows
+    ]
+    names = {"baseline": short_names(comparison)[rival]}
+    columns = (say("measure"), say("system"), *head)
+    if len(measures) > 1:
+        title = say("differences_from", **names)
+        return [Table(title, columns, tuple(cells), _KINDS, signs=_signs(say))]
+
+    # the title names the only measure
+    title = say("differences_from_on", measure=cells[0][0], **names)
+    rest = tuple(row[1:] for row in cells)
+    return [Table(title, columns[1:], rest, _KINDS[1:], signs=_signs(say))]
 
 
 _KINDS: Final[tuple[Kind, ...]] = (
@@ -323,7 +476,7 @@ _KINDS: Final[tuple[Kind, ...]] = (
     "interval",
     "p",
     "number",
-    "text",
+    "verdict",
 )
 
 
@@ -334,7 +487,7 @@ def _segments(comparison: ComparedSystems, digits: int) -> Table:
     head, corrected = _head(comparison, segments, len(comparison.families) - 1)
     by = segments.columns[: segments.columns.index("measure")]
     short = short_names(comparison)
-    several = len(comparison.primary) > 1 or len(comparison.systems) > 2  # noqa: PLR2004 - several comparisons each
+    several = len(comparison.primary) > 1 or len(comparison.systems) > _PAIR
     rows = []
     for row in segments.iter_rows(named=True):
         values = ", ".join(
@@ -354,4 +507,5 @@ def _segments(comparison: ComparedSystems, digits: int) -> Table:
         (", ".join(map(printable, by)), say("measure"), *head),
         tuple(rows),
         _KINDS,
+        signs=_signs(say),
     )

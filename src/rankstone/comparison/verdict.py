@@ -432,6 +432,23 @@ def fewest_differing(
     return least if open_ and 0 < differing < least else None
 
 
+def turned(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is shown of a row of differences for the same pair the other way round."""
+    low = row["low"]
+    high = row["high"]
+    return {
+        **row,
+        "system": row["versus"],
+        "versus": row["system"],
+        "difference": -row["difference"],
+        "low": None if high is None else -high,
+        "high": None if low is None else -low,
+        "wins": row["losses"],
+        "losses": row["wins"],
+        "verdict": TURNED.get(row["verdict"], row["verdict"]),
+    }
+
+
 def margins(estimate: Estimate, margin: float | None) -> tuple[float, float] | None:
     """Return the p-values of two one-sided tests of a margin, by the method of the interval; or ``None``.
 

@@ -61,13 +61,26 @@ def text(
     return "\n".join(line.rstrip() for line in lines)
 
 
+def _can_show(signs: str) -> bool:
+    """Return whether standard output can write signs; otherwise their words are shown."""
+    try:
+        signs.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except (LookupError, UnicodeEncodeError):
+        return False
+    return True
+
+
 def _part_lines(part: Part, width: int, *, styled: bool) -> list[str]:
     """Return the lines of a drawing, of a table, or of texts under their heading."""
     if isinstance(part, Drawing):
         return part.rows(width, styled=styled)
     if isinstance(part, Table):
         heading = wrapped(part.title, width) if part.title else []
-        return [*heading, *grid(part, width, styled=styled)]
+        key = ""
+        if _can_show("".join(part.signs.values())):
+            part, key = part.with_signs()
+        lines = [*heading, *grid(part, width, styled=styled)]
+        return [*lines, *wrapped(key, width)] if key else lines
 
     title, texts = part
     lines = [title] if title else []

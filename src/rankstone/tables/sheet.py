@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-#: the content of a column: ids stay distinct however narrow the page is, texts wrap at words
-Kind = Literal["number", "p", "interval", "id", "text"]
+#: the content of a column: ids stay distinct however narrow the page is, texts wrap at words, verdicts are
+#: words that a page of text may show as signs
+Kind = Literal["number", "p", "interval", "id", "text", "verdict"]
 
 #: digits after the point
 _DIGITS: Final = 4
@@ -127,6 +128,8 @@ class Table:
         How many of the last rows are totals.
     best
         Row and column of the cells that are set in bold, and have a star in plain text if ``starred``.
+    signs
+        Word of a verdict → the sign that a page of text shows for it, explained below the table.
     """
 
     title: str
@@ -136,6 +139,7 @@ class Table:
     total: int = 0
     best: frozenset[tuple[int, int]] = frozenset()
     starred: bool = False
+    signs: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Escape control characters: names are untrusted, and no format may obey them."""
@@ -191,7 +195,31 @@ class Table:
     @property
     def numeric(self) -> tuple[bool, ...]:
         """True for columns that are aligned to the right: numbers, p-values, intervals."""
-        return tuple(kind not in ("id", "text", False) for kind in self.kinds)
+        return tuple(
+            kind not in ("id", "text", "verdict", False) for kind in self.kinds
+        )
+
+    def with_signs(self) -> tuple[Table, str]:
+        """Return the table with signs in place of verdicts, and the line that explains those that occur."""
+        places = [place for place, kind in enumerate(self.kinds) if kind == "verdict"]
+        occurring = {row[place] for row in self.rows for place in places}
+        if not occurring & {*self.signs}:
+            return self, ""
+        head = tuple(
+            "" if kind == "verdict" else text
+            for text, kind in zip(self.head, self.kinds, strict=True)
+        )
+        rows = tuple(
+            tuple(
+                self.signs.get(text, text) if place in places else text
+                for place, text in enumerate(row)
+            )
+            for row in self.rows
+        )
+        key = [
+            f"{sign} {word}" for word, sign in self.signs.items() if word in occurring
+        ]
+        return replace(self, head=head, rows=rows), "  ".join(key)
 
     def marked(
         self, best: str, other: str = "{}", escape: Callable[[str], str] = str
@@ -246,6 +274,8 @@ class Sheet:
         Lines below: the audit, and the options that the numbers depend on; of :class:`Details` the whole.
     brief
         The same with :class:`Details` in brief, which is what people see unless they ask for more.
+    whole
+        Draws the sheet with the rows that only some people want, where there are any.
     """
 
     title: str
@@ -254,6 +284,7 @@ class Sheet:
     parts: tuple[Part, ...] = ()
     notes: Sequence[str | Details] = ()
     brief: tuple[str, ...] = field(init=False)
+    whole: Callable[[], Sheet] | None = None
 
     def __post_init__(self) -> None:
         """Escape control characters: a text is one line in every format, also in a comment of LaTeX."""
@@ -279,8 +310,8 @@ class Sheet:
         object.__setattr__(self, "brief", tuple(brief))
 
     def verbose(self) -> Sheet:
-        """Return the same with all notes in full."""
-        return replace(self)
+        """Return the same with all rows, and all notes in full."""
+        return replace(self) if self.whole is None else self.whole().verbose()
 
     @property
     def readable(self) -> tuple[Table | tuple[str, tuple[str, ...]], ...]:
