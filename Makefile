@@ -130,6 +130,7 @@ trackers: $(VENV)/.test $(VENV)/.trackers ## run the recipes for MLflow, Weights
 
 pages: $(VENV)/.run $(VENV)/.docs ## write the pages that are made from cards, data files and examples
 	$(BIN)/python -m docs.making catalogue
+	$(BIN)/python -m docs.making desk
 	$(BIN)/rankstone measures list --format md > docs/measures.md
 	rm -rf docs/conventions && $(BIN)/rankstone conventions pages docs/conventions
 	$(BIN)/python -m docs.making pages

@@ -1,4 +1,4 @@
-"""``python -m docs.making catalogue | pages | stage``, where the dependency group ``docs`` is installed."""
+"""``python -m docs.making catalogue | desk | pages | stage``, where the dependency group ``docs`` is installed."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from docs.making import (
     catalogue,
     classic,
+    desk,
     house,
     measures,
     notebooks,
@@ -56,6 +57,8 @@ def write(*words: str) -> None:
         case ("catalogue",):
             for path, text in catalogue.stubs().items():
                 path.write_text(text, encoding="utf-8")
+        case ("desk",):
+            desk.PACKED.write_bytes(desk.packed())
         case ("stage",):
             staging.stage(ROOT / "build")
         case _:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from click.testing import CliRunner, Result
 
-from rankstone import demo
 from rankstone.cli import cli
 
 if TYPE_CHECKING:
@@ -33,7 +32,6 @@ _BLOCK: Final = re.compile(
     r"^```(\w*)\n(.*?)^```\n(?:(\n?)```text\n(.*?)^```\n)?",
     flags=re.DOTALL | re.MULTILINE,
 )
-_ROOT: Final = Path(__file__).resolve().parents[2]
 
 
 class BrokenCommand(Exception):
@@ -94,18 +92,11 @@ def run_python(code: str, names: dict[str, Any]) -> str:
 
 @contextlib.contextmanager
 def desk() -> Iterator[Path]:
-    """Go to a folder for the time being in which commands are typed: the demo's files, and the clone's."""
+    """Go for the time being to the folder in which commands are typed, as `rankstone demo --copy` writes it."""
     with tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
-        for path in [
-            demo.QRELS,
-            *demo.RUNS.values(),
-            _ROOT / "examples",
-            _ROOT / "src",
-        ]:
-            (folder / Path(path).name).symlink_to(path)
-        with contextlib.chdir(folder):
-            yield folder
+        CliRunner().invoke(cli, ["demo", "--copy", made], catch_exceptions=False)
+        with contextlib.chdir(made):
+            yield Path(made)
 
 
 def typed(command: str) -> Result:

@@ -162,7 +162,7 @@ _LINES: Final[dict[str, tuple[str, ...]]] = {
     "conventions list": ("",),
     "conventions pages": ("<folder>out",),
     "conventions show": ("beir",),
-    "demo": ("",),
+    "demo": ("", "--copy <new>out"),
 }
 
 #: commands that take a file with shapes of one's own

@@ -59,7 +59,11 @@ _READERS: Final = (
 )
 
 #: folders that a command makes
-_MADE: Final = {("conventions pages", "folder"), ("conventions pages", "absent/folder")}
+_MADE: Final = {
+    (command, kind)
+    for command in ("conventions pages", "demo")
+    for kind in ("folder", "absent/folder")
+}
 
 #: the file that may not be opened, and whether its folder may not be searched, too
 _denied: list[tuple[str, bool]] = []

@@ -243,6 +243,7 @@ VALUES: Final[dict[str | tuple[str, str], str]] = {
     ("online ab", "versus"): "old",
     ("online ab", "cluster"): "session",
     ("online ab", "columns"): "arm=variant",
+    ("demo", "copy"): "desk",
     ("ltr eval", "baseline"): "model",
     ("ltr eval", "ties"): "best",
     ("sampled", "depth"): "9",

@@ -1,14 +1,17 @@
-"""Commands on pages succeed as they stand, also those that are about files of the reader's own."""
+"""Every command on every page can be typed in the folder that `rankstone demo --copy` writes."""
 
 from __future__ import annotations
 
+import zipfile
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import polars as pl
 import pytest
+from docs.making import desk
 from docs.making.printed import blocks, typed
-from tests.project.test_documents import DOCUMENTS, TYPED, shell_lines
-from tests.stand_ins import lay_out
+from tests.project.test_documents import DOCUMENTS, shell_lines
 
 from rankstone.measures import MEASURES
 from rankstone.measures.core.gains_and_discounts import CUSTOM_DISCOUNTS, CUSTOM_GAINS
@@ -17,19 +20,18 @@ from rankstone.measures.walk_models import CUSTOM_WALKS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: what `make test` has not: other tests run these
-SERVERS: Final = ("--engine spark", "postgresql://")
+#: what a command needs that no folder has → how a page says so, beside the command
+SERVERS: Final = {"--engine spark": "Java 17", "postgresql://": "server"}
+#: pages whose commands are typed by tests of their own, in such a folder
+ELSEWHERE: Final = ("classic-examples.md", "classic-examples.zh.md")
+PAGES: Final = [page for page in DOCUMENTS if page.name not in ELSEWHERE]
 
 
-def untyped(page: Path) -> list[str]:
+def commands(page: Path) -> list[str]:
     """Return the commands of a page that are not run to compare what they print."""
     text = page.read_text(encoding="utf-8")
     shown = {block.code.strip() for block in blocks(text) if block.shown is not None}
-    return [
-        line
-        for line in shell_lines(text)
-        if line.strip() not in shown and not any(name in line for name in SERVERS)
-    ]
+    return [line for line in shell_lines(text) if line.strip() not in shown]
 
 
 @pytest.fixture(autouse=True)
@@ -43,26 +45,65 @@ def forgotten() -> Iterator[None]:
         words.clear()
 
 
-PAGES: Final = [
-    page
-    for page in DOCUMENTS
-    if untyped(page) and not any(name.endswith(page.name) for name in TYPED)
-]
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return what a reader has who typed `rankstone demo --copy`: one folder for all pages."""
+    place = tmp_path_factory.mktemp("reader") / "desk"
+    assert typed(f"rankstone demo --copy {place}").exit_code == 0
+    return place
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@cache
+def outcome(line: str) -> str:
+    """Type a line, once for all pages that have it, and return what went wrong."""
+    command, _, redirected = line.partition(" > ")
+    done = typed(command)
+    if redirected:
+        Path(redirected).write_text(done.stdout, encoding="utf-8")
+    return f"{done.exception}\n{done.stderr}" if done.exit_code else ""
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if commands(page)], ids=lambda page: page.name
+)
 def test_commands_on_a_page_succeed(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One after the other, in a folder with files of the names that they give."""
-    lay_out(tmp_path, page.name)
-    monkeypatch.chdir(tmp_path)
+    """One after the other; those that need a server say so, and no output is written over an input."""
+    monkeypatch.chdir(folder)
+    text = page.read_text(encoding="utf-8")
     failed = {}
-    for line in untyped(page):
-        command, _, redirected = line.partition(" > ")
-        done = typed(command)
-        if redirected:
-            Path(redirected).write_text(done.stdout, encoding="utf-8")
-        if done.exit_code:
-            failed[line] = f"{done.exception}\n{done.stderr}"
+    for line in commands(page):
+        need = next((words for name, words in SERVERS.items() if name in line), None)
+        if need is not None:
+            assert need in text, f"{line}: the page does not say that it needs {need}"
+        elif trouble := outcome(" ".join(line.split())):
+            failed[line] = trouble
     assert failed == {}
+    with zipfile.ZipFile(desk.PACKED) as packed:
+        changed = [
+            place
+            for place in packed.namelist()
+            if (folder / place).read_bytes() != packed.read(place)
+        ]
+    assert changed == []
+
+
+def test_the_folder_is_made_of_the_examples_as_they_are() -> None:
+    """`make pages` has been run since an example or a table of the folder changed."""
+    with zipfile.ZipFile(desk.PACKED) as packed:
+        contents = desk.texts_and_tables()
+        assert sorted(packed.namelist()) == sorted(contents)
+        for place, content in contents.items():
+            kept = packed.read(place)
+            if isinstance(content, str) and place != "lightgbm.txt":
+                assert kept.decode() == content, place
+            elif isinstance(content, pl.DataFrame) and place.endswith(".parquet"):
+                assert pl.read_parquet(kept).equals(content), place
+
+
+def test_the_folder_is_not_written_over_files(folder: Path) -> None:
+    """A second time the same folder is refused."""
+    again = typed(f"rankstone demo --copy {folder}")
+    assert again.exit_code
+    assert "has files in it, which are not overwritten" in str(again.exception)

@@ -11,7 +11,7 @@ import click
 from rankstone._basics import quoted
 from rankstone.cli.arguments import name_and_path
 from rankstone.cli.options import FILES
-from rankstone.errors import UsageError
+from rankstone.errors import UsageError, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +37,25 @@ def hold_files(context: click.Context) -> None:
     inputs += [("an input (--import)", name) for name in imported]
     if inputs or outputs:
         _hold(context, inputs, outputs)
+
+
+def made_folder(name: str, *, empty: bool = False) -> Path:
+    """Return a folder that exists from now on; refuse what is none, or has files where it has to be empty."""
+    folder = Path(name)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(
+            f"{printable(name)} cannot be written",
+            given=error.strerror,
+            expected="a folder, or the name of a new one",
+        ) from error
+    if empty and any(folder.iterdir()):
+        raise UsageError(
+            f"{printable(name)} has files in it, which are not overwritten",
+            expected="an empty folder, or the name of a new one",
+        )
+    return folder
 
 
 def _values(value: object) -> Sequence[str]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,9 +18,10 @@ from rankstone.cli.arguments import (
     named_runs,
     split_columns,
 )
+from rankstone.cli.command_files import made_folder
 from rankstone.cli.declaring import CardGroup, declare
 from rankstone.cli.execution import check_format, progress_bar
-from rankstone.errors import UsageError, printable
+from rankstone.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -106,16 +106,9 @@ def write_pages(folder: str) -> None:
     """Write a page for each library, and one with a table for each measure, as Markdown."""
     from rankstone.io import atomic
 
-    try:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(
-            f"{printable(folder)} cannot be written",
-            given=error.strerror,
-            expected="a folder, or the name of a new one",
-        ) from error
+    place = made_folder(folder)
     for name, text in pages().items():
-        with atomic(Path(folder) / name) as unfinished:
+        with atomic(place / name) as unfinished:
             unfinished.write_text(text, encoding="utf-8")
 
 

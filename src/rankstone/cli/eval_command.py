@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -22,6 +23,7 @@ from rankstone.cli.arguments import (
     with_thresholds,
     words,
 )
+from rankstone.cli.command_files import made_folder
 from rankstone.cli.declaring import declare
 from rankstone.cli.ending import end_with_bad_runs
 from rankstone.cli.execution import execute, formulas, progress_bar, written
@@ -384,12 +386,21 @@ def _need(given: object, flag: str, others: Mapping[str, object]) -> None:
         raise UsageError(f"{' and '.join(names)} needs {flag}")
 
 
-@declare("demo", {}, "where")
-def demo_command(*, where: bool) -> None:
+@declare("demo", {}, "where copy")
+def demo_command(*, where: bool, copy: str | None) -> None:
     """Score the shipped collection's two rankers, BM25 and TF-IDF."""
+    from zipfile import ZipFile
+
     from rankstone import evaluate
     from rankstone.demo import FOLDER, QRELS, RUNS
 
+    if copy is not None:
+        place = made_folder(copy, empty=True)
+        with ZipFile(FOLDER / "pages.zip") as packed:
+            packed.extractall(place)
+        click.echo(f"{len(packed.namelist())} files for the commands of the documents")
+        click.echo(f"cd {shlex.quote(copy)}")
+        return
     if where:
         click.echo(FOLDER)
         return

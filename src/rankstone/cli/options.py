@@ -264,6 +264,7 @@ _OUTPUT: Final = {
                        click.Choice(["keep", "escape"])),
     "all": _O("", "compare all libraries, grouped by the value they would print", bool, keyword="everybody"),
     "where": _O("", "only print the folder of the collection", bool),
+    "copy": _O("FOLDER", "write every file that the documents' commands name into a new folder"),
     "quiet": _O("", "no progress bar, no notes", bool),
 }  # fmt: skip
 

@@ -1,51 +1,71 @@
-"""Files of the readers' own that commands on pages name: stand-ins, so that these commands can be typed, too.
+"""The folder in which the commands of all pages can be typed, which ``rankstone demo --copy`` writes.
 
-``dense.run`` and its like are the demo's second run under another name, ``recs.parquet`` the recommendations of
-the example shop.  Where a name is something else on a page, the page has files of its own.
+The demo's files, the examples, and what the pages call the reader's own files: ``dense.run`` and its like are
+mixtures of the demo's two runs, ``recs.parquet`` recommendations for the users of the example shop.  A name means
+the same on every page.
 """
 
 from __future__ import annotations
 
+import io
 import json
-import re
+import tempfile
+import zipfile
 from datetime import datetime, timedelta
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-import duckdb
-import lightgbm
 import polars as pl
 from docs.making.printed import blocks
 
 import rankstone
 from rankstone import demo
-from rankstone.ltr import read
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+__all__ = ["PACKED", "packed", "texts_and_tables"]
 
-__all__ = ["lay_out"]
-
-ROOT: Final = Path(__file__).resolve().parents[1]
+ROOT: Final = Path(__file__).resolve().parents[2]
 EXAMPLES: Final = ROOT / "examples"
-#: the query that pages ask for by name
-QUERY: Final = "301"
-RUNS: Final = (
-    *("dense.run", "hybrid.run", "other.run", "a.run", "b.run", "c.run", "old.run"),
-    *("new.run", "again.run", "exact.run", "hnsw.run", "ivf.run"),
-    *("runs/new.run", "runs/main.run", "downloads/dense.run"),
-)
+#: where the package keeps the folder
+PACKED: Final = demo.FOLDER / "pages.zip"
+#: what of the examples is for those who build them
+_OWN_OF_THE_PROJECT: Final = ("notebooks", "build_")
+#: run → how much of the demo's BM25 is in it; the rest is its TF-IDF
+_MIXED: Final = {
+    "dense.run": 0.2,
+    "hybrid.run": 0.6,
+    "other.run": 0.4,
+    "again.run": 0.95,
+    "a.run": 0.1,
+    "b.run": 0.5,
+    "c.run": 0.9,
+    "old.run": 0.3,
+    "new.run": 0.8,
+    "exact.run": 0.7,
+    "hnsw.run": 0.65,
+    "ivf.run": 0.5,
+    "runs/new.run": 0.8,
+    "runs/main.run": 0.3,
+    "downloads/dense.run": 0.2,
+}
 
 
-@cache
-def _with_query(path: Path) -> str:
-    """Return judgments or a run with every query twice, and with the one that pages name."""
-    lines = path.read_text("utf-8").splitlines()
-    first = lines[0].split()[0]
-    twice = [re.sub(r"^\S+", r"\g<0>b", line) for line in lines]
-    named = [re.sub(r"^\S+", QUERY, line) for line in lines if line.split()[0] == first]
-    return "\n".join([*lines, *twice, *named]) + "\n"
+def _mixture(share: float) -> str:
+    """Return a run whose scores are the two systems' scores of a query, each divided by the largest."""
+    parts = []
+    for path, weight in zip(demo.RUNS.values(), (share, 1 - share), strict=True):
+        frame = _table(path.read_text("utf-8"), "query_id", "doc_id", "score")
+        largest = pl.col("score").max().over("query_id")
+        parts.append(frame.with_columns(pl.col("score") / largest * weight))
+    sums = pl.concat(parts).group_by("query_id", "doc_id").agg(pl.col("score").sum())
+    rows = sums.with_columns(pl.col("score").round(6)).sort(
+        "query_id", "score", "doc_id", descending=[False, True, True]
+    )
+    rank = pl.int_range(1, pl.len() + 1).over("query_id")
+    lines = [
+        f"{query} Q0 {doc} {place} {score:.6f} mixed"
+        for query, doc, score, place in rows.with_columns(rank=rank).iter_rows()
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def _table(text: str, *columns: str) -> pl.DataFrame:
@@ -81,9 +101,9 @@ def _candidates() -> pl.DataFrame:
 
 def _impressions() -> pl.DataFrame:
     """Return a log of what was shown, clicked and earned, with the probabilities of showing it."""
-    log = pl.read_csv(EXAMPLES / "online/log.csv").head(3000)
+    log = pl.read_csv(EXAMPLES / "online/log.csv").head(1500)
     number = pl.col("impression_id").rle_id()
-    run = _table(_with_query(demo.RUNS["tfidf"]), "query_id", "doc_id", "score")
+    run = _table(demo.RUNS["tfidf"].read_text("utf-8"), "query_id", "doc_id", "score")
     rank = pl.int_range(1, pl.len() + 1).over("query_id")
     ranked = run.select("query_id", "doc_id", rank=rank)
     return log.with_columns(
@@ -115,7 +135,9 @@ def _events() -> pl.DataFrame:
 
 def _common() -> dict[str, Any]:
     """Return the contents of files, in which names mean what most pages mean by them."""
-    qrels, bm25, tfidf = map(_with_query, (demo.QRELS, *demo.RUNS.values()))
+    qrels, bm25, tfidf = (
+        path.read_text("utf-8") for path in (demo.QRELS, *demo.RUNS.values())
+    )
     letor = EXAMPLES / "ltr"
     judgments = _table(qrels, "query_id", "doc_id", "relevance")
     scores = _table(tfidf, "query_id", "doc_id", "score")
@@ -134,11 +156,7 @@ def _common() -> dict[str, Any]:
         "ratings": _shop("bought").with_columns(
             relevance=1 + pl.int_range(pl.len()) % 5
         ),
-        "clicks": labelled.with_columns(
-            reward=pl.lit(1),
-            propensity=pl.lit(0.5),
-            impression_id=pl.int_range(pl.len()),
-        ),
+        "clicks": _impressions().drop("target_propensity"),
         "rows": labelled,
         "scores": pl.DataFrame(
             {"system": list("abc"), "x": [0.5, 0.4, 0.2], "y": [0.6, 0.3, 0.1]}
@@ -149,12 +167,11 @@ def _common() -> dict[str, Any]:
         "queries": queries.with_columns(kind=half),
         "events": _events(),
         "log": _impressions(),
-        "bias": pl.DataFrame({"position": range(1, 12), "propensity": [0.9] * 11}),
     }
     return {
         **{f"{name}.csv": table for name, table in tables.items()},
         **{f"{name}.parquet": table for name, table in tables.items()},
-        **dict.fromkeys(RUNS, tfidf),
+        **{name: _mixture(share) for name, share in _MIXED.items()},
         **dict.fromkeys(("qrels.txt", "downloads/qrels.txt"), qrels),
         **dict.fromkeys(("bm25.run", "downloads/bm25.run", "runs/candidate.run"), bm25),
         "tfidf.run": tfidf,
@@ -177,7 +194,7 @@ def _values(judgments: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
 
 
 def _subtopics() -> dict[str, Any]:
-    lines = _with_query(demo.QRELS).splitlines()
+    lines = demo.QRELS.read_text("utf-8").splitlines()
     texts = [line.replace(" 0 ", f" {1 + n % 2} ", 1) for n, line in enumerate(lines)]
     return {"qrels.diversity.txt": "\n".join(texts)}
 
@@ -185,32 +202,33 @@ def _subtopics() -> dict[str, Any]:
 def _of_other_tools() -> dict[str, Any]:
     bought, taste, history = _shop("bought"), _shop("taste"), _shop("history")
     theirs = {"query_id": "user_id", "doc_id": "item_id"}
-    judged = ("ratings.csv", "judgments.csv", "targets.csv", "qrels.csv", "qrels.tsv")
     lists = taste.group_by("query_id", maintain_order=True).agg("doc_id")
     return {
-        **dict.fromkeys((*judged, "qrels.parquet"), bought),
-        **dict.fromkeys(("run.parquet", "results.parquet"), taste),
+        **dict.fromkeys(("judgments.csv", "targets.csv", "qrels.tsv"), bought),
+        "results.parquet": taste,
         "results.json": json.dumps(dict(lists.iter_rows())),
-        "test.parquet": bought.rename(theirs),
-        "recs.parquet": taste.rename(theirs),
-        "train.parquet": history.rename(theirs),
+        "bought.parquet": bought.rename(theirs),
+        "taste.parquet": taste.rename(theirs),
+        "history.parquet": history.rename(theirs),
     }
 
 
 def _logs() -> dict[str, Any]:
     log = _impressions()
     names = {"clicked": "click", "propensity": "pscore", "user_id": "uid"}
-    own = log.drop("reward").rename(names)
     return {
-        "log.csv": own,
-        "clicks.parquet": log.drop("target_propensity"),
+        "log.csv": log.drop("reward").rename(names),
         "so-far.parquet": log,
-        "users.csv": "user_id,variant,revenue\n1,a,2\n2,a,3\n3,b,4\n4,b,7\n",
+        "shown.csv": log.rename({"doc_id": "item_id"}),
+        "visits.csv": _events().rename({"user_id": "uid", "time": "ts"}),
+        "revenue.csv": "user_id,variant,revenue\n1,a,2\n2,a,3\n3,b,4\n4,b,7\n",
     }
 
 
 def _database(path: Path) -> None:
     """Write tables of a database."""
+    import duckdb
+
     judgments, scores = _common()["qrels.parquet"], _common()["run.parquet"]
     days = scores.with_columns(day=pl.lit("2026-11-22"))
     with duckdb.connect(str(path)) as connection:
@@ -228,7 +246,7 @@ def _answers() -> dict[str, Any]:
         "assigned.csv": "query_id,nugget,assignment\nq1,30 days,support\nq1,unworn,not_support\n",
         "old.jsonl": (EXAMPLES / "rag/short.nuggets.jsonl").read_text("utf-8"),
         "new.jsonl": (EXAMPLES / "rag/long.nuggets.jsonl").read_text("utf-8"),
-        "rankstone.toml": next(b.code for b in blocks(page) if b.kind == "toml"),
+        "answers.toml": next(b.code for b in blocks(page) if b.kind == "toml"),
     }
 
 
@@ -262,10 +280,10 @@ def _tables_of_many_forms() -> dict[str, Any]:
     german = {"query_id": "Anfrage", "doc_id": "Dokument"}
     row = {"question": "q1", "retrieved": ["d2", "d1"], "relevant": ["d1"]}
     return {
-        "qrels.parquet": bought.rename({"query_id": "user_id", "doc_id": "items"}),
-        "recs.parquet": lists.rename({"query_id": "user_id", "doc_id": "items"}),
-        "test.parquet": bought.rename({"query_id": "user", "doc_id": "item"}),
-        "als.parquet": taste.rename(
+        "liked.parquet": bought.rename({"query_id": "user_id", "doc_id": "items"}),
+        "listed.parquet": lists.rename({"query_id": "user_id", "doc_id": "items"}),
+        "rated.parquet": bought.rename({"query_id": "user", "doc_id": "item"}),
+        "predicted.parquet": taste.rename(
             {"query_id": "user", "doc_id": "item", "score": "rating"}
         ),
         "runs.db": _database,
@@ -274,60 +292,75 @@ def _tables_of_many_forms() -> dict[str, Any]:
         "snapshot.json": json.dumps({"q1": ["d2", "d1"], "q2": ["d3"]}),
         "urteile.csv": bought.rename(german | {"relevance": "Note"}),
         "lauf.csv": taste.rename(german | {"score": "Punkte"}),
-        "qrels.csv": bought.write_csv(separator="|"),
-        "run.csv": taste.write_csv(separator="|").replace(".", ","),
+        "qrels-de.csv": bought.write_csv(separator="|"),
+        "run-de.csv": taste.write_csv(separator="|").replace(".", ","),
     }
 
 
 def _trees() -> str:
     """Return a model of LightGBM for the features of the examples."""
+    import lightgbm
+
+    from rankstone.ltr import read
+
     data = read(EXAMPLES / "ltr/train.txt")
     settings = {"min_data_in_leaf": 2, "verbose": -1}
     trained = lightgbm.train(settings, lightgbm.Dataset(data.X, data.y), 2)
     return str(trained.model_to_string())
 
 
-#: page → files whose names mean something of its own there
-OF_PAGE: Final[dict[str, Callable[[], dict[str, Any]]]] = {
-    "answers": _answers,
-    "baseline": lambda: {"qrels.parquet": _shop("bought")},
-    "clicks": lambda: {"log.csv": _impressions().rename({"doc_id": "item_id"})},
-    "commands": lambda: {"log.parquet": _impressions().drop("target_propensity")},
-    "diversity-and-queries": _subtopics,
-    "ltr": lambda: {"lightgbm.txt": _trees()},
-    "moving": _of_other_tools,
-    "online": _logs,
-    "options": _tables_of_many_forms,
-    "retention": lambda: {
-        "log.csv": _events().rename({"user_id": "uid", "time": "ts"})
-    },
-    "retrieval-for-answers": _retrieved,
-    "scale": lambda: {
-        "qrels.parquet": _shop("bought"),
-        "runs/1.parquet": _shop("taste"),
-    },
-    "your-own-measure": _measures,
-}
+def texts_and_tables() -> dict[str, Any]:
+    """Return place → what a file of the folder is: a text, a table, or what writes it."""
+    scores = _table(
+        demo.RUNS["tfidf"].read_text("utf-8"), "query_id", "doc_id", "score"
+    )
+    examples = {
+        str(path.relative_to(ROOT)): path.read_text("utf-8")
+        for path in sorted(EXAMPLES.rglob("*"))
+        if path.is_file()
+        and not any(word in str(path) for word in (*_OWN_OF_THE_PROJECT, "__pycache__"))
+    }
+    files = {
+        **_common(),
+        **_subtopics(),
+        **_of_other_tools(),
+        **_logs(),
+        **_answers(),
+        **_retrieved(),
+        **_measures(),
+        **_tables_of_many_forms(),
+        "lightgbm.txt": _trees(),
+        "parts/1.parquet": scores.head(500),
+        "parts/2.parquet": scores.slice(500),
+    }
+    pages = "".join(path.read_text("utf-8") for path in (ROOT / "docs").glob("*.md"))
+    named = {
+        place: content
+        for place, content in files.items()
+        if place.rpartition("/")[0] in ("parts", "runs", "downloads") or place in pages
+    }
+    return examples | named
 
 
-def lay_out(folder: Path, page: str) -> None:
-    """Write the files that commands on a page take for granted."""
-    name = page.removesuffix(".md").removesuffix(".zh")
-    own = OF_PAGE.get(name, dict[str, Any])()
-    apart = {
-        n.partition("/")[0] for n in own if "/" in n
-    }  # a folder with files of its own
-    common = {n: c for n, c in _common().items() if n.partition("/")[0] not in apart}
-    for place, content in (common | own).items():
-        path = folder / place
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if callable(content):
-            content(path)
-        elif not isinstance(content, pl.DataFrame):
-            path.write_text(content, encoding="utf-8")
-        elif path.suffix == ".parquet":
-            content.write_parquet(path)
-        else:
-            content.write_csv(path, separator="\t" if path.suffix == ".tsv" else ",")
-    for name in ("examples", "src"):
-        (folder / name).symlink_to(ROOT / name)
+def packed() -> bytes:
+    """Return the folder as an archive."""
+    archive = io.BytesIO()
+    with (
+        tempfile.TemporaryDirectory() as made,
+        zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as written,
+    ):
+        path = Path(made) / "file"
+        for place, content in texts_and_tables().items():
+            path.unlink(missing_ok=True)
+            if callable(content):
+                content(path)
+            elif not isinstance(content, pl.DataFrame):
+                path.write_text(content, encoding="utf-8")
+            elif place.endswith(".parquet"):
+                content.write_parquet(path)
+            else:
+                content.write_csv(path, separator="\t" if ".tsv" in place else ",")
+            written.writestr(
+                zipfile.ZipInfo(place), path.read_bytes(), zipfile.ZIP_DEFLATED, 9
+            )
+    return archive.getvalue()
