@@ -58,7 +58,8 @@ def write(*words: str) -> None:
             for path, text in catalogue.stubs().items():
                 path.write_text(text, encoding="utf-8")
         case ("desk",):
-            desk.PACKED.write_bytes(desk.packed())
+            if desk.stale():
+                desk.PACKED.write_bytes(desk.packed())
         case ("stage",):
             staging.stage(ROOT / "build")
         case _:

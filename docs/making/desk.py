@@ -21,7 +21,7 @@ from docs.making.printed import blocks
 import rankstone
 from rankstone import demo
 
-__all__ = ["PACKED", "packed", "texts_and_tables"]
+__all__ = ["PACKED", "packed", "stale"]
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 EXAMPLES: Final = ROOT / "examples"
@@ -255,10 +255,16 @@ def _retrieved() -> dict[str, Any]:
     chunks = [
         {"chunk_id": f"faq#{n}", "score": 1 / n, "n_tokens": 200} for n in range(1, 9)
     ]
-    questions = [{"id": name, "expected": ["faq#2", "faq#5"]} for name in names]
+    questions: list[dict[str, Any]] = [
+        {"id": name, "expected": ["faq#2", "faq#5"]} for name in names
+    ]
     first = [{"qid": name, "results": chunks} for name in names]
     other = [{"qid": name, "results": chunks[1:]} for name in names]
-    logs = {"questions": questions, "vector": first, "reranked": other}
+    logs: dict[str, list[dict[str, Any]]] = {
+        "questions": questions,
+        "vector": first,
+        "reranked": other,
+    }
     return {
         f"{name}.jsonl": "\n".join(map(json.dumps, rows)) for name, rows in logs.items()
     }
@@ -342,6 +348,35 @@ def texts_and_tables() -> dict[str, Any]:
     return examples | named
 
 
+def stale() -> list[str]:
+    """Return what the package keeps otherwise than it is now; databases and models are not compared."""
+    if not PACKED.exists():
+        return [PACKED.name]
+    contents = texts_and_tables()
+    with zipfile.ZipFile(PACKED) as archive:
+        kept = {place: archive.read(place) for place in archive.namelist()}
+    differing = {
+        place
+        for place in kept.keys() & contents.keys()
+        if not _is(kept[place], place, contents[place])
+    }
+    return sorted(differing | (kept.keys() ^ contents.keys()))
+
+
+def _is(kept: bytes, place: str, content: object) -> bool:
+    if callable(content) or place == "lightgbm.txt":
+        return True
+    if not isinstance(content, pl.DataFrame):
+        return kept.decode() == content
+    if place.endswith(".parquet"):
+        return pl.read_parquet(kept).equals(content)
+    return kept.decode() == content.write_csv(separator=_separator(place))
+
+
+def _separator(place: str) -> str:
+    return "\t" if place.endswith(".tsv") else ","
+
+
 def packed() -> bytes:
     """Return the folder as an archive."""
     archive = io.BytesIO()
@@ -359,7 +394,7 @@ def packed() -> bytes:
             elif place.endswith(".parquet"):
                 content.write_parquet(path)
             else:
-                content.write_csv(path, separator="\t" if ".tsv" in place else ",")
+                content.write_csv(path, separator=_separator(place))
             written.writestr(
                 zipfile.ZipInfo(place), path.read_bytes(), zipfile.ZIP_DEFLATED, 9
             )
