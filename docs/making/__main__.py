@@ -10,6 +10,7 @@ from docs.making import (
     catalogue,
     classic,
     desk,
+    figures,
     house,
     measures,
     notebooks,
@@ -31,6 +32,11 @@ def pages() -> dict[str, str]:
     by_hand = {
         os.path.relpath(path, ROOT / "docs"): printed.refreshed(path.read_text("utf-8"))
         for path in (*(ROOT / "docs").glob("*.md"), *readmes)
+    }
+    by_hand |= {
+        name: figures.with_figures(text)
+        for name, text in by_hand.items()
+        if name.startswith("../README")
     }
     return by_hand | {
         "architecture.md": house.architecture(by_hand["architecture.md"]),

@@ -14,10 +14,12 @@ from rankstone.cli.options import DIFFERS, PANELS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["declared", "with_table"]
+__all__ = ["WIDEST", "declared", "with_table"]
 
 _BEGIN: Final = "<!-- all options: made by `make pages` -->\n"
 _END: Final = "<!-- end of all options -->\n"
+#: characters of a row: what is read in an editor, or as it stands
+WIDEST: Final = 200
 #: what most commands have is not listed by command
 _MANY: Final = 12
 
@@ -65,17 +67,17 @@ def _table() -> str:
             for command, option in found[name]:
                 ways[_values(option)].append(command)
             flags = ", ".join(f"`{flag}`" for flag in (f"--{name}", *one.short.split()))
-            values = "; ".join(
-                text if len(ways) == 1 else f"{text} ({', '.join(commands)})"
-                for text, commands in ways.items()
-            )
-            commands = [command for those in ways.values() for command in those]
-            shown = (
-                ", ".join(commands)
-                if len(commands) < _MANY
-                else f"{len(commands)} commands"
-            )
-            lines.append(f"| {flags} | {values} | {_cell(one.text)} | {shown} |")
+            cells = [flags, _cell(one.text)]
+            for values, commands in ways.items():
+                many = len(commands) >= _MANY
+                shown = f"{len(commands)} commands" if many else ", ".join(commands)
+                row = f"| {cells[0]} | {values} | {cells[1]} | {shown} |"
+                wide = [
+                    f"| {cells[0]} | {values} | | |",
+                    f"| | | {cells[1]} | {shown} |",
+                ]
+                lines += [row] if len(row) <= WIDEST else wide
+                cells = ["", ""]  # other values of the option, in a row of their own
     why = [f"- `--{name}`: {reason}" for name, reason in DIFFERS.items()]
     lines += ["", "Why values or defaults of some commands differ:", "", *why]
     return "\n".join(lines).lstrip("\n") + "\n"

@@ -16,7 +16,7 @@ from rankstone import demo
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["pictures"]
+__all__ = ["pictures", "times"]
 
 _BENCHMARKS: Final = Path(__file__).parents[1] / "benchmarks.md"
 _MEASURES: Final = ("nDCG@10", "AP", "RR@10")
@@ -140,9 +140,9 @@ def _comparison(lang: str) -> str:
 
 def _speed(lang: str) -> str:
     """Draw seconds and memory of some cases of the benchmarks' table."""
-    words, times = _WORDS[lang], _times()
+    words, measured = _WORDS[lang], times()
     longest = max(
-        times[case, who][0] for case, subjects in _SHOWN.items() for who in subjects
+        measured[case, who][0] for case, subjects in _SHOWN.items() for who in subjects
     )
 
     def parts() -> Iterator[str]:
@@ -153,7 +153,7 @@ def _speed(lang: str) -> str:
             yield _text(10, y, words[case], "s b")
             for who in subjects:
                 y += 22
-                seconds, memory = times[case, who]
+                seconds, memory = measured[case, who]
                 width = 380 * seconds / longest
                 kind = "up" if who == "rankstone" else "o"
                 name = who.split(", ")[0]
@@ -164,7 +164,7 @@ def _speed(lang: str) -> str:
     return _svg(680, 428, words["speed"], parts())
 
 
-def _times() -> dict[tuple[str, str], tuple[float, int]]:
+def times() -> dict[tuple[str, str], tuple[float, int]]:
     """Return median seconds and peak megabytes by case and subject."""
     found, case = {}, ""
     row = re.compile(

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any, Final
 
 import polars as pl
 import pytest
 from tests.real_data import data
+from tests.rows import each
 
 import rankstone
 from rankstone import InputError
 from rankstone.io.traces import is_trace, trace_frame
 
-if TYPE_CHECKING:
-    from pathlib import Path
+EXAMPLES: Final = Path(__file__).parents[2] / "examples/traces"
 
 
 def sdk(
@@ -336,3 +337,20 @@ def test_parents_in_a_circle_end() -> None:
     ]
     span = sdk(3, "RETRIEVER", "t", documents("a"), "t-1")
     assert rows([*chain, span], "doc_id") == [(["a"],)]
+
+
+@each("name", ["spans.jsonl", "otlp.jsonl", "observations.jsonl", "langfuse.json"])
+def test_the_note_on_a_trace_of_each_format(name: str) -> None:
+    """Of every format, in lines and as one document, the note says how many retrievals there were."""
+    columns = {"question": "query_id"}
+    judgments = EXAMPLES / "relevant.csv"
+    scores = rankstone.evaluate(judgments, EXAMPLES / name, "RR", columns=columns)
+    assert "trace of" in str(scores.audit), name
+
+
+def test_steps_of_a_reranker_have_the_question_of_what_they_reorder() -> None:
+    """Also where only the retriever's span has the question."""
+    records = map(json.loads, (EXAMPLES / "spans.jsonl").read_text().splitlines())
+    frame, _ = trace_frame(records, "spans.jsonl", steps=True)
+    assert frame["question"].null_count() == 0
+    assert set(frame["step"]) == {"retriever", "reranker"}

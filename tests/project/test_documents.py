@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
-from docs.making import notebooks, pictures, printed
+from docs.making import figures, notebooks, options, pictures, printed
 from tests.rows import each
 
 from rankstone import demo
@@ -55,11 +55,33 @@ def test_commands_of_typed_pages_run(name: str) -> None:
 
 
 def test_the_readmes_are_short_and_of_one_structure() -> None:
-    """Two screens or so: at most 120 lines; as many sections, examples and rows of tables in Chinese."""
+    """Two screens or so: at most 115 lines; as many sections, examples and rows of tables in Chinese."""
     english, chinese = ((ROOT / name).read_text(encoding="utf-8") for name in TYPED[:2])
-    assert max(english.count("\n"), chinese.count("\n")) <= 120
+    assert max(english.count("\n"), chinese.count("\n")) <= 115
     for mark in ("\n## ", "\n```", "\n| ", "\n!["):
         assert english.count(mark) == chinese.count(mark), mark
+
+
+@each("name", TYPED[:2])
+def test_the_figures_of_the_readmes_are_those_of_the_benchmarks(name: str) -> None:
+    """`make pages` has been run since the benchmarks; whatever else counts seconds or bytes is in their sentence."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    sentence = next(line for line in text.splitlines() if "benchmarks.md)" in line)
+    assert (
+        figures.with_figures(text.replace(sentence, re.sub("[0-9]", "8", sentence)))
+        == text
+    )
+    measured = r"\d (?:s|秒|MB|GB)\b|\d 秒"
+    assert len(re.findall(measured, text)) == len(re.findall(measured, sentence)) == 4
+
+
+@each("name", ["options.md"])
+def test_rows_of_tables_are_readable_as_they_stand(name: str) -> None:
+    """A row is at most 200 characters wide; what is longer goes on in the next one."""
+    lines = (ROOT / "docs" / name).read_text(encoding="utf-8").splitlines()
+    assert [
+        line for line in lines if line.startswith("|") and len(line) > options.WIDEST
+    ] == []
 
 
 @pytest.mark.parametrize("name", ["rag-numbers", "answers"])

@@ -448,10 +448,13 @@ def _open(
             form = f"TREC text, {layout.expected} in each line"
         return replace(table, form=table.form or form)
     value = json_value(source)
-    rows = partial(tabular, value, str(source), steps="run" in renames.values())
+    notes: list[str] = []
+    steps = "run" in renames.values()
+    rows = partial(tabular, value, str(source), steps=steps, notes=notes)
     table = _of_object(value, rows, number, renames, str(source), further, shapes)
     form = table.form or _form_of_json(value, table, number)
-    return replace(table, untyped=True, form=form)  # keys are texts
+    keys_are_texts = replace(table, untyped=True, form=form)
+    return _noted(keys_are_texts, *notes)
 
 
 def _form_of_json(value: object, table: Table, number: str) -> str:

@@ -68,13 +68,22 @@ def json_value(path: StrPath) -> Any:  # noqa: ANN401 - whatever JSON holds
     return parsed(read_text(name, longest=None), name)
 
 
-def tabular(value: Any, name: str, *, steps: bool = False) -> Any:  # noqa: ANN401 - see above
-    """Return what :func:`read_json` does for a value; ``name`` is that of its file."""
+def tabular(
+    value: Any,  # noqa: ANN401 - whatever JSON holds
+    name: str,
+    *,
+    steps: bool = False,
+    notes: list[str] | None = None,
+) -> Any:  # noqa: ANN401 - see above
+    """Return what :func:`read_json` does for a value; ``name`` is that of its file, ``notes`` grow by its note."""
     if isinstance(value, dict) and not is_trace(value):
         value = _wrapped(value, name) or value
     records = value if isinstance(value, list) else [value]
     if records and all(map(is_trace, records)):
-        return trace_frame(records, name, steps=steps)[0]
+        frame, note = trace_frame(records, name, steps=steps)
+        if notes is not None:
+            notes.append(note)
+        return frame
     if isinstance(value, dict) and value:
         return value
     if (

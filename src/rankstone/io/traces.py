@@ -165,11 +165,11 @@ def _retrievals(spans: list[TraceSpan], *, steps: bool) -> list[dict[str, Any]]:
         question = _question(span)
         step = span.kind.lower()
         ms = span.end - span.begin
-        if step == "reranker" and rows and not steps:
+        if step == "reranker" and rows:
             # it reorders what was retrieved last
-            retrieved = rows.pop()
-            ms += retrieved["ms"]
-            question = retrieved["question"]
+            question = rows[-1]["question"]
+            if not steps:
+                ms += rows.pop()["ms"]
         calls = 1 + sum(row["step"] == step for row in rows)
         rows.append(
             {
