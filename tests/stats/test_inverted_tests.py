@@ -49,6 +49,32 @@ def test_a_shift_is_inside_where_the_test_keeps_it(
         assert _p(test, differences, limit + outwards * _NEAR) <= alpha
 
 
+@pytest.mark.parametrize("alpha", [0.2, 0.05, 0.01, 1e-4])
+@pytest.mark.parametrize("n", [7, 16, 49, 50, 51, 52, 75, 120])
+def test_signed_ranks_are_inverted_exactly(n: int, alpha: float) -> None:
+    """On both sides of the number of units up to which SciPy's distribution of signed ranks is exact."""
+    differences = _differences(n, n)
+    [(low, high)] = inverted("wilcoxon", Units.from_scores(differences), alpha)
+    if 2 / 2**n > alpha:
+        assert (low, high) == (-np.inf, np.inf)
+        return
+    for limit, outwards in ((low, -1), (high, 1)):
+        assert _p("wilcoxon", differences, limit - outwards * _NEAR) > alpha
+        assert _p("wilcoxon", differences, limit + outwards * _NEAR) <= alpha
+
+
+@pytest.mark.parametrize(
+    ("n", "alpha", "finite"),
+    # six signs have 64 patterns; the normal p of 51 units on one side is 5.2e-10
+    [(6, 2 / 64, True), (6, 1.99 / 64, False), (51, 1e-9, True), (51, 1e-12, False)],
+)
+def test_signed_ranks_may_reject_no_shift(n: int, alpha: float, finite: bool) -> None:  # noqa: FBT001 - of the case
+    """Where even differences all on one side have a p above alpha, limits are infinite; at alpha they are not."""
+    [ends] = inverted("wilcoxon", Units.from_scores(_differences(1, n)), alpha)
+    assert bool(np.isfinite(ends).all()) == finite
+    assert bool(np.isinf(ends).all()) != finite
+
+
 @given(st.integers(0, 2**32 - 1), st.integers(2, 9))
 def test_limits_are_those_of_all_ways(seed: int, n: int) -> None:
     """By hand: the shifts for which at most a share alpha of all sign patterns is as extreme, with sizes."""
