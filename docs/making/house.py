@@ -92,22 +92,49 @@ def modules(package: Path = PACKAGE) -> dict[str, Path]:
     return found
 
 
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """Return the nodes of a module's syntax tree, the module first."""
+    return _nodes(path.read_text("utf-8"))
+
+
+# a file is parsed once, whoever counts
 @cache
+def _nodes(text: str) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(ast.parse(text)))
+
+
+def body(path: Path) -> list[ast.stmt]:
+    """Return the statements of a module."""
+    return [
+        statement
+        for module in nodes(path)[:1]
+        for statement in ast.iter_child_nodes(module)
+        if isinstance(statement, ast.stmt)
+    ]
+
+
 def imports(
     package: Path = PACKAGE,
 ) -> tuple[tuple[Import, ...], dict[str, set[tuple[str, str]]]]:
     """Return the imports within the package, and by room what it imports from outside with the importer."""
+    return _imports(package)
+
+
+@cache
+def _imports(
+    package: Path,
+) -> tuple[tuple[Import, ...], dict[str, set[tuple[str, str]]]]:
     ours = modules(package)
     inner: list[Import] = []
     outer: dict[str, set[tuple[str, str]]] = defaultdict(set)
     for name, path in ours.items():
-        tree = ast.parse(path.read_text("utf-8"))
-        for node in ast.walk(tree):
+        at_import = {*body(path)}
+        for node in nodes(path):
             for target in _targets(node, ours):
                 if target.split(".")[0] == "rankstone":
                     inner.append(
                         Import(
-                            name, target, getattr(node, "lineno", 0), node in tree.body
+                            name, target, getattr(node, "lineno", 0), node in at_import
                         )
                     )
                 elif target.split(".")[0] not in sys.stdlib_module_names:
@@ -124,7 +151,7 @@ def file_edges(package: Path = PACKAGE) -> set[tuple[str, str]]:
     origins = {name: _given_on(name, path) for name, path in ours.items()}
     edges = set()
     for importer, path in ours.items():
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in nodes(path):
             for target in _targets(node, ours):
                 names = [alias.name for alias in getattr(node, "names", [])]
                 homes = {origins.get(target, {}).get(name, target) for name in names}
@@ -141,7 +168,7 @@ def _given_on(name: str, path: Path) -> dict[str, str]:
     if path.name != "__init__.py":
         return {}
     homes: dict[str, str] = {}
-    for node in ast.parse(path.read_text("utf-8")).body:
+    for node in body(path):
         if isinstance(node, ast.ImportFrom) and node.module:
             homes |= {alias.name: node.module for alias in node.names}
         elif (

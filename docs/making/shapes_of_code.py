@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import ast
 from collections import Counter, defaultdict
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from docs.making.house import PACKAGE, modules, room
+from docs.making.house import PACKAGE, modules, nodes, room
 from docs.making.sizes import WHOLE, budget, docstring, sizes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _COMPREHENSIONS: Final = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 #: what is counted → its limit per 1,000 lines, in ``[tool.rankstone.budget]``
@@ -25,10 +28,10 @@ class LongFunction(NamedTuple):
     name: str
 
 
-def kinds_of(tree: ast.AST) -> Counter[str]:
+def kinds_of(nodes_of_module: Iterable[ast.AST]) -> Counter[str]:
     """Return how often each kind of folded line occurs in a module."""
     counts = Counter[str]()
-    for node in ast.walk(tree):
+    for node in nodes_of_module:
         counts["ternaries"] += isinstance(node, ast.IfExp)
         counts["comprehensions"] += isinstance(node, _COMPREHENSIONS)
         counts["tuple_assignments"] += (
@@ -43,7 +46,7 @@ def folded_lines() -> dict[str, dict[str, float]]:
     """Return room → kind → how many there are per 1,000 lines of code; the whole is ``all``."""
     counts = defaultdict[str, Counter[str]](Counter)
     for name, path in modules(PACKAGE).items():
-        found = kinds_of(ast.parse(path.read_text("utf-8")))
+        found = kinds_of(nodes(path))
         for key in (room(name) or "rankstone", WHOLE):
             counts[key] += found
     size_of = sizes()
@@ -67,7 +70,7 @@ def long_functions(longest: int) -> list[LongFunction]:
     functions = [
         LongFunction(body_lines(node), name, node.name)
         for name, path in modules(PACKAGE).items()
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for node in nodes(path)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
     return sorted((one for one in functions if one.lines > longest), reverse=True)

@@ -13,7 +13,7 @@ import tomllib
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from docs.making.house import PACKAGE, ROOT, modules, room
+from docs.making.house import PACKAGE, ROOT, modules, nodes, room
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,15 +77,15 @@ def docstring(node: ast.AST) -> ast.Expr | None:
 
 def size(path: Path) -> Size:
     """Measure one file."""
-    return _measured(path.read_text("utf-8"))
+    return _measured(path, path.read_text("utf-8"))
 
 
 # a file is measured once for all limits
 @cache
-def _measured(text: str) -> Size:
+def _measured(path: Path, text: str) -> Size:
     docstrings: set[int] = set()
     imports: set[int] = set()
-    for node in ast.walk(ast.parse(text)):
+    for node in nodes(path):
         if words := docstring(node):
             docstrings.update(lines_of(words))
         if isinstance(node, ast.Import | ast.ImportFrom):

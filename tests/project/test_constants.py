@@ -19,7 +19,7 @@ TABLES = {"rankstone.cli.options"}
 
 def late_constants(path: Path) -> list[str]:
     """Return the constants below the first function or class that are made of no such thing."""
-    body = ast.parse(path.read_text("utf-8")).body
+    body = house.body(path)
     defined = {getattr(node, "name", "") for node in body} - {""}
     late: list[str] = []
     is_below = False

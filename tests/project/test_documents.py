@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import pytest
@@ -17,8 +18,23 @@ from rankstone import demo
 from rankstone.cli import cli
 from rankstone.cli.conventions_command import pages
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted((*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")))
+
+
+def without_twins(pages: Iterable[Path], kind: str | None = None) -> list[Path]:
+    """Return the pages without translations that show the same code, and below it the same; of one kind if named."""
+    seen: dict[tuple[str, tuple[printed.Block, ...]], Path] = {}
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        shown = tuple(
+            each for each in printed.blocks(text) if kind in (None, each.kind)
+        )
+        seen.setdefault((page.name.replace(".zh.", "."), shown), page)
+    return list(seen.values())
 
 
 #: pages whose commands are typed as they stand, one after the other

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 from docs.making.printed import Block, BrokenCommand, blocks, refreshed, run_python
-from tests.project.test_documents import DOCUMENTS
+from tests.project.test_documents import DOCUMENTS, without_twins
 
 import rankstone
 from rankstone.comparison import GateRule
@@ -20,10 +20,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PYTHON = [
-    page for page in DOCUMENTS if "```python\n" in page.read_text(encoding="utf-8")
+    page
+    for page in without_twins(DOCUMENTS, "python")
+    if "```python\n" in page.read_text(encoding="utf-8")
 ]
 SHOWING = [
-    page for page in DOCUMENTS if "```\n```text\n" in page.read_text(encoding="utf-8")
+    page
+    for page in without_twins(DOCUMENTS)
+    if "```\n```text\n" in page.read_text(encoding="utf-8")
 ]
 
 

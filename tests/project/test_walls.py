@@ -229,7 +229,7 @@ def test_only_tables_of_data_keep_their_own_shape() -> None:
             wrong.append(f"{name}: fmt: off")
         ends = {
             node.end_lineno
-            for node in ast.parse(text).body
+            for node in house.body(path)
             if isinstance(node, ast.Assign | ast.AnnAssign)
             and isinstance(node.value, ast.Dict | ast.Tuple | ast.List | ast.Set)
         }
@@ -257,7 +257,7 @@ def test_class_names_are_unique() -> None:
         node.name
         for path in house.modules().values()
         if not OWN_NAMES & {path.stem, path.parent.name}
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for node in house.nodes(path)
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     )
 
