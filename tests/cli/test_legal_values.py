@@ -338,6 +338,7 @@ BESIDE: Final = {
     ("beyond", "query"): "a.csv --history history.csv --explain Novelty@2",
     ("beyond", "width"): "a.csv --history history.csv --explain Novelty@2 -q q1",
     ("beyond", "lang"): "a.csv --history history.csv --explain Novelty@2 -q q1",
+    ("online retention", "lang"): "events.csv --report r.html",
     ("beyond", "by"): "a.csv -m Novelty@2 --history history.csv",
     ("online retention", "versus"): "events.csv --by kind",
     ("online retention", "show"): "events.csv --by kind",

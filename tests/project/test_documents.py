@@ -102,15 +102,33 @@ def test_rows_of_tables_are_readable_as_they_stand(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["rag-numbers", "answers"])
 def test_chinese_pages_show_the_same(name: str) -> None:
-    """Code, what it prints, sections and rows of tables are those of the English page."""
+    """Code, sections and rows of tables are those of the English page; so is what is printed without a language."""
     pages = [
         (ROOT / f"docs/{name}{lang}.md").read_text(encoding="utf-8")
         for lang in ("", ".zh")
     ]
     english, chinese = (list(printed.blocks(page)) for page in pages)
-    assert english == chinese
+    for here, there in zip(english, chinese, strict=True):
+        in_chinese = " --lang zh" in there.code
+        assert there.code.replace(" --lang zh", "") == here.code
+        assert in_chinese or here.shown == there.shown
     for mark in ("\n## ", "\n| "):
         assert pages[0].count(mark) == pages[1].count(mark)
+
+
+@pytest.mark.parametrize(
+    "page", sorted(ROOT.glob("docs/*.zh.md")), ids=lambda page: page.name
+)
+def test_chinese_pages_print_chinese(page: Path) -> None:
+    """Every command that offers a language is typed with it, so what stands below is Chinese."""
+    offering = {command for command, _ in options.declared()["lang"]}
+    english = [
+        line
+        for line in shell_lines(page.read_text(encoding="utf-8"))
+        if {" ".join(line.split()[1:n]) for n in (2, 3)} & offering
+        and "--lang zh" not in line
+    ]
+    assert page.name.startswith("classic") or english == []
 
 
 def test_pictures_are_drawn_from_what_is_computed_now() -> None:

@@ -382,9 +382,9 @@ class PairedBoard(RankedSystems, Record):
 
     def details(self) -> Sequence[Part]:
         """Return the pairs that fit worst."""
-        return (
-            Table.of(self.by_pair().head(_PAIRS), self.say("worst_pairs"), digits=2),
-        )
+        pairs = self.by_pair().head(_PAIRS)
+        names = {name: self.say(name) for name in pairs.columns}
+        return (Table.of(pairs, self.say("worst_pairs"), digits=2, names=names),)
 
     def method_lines(self) -> Iterator[str]:
         """Yield the model, what errors allow for, and what columns mean."""

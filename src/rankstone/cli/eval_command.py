@@ -398,7 +398,8 @@ def demo_command(*, where: bool, copy: str | None) -> None:
         place = made_folder(copy, empty=True)
         with ZipFile(FOLDER / "pages.zip") as packed:
             packed.extractall(place)
-        click.echo(f"{len(packed.namelist())} files for the commands of the documents")
+        files = counted(len(packed.namelist()), "file")
+        click.echo(f"{files} for the commands of the documents")
         click.echo(f"cd {shlex.quote(copy)}")
         return
     if where:

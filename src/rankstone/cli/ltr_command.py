@@ -409,7 +409,9 @@ def eval_command(
     wanted = chosen_measures(measures, given["convention"], rel)
     if len(runs) == 1:
         refuse_with(
-            "a single system", {"report": report, **given}, ("report", *_COMPARED)
+            "a single system",
+            {"report": report, "lang": lang, **given},
+            ("report", "lang", *_COMPARED),
         )
         from rankstone import evaluate
 

@@ -93,6 +93,8 @@ def retention_command(
     _check_shown(show, given["by"])
     check_rows(cohorts, "--cohorts")
     check_charts({"chart": chart, "heatmap": heatmap}, report)
+    if not (chart or heatmap or report):
+        refuse_with("a table", {"lang": lang})
 
     def shown(found: Retention, form: str, digits: int | None) -> str:
         rows = found.triangle if show == "cohorts" else getattr(found, show)

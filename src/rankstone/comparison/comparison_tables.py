@@ -102,7 +102,9 @@ def sheet(
     scores = (f"scores  {line}" for line in conventions.get("scores", ()))
     notes: tuple[str | Details, ...] = (
         *scores,
-        data_notes(audit, conventions if "alignment" in conventions else None),
+        data_notes(
+            audit, conventions if "alignment" in conventions else None, comparison.lang
+        ),
     )
     whole = None
     if brief and len(names) <= MAX_SENTENCES:

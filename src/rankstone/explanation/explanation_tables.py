@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from rankstone.errors import printable
-from rankstone.tables.phrases import phrase
+from rankstone.tables.phrases import about_card, from_english, phrase
 from rankstone.tables.sheet import Sheet, Table
 from rankstone.tables.sheet import number as decimal
 
@@ -55,12 +55,8 @@ def explanation_sheet(one: Explanation, digits: int = 4) -> Sheet:
     parts += [
         (heading(name, lang), lines) for name, lines in _lines(one, number) if lines
     ]
-    return Sheet(
-        f"{title}   {printable(one.run)}",
-        str(one.card["formula"]),
-        str(one.card["symbols"]),
-        tuple(parts),
-    )
+    about = about_card(one.card, lang)
+    return Sheet(f"{title}   {printable(one.run)}", *about, tuple(parts))
 
 
 def _list(one: Explanation, number: Writer) -> Table:
@@ -73,7 +69,7 @@ def _list(one: Explanation, number: Writer) -> Table:
             _place(row),
             printable(row.doc_id or "", 60),
             number(row.relevance),
-            *(number(row.values.get(name)) for name in names),
+            *(from_english(number(row.values.get(name)), lang) for name in names),
             "" if row.contribution is None else number(row.contribution),
             number(row.running),
         )
@@ -286,9 +282,8 @@ def difference_sheet(both: ExplainedDifference, digits: int = 4) -> Sheet:
     )
     numeric = (False, *[True] * (len(head) - 1))
     table = Table(heading("difference", lang), head, tuple(rows), numeric, 1)
-    return Sheet(
-        title, str(first.card["formula"]), str(first.card["symbols"]), (table,)
-    )
+    about = about_card(first.card, lang)
+    return Sheet(title, *about, (table,))
 
 
 def _share(one: Share, lang: str, number: Writer) -> Names:

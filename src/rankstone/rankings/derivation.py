@@ -11,7 +11,7 @@ import polars as pl
 
 from rankstone._basics import Record
 from rankstone.errors import printable
-from rankstone.tables.phrases import phrase
+from rankstone.tables.phrases import about_card, from_english, phrase
 from rankstone.tables.results import Result
 from rankstone.tables.sheet import Sheet, Table
 from rankstone.tables.sheet import number as decimal
@@ -263,13 +263,13 @@ def derivation_sheet(one: Derivation, digits: int = 4) -> Sheet:
         why = heading(
             one.status if one.status in _PHRASED else "as_its_card_says",
             lang,
-            undefined=one.card["undefined"],
+            undefined=from_english(one.card["undefined"], lang),
             first=printable(one.runs[0]),
             last=printable(one.runs[-1]),
         )
         parts.append((heading("why", lang), (why,)))
     title = f"{printable(one.measure)} = {shown}   {owner}   {runs}"
-    return Sheet(title, one.card["formula"], one.card["symbols"], tuple(parts))
+    return Sheet(title, *about_card(one.card, lang), tuple(parts))
 
 
 def _owner(one: Derivation) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from functools import cache
 from importlib.resources import files
@@ -11,9 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 from rankstone.errors import BadOption
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 LANGUAGES: Final = ("en", "zh")
+#: what parts the pieces of an English text, the coarsest first, and what does so in Chinese
+_CUTS: Final = {"; +": "；", " · ": " · ", "(?<! ): ": "："}
 
 
 def check_language(lang: str) -> None:
@@ -25,11 +28,12 @@ def check_language(lang: str) -> None:
 @cache
 def _language(lang: str) -> dict[str, Any]:
     check_language(lang)
-    return tomllib.loads(
-        (files("rankstone.tables") / "locales" / f"{lang}.toml").read_text(
-            encoding="utf-8"
-        )
-    )
+    return tomllib.loads(_text_of(lang))
+
+
+def _text_of(name: str) -> str:
+    place = files("rankstone.tables") / "locales" / f"{name}.toml"
+    return place.read_text(encoding="utf-8")
 
 
 def phrases(section: str, lang: str) -> dict[str, str]:
@@ -51,6 +55,55 @@ def phrase(section: str, name: str, /, lang: str = "en", **parts: object) -> str
     words = name.replace("_", " ")
     template = phrases(section, lang).get(name, words)
     return filled(template, parts)
+
+
+@cache
+def _book(lang: str) -> list[tuple[re.Pattern[str], str]]:
+    """Return patterns of English texts that arise without a language, and what they are in another one."""
+    book = tomllib.loads(_text_of(f"english.{lang}"))
+    entries = []
+    for section in book.values():
+        for english, words in section.items():
+            pattern = re.compile(_pattern(english))
+            template = re.sub(r"%(\d)", r"\\\1", words)
+            entry = pattern, template
+            entries.append(entry)
+    return entries
+
+
+def _pattern(english: str) -> str:
+    """Return the expression of a text in which ``%1`` is anything, and ``(y|ies)`` one of the two."""
+    words = re.escape(english)
+    either = re.sub(r"(?<=\w\w)\\\(s\\\)", "s?", words)
+    either = re.sub(r"\\\((\w+)\\\|(\w+)\\\)", r"(?:\1|\2)", either)
+    anything = r"((?:(?![;:·] ).)+?)"  # within a piece
+    return re.sub(r"%\d", anything, either)
+
+
+def from_english(text: str, lang: str, cuts: Iterable[str] = _CUTS) -> str:
+    """Return a text of a card or an audit in a language, piece by piece, as far as its book has them.
+
+    >>> from_english("both runs: 1 query missing; no warnings", "zh")
+    '两个运行结果：1 个查询缺失；无警告'
+    """
+    if lang == "en":
+        return text
+    for pattern, words in _book(lang):
+        if match := pattern.fullmatch(text):
+            return match.expand(words)
+    cut, *finer = *cuts, ""
+    if not cut:
+        return text
+    pieces = re.split(cut, text)
+    said = [from_english(piece, lang, finer) for piece in pieces]
+    return _CUTS[cut].join(said)
+
+
+def about_card(card: Mapping[str, object], lang: str) -> tuple[str, str]:
+    """Return the formula of a measure and its symbols in a language."""
+    formula = from_english(str(card["formula"]), lang)
+    symbols = from_english(str(card["symbols"]), lang)
+    return formula, symbols
 
 
 class _Agreeing(Formatter):

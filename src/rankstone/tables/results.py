@@ -18,7 +18,7 @@ from rankstone.io.atomic_files import atomic
 from rankstone.io.csv_files import without_formulas
 from rankstone.io.suffixes import suffixes_of, written_format
 from rankstone.tables.convention_notes import conventions_lines
-from rankstone.tables.phrases import phrase
+from rankstone.tables.phrases import from_english, phrase
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -91,9 +91,9 @@ class Result:
 
     def _notes(self) -> Details:
         """Return the audit, and the options that the numbers depend on."""
-        return data_notes(
-            getattr(self, "audit", None), getattr(self, "conventions", None)
-        )
+        audit = getattr(self, "audit", None)
+        conventions = getattr(self, "conventions", None)
+        return data_notes(audit, conventions, getattr(self, "lang", "en"))
 
     def text(self, width: int = 80, *, verbose: bool = False) -> str:
         """Return it as text for a page of ``width`` columns; ``verbose``: with the whole audit."""
@@ -437,7 +437,11 @@ def as_pandas(frame: pl.DataFrame) -> Any:  # noqa: ANN401 - pandas is not impor
     return pandas.DataFrame(columns)
 
 
-def data_notes(audit: Any, conventions: Mapping[str, Any] | None) -> Details:  # noqa: ANN401 - of any room
+def data_notes(
+    audit: Any,  # noqa: ANN401 - of any room
+    conventions: Mapping[str, Any] | None,
+    lang: str = "en",
+) -> Details:
     """Return what is noted below numbers: the audit of their data, and the conventions they depend on."""
     from rankstone.tables.sheet import Details
 
@@ -446,4 +450,7 @@ def data_notes(audit: Any, conventions: Mapping[str, Any] | None) -> Details:  #
     if audit is not None:
         whole = [*audit.lines(), *whole]
         brief = [*audit.brief(), *brief]
-    return Details(tuple(whole), tuple(brief))
+    return Details(
+        tuple(from_english(line, lang) for line in whole),
+        tuple(from_english(line, lang) for line in brief),
+    )
