@@ -6,10 +6,12 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from tests.night import NIGHT
 from tests.oracle.oracle import FORMULAS
 from tests.oracle.pairs import CANDIDATES
 
 from rankstone import AlignmentOptions, Measure, UsageError, parse_measure
+from rankstone.hits.extras.pool_members import JudgmentGroups
 from rankstone.measures import MEASURES
 
 if TYPE_CHECKING:
@@ -451,6 +453,28 @@ REST = tuple(
 )
 FAMILIES = {**BY_HAND, **({"rest": REST} if REST else {})}
 ALL = tuple(text for family in FAMILIES.values() for text in family)
+
+
+def _own_worlds(family: str) -> bool:
+    """Return True for measures of which some read more than grades: subtopics, or places in sessions."""
+    kinds = [measure(text) for text in FAMILIES[family]]
+    return any(JudgmentGroups in kind.requires or kind.query_columns for kind in kinds)
+
+
+def _grouped(families: list[str], size: int) -> dict[str, tuple[str, ...]]:
+    """Return families by name, so many together that their measures are scored in one world."""
+    plain = [family for family in families if not _own_worlds(family)]
+    count = -(-len(plain) // size)
+    groups = [plain[first::count] for first in range(count)]
+    groups += [[family] for family in families if family not in plain]
+    return {
+        " + ".join(group): tuple(text for name in group for text in FAMILIES[name])
+        for group in groups
+    }
+
+
+#: families whose measures meet the same random worlds; at night each has worlds of its own
+GROUPS = _grouped(list(FAMILIES), 1 if NIGHT else 4)
 #: all of them, gain tables and padding included
 EVERY = (*ALL, *TABLES, *PADDED)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
@@ -12,7 +13,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.laws.table import FAMILIES, measure, refused
+from tests.laws.table import GROUPS, measure, refused
 from tests.oracle import curves as oracle
 from tests.oracle.oracle import read_measure, relevant, relevant_total
 from tests.oracle.pairs import CANDIDATES
@@ -274,17 +275,17 @@ def over_k(family: tuple[str, ...], **options_: Any) -> dict[str, AtK]:
     return values
 
 
-@pytest.mark.parametrize("family", list(FAMILIES))
+@pytest.mark.parametrize("family", GROUPS.values(), ids=GROUPS)
 @given(
     world=worlds(),
     chosen=options("ties", "unjudged", "empty", "missing", "extra", "depth"),
 )
 def test_a_measure_over_k_is_the_measure_at_k(
-    family: str, world: World, chosen: dict[str, Any]
+    family: tuple[str, ...], world: World, chosen: dict[str, Any]
 ) -> None:
     """Every query's value and every mean is the one evaluate gives at that cutoff, bit by bit."""
     world = world.under(candidates=CANDIDATES, **chosen)
-    curves = over_k(FAMILIES[family], **chosen)
+    curves = over_k(family, **chosen)
     if not curves:
         return
     trace = traced(world, *curves.values())
@@ -297,34 +298,31 @@ def test_a_measure_over_k_is_the_measure_at_k(
             "curve", "query_id", "x", "y"
         ).iter_rows()
     }
-    for k in CUTOFFS:
-        position = {name: replace(curve.measure, k=k) for name, curve in curves.items()}
-        scores = world.evaluate([str(item) for item in position.values()])
-        expected = dict(scores.mean().select("measure", "value").iter_rows())
-        values = {
-            (m, q): v
-            for m, q, v in scores.per_query.select(
-                "measure", "query_id", "value"
-            ).iter_rows()
-        }
-        for name, value in position.items():
-            assert means[name, k] == expected[str(value)], f"{value}: mean"
-            for query in {q for m, q in values if m == str(value)}:
-                assert points.get((name, query, k)) == values[str(value), query], (
-                    f"{value}: {query}"
-                )
+    at_k = defaultdict[str, list[tuple[str, int]]](list)
+    for name, curve in curves.items():
+        for k in CUTOFFS:
+            at_k[str(replace(curve.measure, k=k))].append((name, k))
+    scores = world.evaluate(at_k)
+    expected = dict(scores.mean().select("measure", "value").iter_rows())
+    assert expected.keys() == at_k.keys()
+    for text, places in at_k.items():
+        assert {means[place] for place in places} == {expected[text]}, f"{text}: mean"
+    rows = scores.per_query.select("measure", "query_id", "value").rows()
+    for text, query, value in rows:
+        for name, k in at_k[text]:
+            assert points.get((name, query, k)) == value, f"{text}: {query}"
 
 
 @pytest.mark.parametrize("ties", ["docid_desc", "expected"])
-@pytest.mark.parametrize("family", list(FAMILIES))
+@pytest.mark.parametrize("family", GROUPS.values(), ids=GROUPS)
 @given(world=worlds(negative=False), chosen=options("unjudged", "empty", "missing"))
 def test_what_is_declared_to_grow_with_k_grows(
-    family: str, ties: str, world: World, chosen: dict[str, Any]
+    family: tuple[str, ...], ties: str, world: World, chosen: dict[str, Any]
 ) -> None:
     """No query's value falls with k where the measure says that none does."""
     curves = [
         curve
-        for curve in over_k(FAMILIES[family], ties=ties, **chosen).values()
+        for curve in over_k(family, ties=ties, **chosen).values()
         if curve.claims.grows_with_k
     ]
     if not curves:

@@ -14,7 +14,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.laws.table import (
     ALL,
-    FAMILIES,
+    GROUPS,
     IDEAL_IS_BEST,
     IDEAL_IS_ONE,
     LOG_ODDS,
@@ -113,13 +113,13 @@ def test_any_measure_survives_its_text(
 
 
 # -- bounds --------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("family", list(FAMILIES))
+@pytest.mark.parametrize("family", GROUPS.values(), ids=GROUPS)
 @given(world=worlds(), chosen=options("ties", "unjudged", "empty", "extra", "missing"))
 def test_values_stay_in_their_span(
-    family: str, world: World, chosen: dict[str, Any]
+    family: tuple[str, ...], world: World, chosen: dict[str, Any]
 ) -> None:
     """No value leaves the span its measure declares."""
-    for (text, _), value in table_of(world.under(**chosen), FAMILIES[family]).items():
+    for (text, _), value in table_of(world.under(**chosen), family).items():
         low, high = measure(text).span
         assert value is None or low is None or low <= value
         assert value is None or high is None or value <= high * (1 + 1e-15)
