@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import polars as pl
 from tests.command_line import command, commands, exit_code
+from tests.night import part
 from tests.rows import each
 
 import rankstone
@@ -101,10 +102,17 @@ TIMES: tuple[Any, ...] = (
 )
 
 
-@each(
-    ("times", "unit", "zone"),
-    product(TIMES, (None, "s", "ns"), (None, "Pacific/Kiritimati")),
-)
+#: all units, with one of both zones in turn; at night with both
+ZONED = [
+    (times, unit, zone)
+    for turn, times in enumerate(TIMES)
+    for unit, zone in part(
+        product((None, "s", "ns"), (None, "Pacific/Kiritimati")), 2, turn
+    )
+]
+
+
+@each(("times", "unit", "zone"), ZONED)
 def test_no_time_is_a_crash(times: list[Any], unit: Any, zone: str | None) -> None:
     """Times far from ours are read, or refused; what is advised is no dead end."""
     table = {"user_id": [f"u{index}" for index in range(len(times))], "time": times}
