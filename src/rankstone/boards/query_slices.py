@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
@@ -62,11 +63,17 @@ class QuerySlices(Record):
     same: tuple[tuple[str, ...], ...]
     left_out: tuple[str, ...]
 
-    @property
-    def size(self) -> Ints:
-        """The number of queries of each slice."""
-        found: Ints = self.members.sum(axis=0)
-        return found
+    def select(self, chosen: Ints) -> QuerySlices:
+        """Return some of the slices; parents that are not among them are -1."""
+        place = np.full(len(self.names) + 1, -1)  # of no parent, too
+        place[chosen] = np.arange(len(chosen))
+        return replace(
+            self,
+            names=tuple(self.names[index] for index in chosen),
+            parents=place[self.parents[chosen]],
+            members=self.members[:, chosen],
+            same=tuple(self.same[index] for index in chosen),
+        )
 
 
 def query_slices(

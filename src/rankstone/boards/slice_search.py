@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
 import numpy as np
 import polars as pl
 
-from rankstone._basics import Record, counted, some
+from rankstone._basics import counted, some
 from rankstone.boards.log_impressions import impressions, variants_of
-from rankstone.boards.query_slices import TEXTS, query_slices
+from rankstone.boards.query_slices import TEXTS, QuerySlices, query_slices
+from rankstone.boards.sliced_values import SlicedValues
 from rankstone.boards.slices_result import FEWEST, NUMBERS, Slices, SliceSettings
 from rankstone.comparison.compare_systems import cluster_of
 from rankstone.comparison.comparison_result import Comparison
@@ -72,56 +73,6 @@ class SliceKeywords(TypedDict, total=False):
 
 class SlicesKeywords(SliceKeywords, EvaluationKeywords, total=False):
     """The settings of a search for slices, and the options of evaluation."""
-
-
-class SlicedValues(Record):
-    """What is looked for in slices.
-
-    Attributes
-    ----------
-    ids
-        Queries, or rows of a log.
-    values
-        Differences per query, scores of one system, or what an experiment's rows say of its difference;
-        float64 ``[queries]``.
-    sides
-        For each system, the one compared with first: what its mean sums up, and counts; float64
-        ``[queries]`` each.
-    systems
-        The system, and the one it is compared with, if any.
-    """
-
-    ids: pl.Series
-    values: Floats
-    sides: tuple[tuple[Floats, Floats], ...]
-    systems: tuple[str, ...]
-    measure: str
-    sign: int = 1
-    cluster: Ints | None = None
-    kind: str = "queries"
-    without_value: int = 0
-
-    @classmethod
-    def of(cls, matrix: Matrix) -> SlicedValues:
-        """Return the differences of the last system from the first, or the scores of the only one."""
-        if len(matrix.systems) > 2:  # noqa: PLR2004 - a pair
-            raise NotComparable(
-                "slices are of one system, or of two that are compared",
-                given=some(matrix.systems),
-                fix="name two of the runs",
-            )
-        if np.ptp(matrix.weight) > 0:
-            raise NotComparable(
-                f"{matrix.measure} weighs queries, and slices count them alike"
-            )
-        one = np.ones(len(matrix))
-        two = len(matrix.systems) > 1
-        values = matrix.differences(1, 0) if two else matrix.values[:, 0]
-        sides = tuple((column, one) for column in matrix.values.T)
-        names = matrix.systems[::-1]
-        ids = matrix.queries.cast(pl.String)
-        about = matrix.measure, matrix.sign, matrix.cluster
-        return cls(ids, values, sides, names, *about, without_value=matrix.left_out)
 
 
 def slices(
@@ -221,11 +172,8 @@ def slices_of_scores(
         if queries is None and scores.sources is not None:
             queries = scores.sources.given.get("queries")
         attributes = _attributes(queries, columns, settings, cluster)
-        found = _searched(SlicedValues.of(matrix), attributes, settings, cluster)
-        known = {
-            name: getattr(scores, name) for name in ("audit", "conventions", "inputs")
-        }
-        return replace(found, **known)
+        result = _search(SlicedValues.of(matrix), attributes, settings, cluster)
+        return _with_origin(result, scores)
     if isinstance(scores, Scores):
         source = Source.of(
             scores, of_rankings(measure) if measure is not None else scores.measures[:1]
@@ -269,11 +217,6 @@ def slices_of_log(
         As for :func:`rankstone.evaluate`.
     **options
         As for :func:`slices`.
-
-    Notes
-    -----
-    Each row gets the value whose mean is the effect: the overall effect, and how far the row is from the mean
-    of its variant, over the variant's share (Athey and Imbens 2016 call it the transformed outcome).
     """
     settings, _ = _settings(dict(options), "slices_of_log")
     one_of("direction", direction, ("higher", "lower"))
@@ -292,43 +235,32 @@ def slices_of_log(
         needed = [column for column in (by, cluster) if column in frame.columns]
         frame = impressions(frame, value, needed, name)
         control, treated = variants_of(frame[by], versus)
-    arm = (frame[by].cast(pl.String) == treated).to_numpy()
-    y = frame[value].to_numpy()
-    number = None
-    if cluster in frame.columns:
-        number = (
-            frame[cluster].cast(pl.String).rank("dense").to_numpy().astype(np.int64) - 1
-        )
-    share = arm.mean()
-    means = (y[~arm].mean(), y[arm].mean())
-    values = (
-        means[1]
-        - means[0]
-        + np.where(arm, (y - means[1]) / share, -(y - means[0]) / (1 - share))
-    )
-    sides = tuple(
-        (np.where(one, y, 0.0), one.astype(np.float64)) for one in (~arm, arm)
-    )
-    ids = pl.Series("query_id", [str(at + 1) for at in range(len(y))])
-    sign = -1 if direction == "lower" else 1
-    found = SlicedValues(
-        ids, values, sides, (treated, control), value, sign, number, "rows"
-    )
-    others = [
-        one
-        for one in settings.attributes or frame.columns
-        if one not in (value, by, cluster, *_NOT)
+    reserved = (value, by, cluster, *_NOT)
+    attributes = [
+        name for name in settings.attributes or frame.columns if name not in reserved
     ]
-    if not others:
+    if not attributes:
         raise UsageError(
             "the log has no attributes that could make slices",
             where=name,
             given=f"columns {some(frame.columns)}",
             expected=f"further columns beside {by}, {value} and ids, such as device or country",
         )
-    return replace(
-        _searched(found, frame.select(ids, *others), settings), inputs={"log": name}
+    treatment = (frame[by].cast(pl.String) == treated).to_numpy()
+    units = None
+    if cluster in frame.columns:
+        rank = frame[cluster].cast(pl.String).rank("dense")
+        units = rank.to_numpy().astype(np.int64) - 1
+    sliced = SlicedValues.of_variants(
+        frame[value].to_numpy(),
+        treatment,
+        systems=(treated, control),
+        measure=value,
+        sign=-1 if direction == "lower" else 1,
+        cluster=units,
     )
+    result = _search(sliced, frame.select(sliced.ids, *attributes), settings)
+    return replace(result, inputs={"log": name})
 
 
 def _settings(
@@ -336,9 +268,9 @@ def _settings(
 ) -> tuple[SliceSettings, dict[str, Any]]:
     """Split options into settings and others, which some functions do not have."""
     own = {
-        one.name: options.pop(one.name)
-        for one in fields(SliceSettings)
-        if one.name in options
+        field.name: options.pop(field.name)
+        for field in fields(SliceSettings)
+        if field.name in options
     }
     if only_of is not None and options:
         raise BadOption(
@@ -361,9 +293,14 @@ def _of_source(
     matrix = Matrix.of(
         source.tables, measure, direction, systems_of(source.runs), units
     )
-    found = _searched(SlicedValues.of(matrix), attributes, settings, cluster)
+    result = _search(SlicedValues.of(matrix), attributes, settings, cluster)
+    return _with_origin(result, source)
+
+
+def _with_origin(result: Slices, origin: Comparison | Source) -> Slices:
+    """Return slices that say how their scores were made."""
     return replace(
-        found, audit=source.audit, conventions=source.conventions, inputs=source.inputs
+        result, audit=origin.audit, conventions=origin.conventions, inputs=origin.inputs
     )
 
 
@@ -380,88 +317,151 @@ def _attributes(
             fix="name it: --queries FILE (in Python queries=…)",
         )
     read = read_attributes(queries, "query_id", columns)
-    wanted = [one for one in settings.attributes or read.columns if one not in _NOT]
-    texts = [one for one in TEXTS if one in read.columns]
+    wanted = [name for name in settings.attributes or read.columns if name not in _NOT]
+    texts = [name for name in TEXTS if name in read.columns]
     needed = [cluster] if cluster is not None else []
     return read.collect(*dict.fromkeys([*wanted, *texts, *needed]))
 
 
-def _searched(
-    found: SlicedValues,
+def _search(
+    sliced: SlicedValues,
     attributes: pl.DataFrame,
     settings: SliceSettings,
     cluster: str | None = None,
 ) -> Slices:
     """Return the slices of values."""
-    zero = settings.against == "zero"
-    if zero and len(found.systems) == 1:
-        raise UsageError(
-            "against=zero compares two systems",
-            fix="against=rest compares slices of one",
-        )
-    if not found.ids.is_in(attributes["query_id"].implode()).any():
-        raise NotComparable(
-            "the table of queries has none of the queries",
-            given=f"{printable(attributes['query_id'][0])} there, {printable(found.ids[0])} in the scores",
-        )
-    placed = found.ids.to_frame("query_id").join(
+    _refuse_nothing_to_compare(sliced, attributes, settings)
+    rows = sliced.ids.to_frame("query_id").join(
         attributes, on="query_id", how="left", maintain_order="left"
     )
-    chosen = [
-        one
-        for one in settings.attributes or placed.columns
-        if one not in (*_NOT, cluster)
-    ]
-    texts = [one for one in TEXTS if one in placed.columns]
-    made = query_slices(
-        placed.select(*dict.fromkeys([*chosen, *(texts if settings.tags else ())])),
-        tags=settings.tags,
-        bins=settings.bins,
-        least=settings.min_size,
-    )
-    sides = np.stack([part for side in found.sides for part in side])
-    inside = Gaps(made.members).summed(sides)
-    outside = sides.sum(axis=1)[:, None] - inside
-    kept = np.flatnonzero(np.minimum(inside, outside)[1::2].min(axis=0) >= FEWEST)
-    if not len(kept):
-        raise NotComparable(
-            f"no slice has {FEWEST} rows of each variant",
-            given=f"{counted(len(found.ids), 'row')}",
-        )
-    gaps = Gaps(made.members[:, kept], zero, found.cluster)
+    candidates = _candidates(rows, settings, cluster)
+    inside, outside = _side_sums(sliced, candidates)
+    kept = _large_enough(sliced, inside, outside)
+    chosen = candidates.select(kept)
+    gaps = Gaps(chosen.members, settings.against == "zero", sliced.cluster)
     tests = slice_tests(
-        found.values,
+        sliced.values,
         gaps,
         confidence=settings.confidence,
         permutations=settings.permutations,
         seed=settings.seed,
         progress=settings.drawing,
     )
-    names = [made.names[at] for at in kept]
+    explained_by = _folded(
+        sliced.values, gaps, tests, chosen.parents, 1 - settings.confidence
+    )
+    means = [part[::2, kept] / part[1::2, kept] for part in (inside, outside)]
+    table = _slice_table(sliced, rows, chosen, gaps, tests, explained_by, means)
+    return Slices(
+        table,
+        sliced.systems,
+        sliced.measure,
+        sliced.sign,
+        len(sliced.ids),
+        _noise(sliced.values, gaps, tests),
+        tests.critical,
+        candidates.left_out,
+        sliced.kind,
+        settings,
+        sliced.without_value,
+    )
+
+
+def _refuse_nothing_to_compare(
+    sliced: SlicedValues, attributes: pl.DataFrame, settings: SliceSettings
+) -> None:
+    """Refuse one system against zero, and attributes of other queries."""
+    if settings.against == "zero" and len(sliced.systems) == 1:
+        raise UsageError(
+            "against=zero compares two systems",
+            fix="against=rest compares slices of one",
+        )
+    if not sliced.ids.is_in(attributes["query_id"].implode()).any():
+        raise NotComparable(
+            "the table of queries has none of the queries",
+            given=f"{printable(attributes['query_id'][0])} there, {printable(sliced.ids[0])} in the scores",
+        )
+
+
+def _candidates(
+    rows: pl.DataFrame, settings: SliceSettings, cluster: str | None
+) -> QuerySlices:
+    """Return the slices that the attributes of the rows make."""
+    columns = [
+        name
+        for name in settings.attributes or rows.columns
+        if name not in (*_NOT, cluster)
+    ]
+    if settings.tags:
+        columns += [name for name in TEXTS if name in rows.columns]
+    return query_slices(
+        rows.select(*dict.fromkeys(columns)),
+        tags=settings.tags,
+        bins=settings.bins,
+        least=settings.min_size,
+    )
+
+
+def _side_sums(sliced: SlicedValues, candidates: QuerySlices) -> tuple[Floats, Floats]:
+    """Return sums inside and outside of slices; in turn of each system's values and counts."""
+    sides = np.stack([part for side in sliced.sides for part in side])
+    inside = Gaps(candidates.members).summed(sides)
+    return inside, sides.sum(axis=1)[:, None] - inside
+
+
+def _large_enough(sliced: SlicedValues, inside: Floats, outside: Floats) -> Ints:
+    """Return which slices have enough rows of each system, and leave enough outside."""
+    fewest = np.minimum(inside, outside)[1::2].min(axis=0)
+    kept = np.flatnonzero(fewest >= FEWEST)
+    if not len(kept):
+        raise NotComparable(
+            f"no slice has {FEWEST} rows of each variant",
+            given=f"{counted(len(sliced.ids), 'row')}",
+        )
+    return kept
+
+
+def _noise(values: Floats, gaps: Gaps, tests: SliceTests) -> float:
+    """Return the standard deviation of values that the errors of gaps amount to; 0 if all are equal."""
+    if np.ptp(values) <= tolerance(values):
+        return 0.0
     size = gaps.members.sum(axis=0)
-    place = np.full(len(made.names) + 1, -1)  # of no parent, too
-    place[kept] = np.arange(len(kept))
-    within = _folded(
-        found.values, gaps, tests, place[made.parents[kept]], 1 - settings.confidence
-    )
-    leads = np.array([to == at for at, to in enumerate(within)])
-    value, elsewhere = (
-        part[::2, kept] / part[1::2, kept] for part in (inside, outside)
-    )
-    two = len(found.systems) > 1
-    here, there = (
-        np.subtract(*part[::-1]) if two else part[0] for part in (value, elsewhere)
-    )
-    gap = here - (0.0 if zero else there)
+    share = 1 / size
+    if not gaps.zero:
+        share = share + 1 / (len(values) - size)
+    return float(np.median(tests.error / np.sqrt(share)))
+
+
+def _slice_table(
+    sliced: SlicedValues,
+    rows: pl.DataFrame,
+    chosen: QuerySlices,
+    gaps: Gaps,
+    tests: SliceTests,
+    explained_by: list[int | None],
+    means: Sequence[Floats],
+) -> pl.DataFrame:
+    """Return :attr:`Slices.table` of means inside and outside, float64 ``[systems, slices]`` each."""
+    value, elsewhere = means
+    names = chosen.names
+    versus = difference = [None] * len(names)
+    here = value[-1]
+    there = elsewhere[-1]
+    if len(sliced.systems) > 1:
+        versus = value[0]
+        here = difference = value[1] - value[0]
+        there = elsewhere[1] - elsewhere[0]
+    gap = here if gaps.zero else here - there
+    gap = np.where(tests.gap == 0, 0.0, gap)  # without rounding
     reach = tests.reach()
-    gap[tests.gap == 0] = 0.0  # without rounding
+    leads = np.array([leader == index for index, leader in enumerate(explained_by)])
     table = pl.DataFrame(
         {
             "slice": names,
-            "n": size,
+            "n": gaps.members.sum(axis=0),
             "value": value[-1],
-            "versus": value[0] if two else [None] * len(names),
-            "difference": here if two else [None] * len(names),
+            "versus": versus,
+            "difference": difference,
             "elsewhere": there,
             "gap": gap,
             "shrunken": pl.Series(gap * tests.kept()).fill_nan(None),
@@ -470,30 +470,15 @@ def _searched(
             "p_adjusted": tests.p,
             "found": leads,
             "within": [
-                None if to is None or leads[at] else names[to]
-                for at, to in enumerate(within)
+                None if leader in (None, index) else names[leader]
+                for index, leader in enumerate(explained_by)
             ],
-            "same": [made.same[at] for at in kept],
-            **_examples(found, gaps, gap, leads, placed),
+            "same": chosen.same,
+            **_examples(sliced, gaps, gap, leads, rows),
         },
         _SCHEMA,
     )
-    order = np.lexsort((-np.round(tests.evidence, 9), ~leads))
-    flat = np.ptp(found.values) <= tolerance(found.values)
-    each = 1 / size + (0.0 if zero else 1 / (len(found.ids) - size))
-    return Slices(
-        table[order],
-        found.systems,
-        found.measure,
-        found.sign,
-        len(found.ids),
-        0.0 if flat else float(np.median(tests.error / np.sqrt(each))),
-        tests.critical,
-        made.left_out,
-        found.kind,
-        settings,
-        found.without_value,
-    )
+    return table[np.lexsort((-np.round(tests.evidence, 9), ~leads))]
 
 
 _SCHEMA: Final[dict[str, Any]] = (
@@ -550,20 +535,22 @@ def _parts_explain_more(values: Floats, members: Bools, critical: float) -> bool
 
 
 def _examples(
-    found: SlicedValues, gaps: Gaps, gap: Floats, leads: Bools, placed: pl.DataFrame
+    sliced: SlicedValues, gaps: Gaps, gap: Floats, leads: Bools, rows: pl.DataFrame
 ) -> dict[str, list[Any]]:
     """Return the query of each slice that is found in which the gap is largest."""
-    rows: dict[str, list[Any]] = {
+    examples: dict[str, list[Any]] = {
         name: [None] * len(gap) for name in _SCHEMA if name.startswith("example")
     }
-    texts = [one for one in TEXTS if one in placed.columns]
-    for at in np.flatnonzero(leads) if found.kind == "queries" else ():
-        members = np.flatnonzero(gaps.members[:, at])
-        query = int(members[np.argmax(np.sign(gap[at]) * found.values[members])])
-        rows["example"][at] = found.ids[query]
-        rows["example_text"][at] = placed[texts[0]][query] if texts else None
-        rows["example_value"][at] = float(found.sides[-1][0][query])
-        rows["example_versus"][at] = (
-            float(found.sides[0][0][query]) if len(found.sides) > 1 else None
-        )
-    return rows
+    if sliced.kind != "queries":
+        return examples
+    text_column = next((name for name in TEXTS if name in rows.columns), None)
+    for index in np.flatnonzero(leads):
+        members = np.flatnonzero(gaps.members[:, index])
+        query = members[np.argmax(np.sign(gap[index]) * sliced.values[members])]
+        examples["example"][index] = sliced.ids[int(query)]
+        if text_column is not None:
+            examples["example_text"][index] = rows[text_column][int(query)]
+        examples["example_value"][index] = float(sliced.sides[-1][0][query])
+        if len(sliced.sides) > 1:
+            examples["example_versus"][index] = float(sliced.sides[0][0][query])
+    return examples

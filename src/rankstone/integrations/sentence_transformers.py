@@ -26,118 +26,117 @@ __all__ = ["GradedEvaluator"]
 _DEPTH: Final = 1000
 
 
+class _Evaluator:
+    """Retrieve with a model, and score by measures of rankstone.
+
+    Parameters
+    ----------
+    queries, corpus
+        ``{id: text}``.
+    qrels
+        ``{query: {document: grade}}``.  Queries without a relevant document count, as ``empty`` says.
+    measures
+        ``"nDCG@10 RR@10"``; the first decides which model is best, as ``primary_metric``.
+    name
+        A prefix of the names of measures: ``dev_nDCG@10``.
+    depth
+        Documents kept for each query; by default the largest cutoff, 1000 if a measure
+        has none.  Documents that tie with the last are kept, too.
+    batch_size, chunk
+        Texts that are encoded at a time, and documents that are compared at a time.
+    **options
+        Options of alignment, as for :func:`rankstone.evaluate`.  ``ties="docid_asc", empty="drop"``
+        count as the library's own ``InformationRetrievalEvaluator`` does.
+
+    Attributes
+    ----------
+    scores
+        The last :class:`~rankstone.Scores`, with ``per_query``.
+    """
+
+    #: of the library's class
+    store_metrics_in_model_card_data: Any
+
+    def __init__(
+        self,
+        queries: Mapping[str, str],
+        corpus: Mapping[str, str],
+        qrels: Mapping[str, Mapping[str, float]],
+        measures: Any = "nDCG@10",  # noqa: ANN401 - texts or values
+        *,
+        name: str = "",
+        depth: int | None = None,
+        batch_size: int = 32,
+        chunk: int = 50_000,
+        **options: Any,  # noqa: ANN401 - checked by AlignmentOptions
+    ) -> None:
+        super().__init__()
+        if not queries or not corpus:
+            raise EmptyInput("there are no queries" if corpus else "there is no corpus")
+        for query in qrels.keys() - queries.keys():
+            raise BadValue(
+                "a judged query has no text", where=f"query {printable(query)}"
+            )
+        self.queries = dict(queries)
+        self.corpus = dict(corpus)
+        self.name = name
+        self.batch_size = batch_size
+        self.chunk = chunk
+        self._ready = Prepared(qrels, measures, **options)
+        cutoffs = [measure.k for measure in self._ready.measures]
+        self.depth = depth or max(k or _DEPTH for k in cutoffs)
+        first = self._ready.measures[0]
+        if first.card.direction == "neither":
+            raise BadOption(
+                f"{first} has no better and no worse", fix="name another measure first"
+            )
+        self.greater_is_better = first.card.direction == "higher"
+        self.primary_metric = f"{name}_{first}" if name else str(first)
+        self.scores: Any = None
+
+    def __call__(
+        self,
+        model: Any,  # noqa: ANN401 - a SentenceTransformer
+        output_path: str | None = None,
+        epoch: int = -1,
+        steps: int = -1,
+    ) -> dict[str, float]:
+        """Return the means, and write values of queries to ``output_path``: ``per_query_….parquet``."""
+        how = {"batch_size": self.batch_size, "chunk": self.chunk}
+        self.scores = self._ready.evaluate(
+            retrieved(model, self.queries, self.corpus, self.depth, **how)
+        )
+        if output_path is not None:
+            Path(output_path).mkdir(parents=True, exist_ok=True)
+            when = "".join(
+                f"_{what}_{n}"
+                for what, n in (("epoch", epoch), ("steps", steps))
+                if n != -1
+            )
+            name = f"_{self.name}" if self.name else ""
+            self.scores.write(Path(output_path) / f"per_query{name}{when}.parquet")
+        means: dict[str, float] = self.scores.to_flat_dict(
+            f"{self.name}_" if self.name else ""
+        )
+        if self.primary_metric not in means:
+            raise BadValue(f"{self.primary_metric} has no value: no query counts")
+        if hasattr(model, "model_card_data"):
+            self.store_metrics_in_model_card_data(model, means, epoch, steps)
+        return means
+
+    def get_config_dict(self) -> NamedValues:
+        """Return what the numbers depend on, for the card of the model."""
+        return {
+            "depth": self.depth,
+            "measures": " ".join(str(m) for m in self._ready.measures),
+        }
+
+
 @cache
 def _graded_evaluator() -> type:
-    class GradedEvaluator(_base()):  # type: ignore[misc] # the library ships types, but is imported late
-        """Retrieve with a model, and score by measures of rankstone.
-
-        Parameters
-        ----------
-        queries, corpus
-            ``{id: text}``.
-        qrels
-            ``{query: {document: grade}}``.  Queries without a relevant document count, as ``empty`` says.
-        measures
-            ``"nDCG@10 RR@10"``; the first decides which model is best, as ``primary_metric``.
-        name
-            A prefix of the names of measures: ``dev_nDCG@10``.
-        depth
-            Documents kept for each query; by default the largest cutoff, 1000 if a measure
-            has none.  Documents that tie with the last are kept, too.
-        batch_size, chunk
-            Texts that are encoded at a time, and documents that are compared at a time.
-        **options
-            Options of alignment, as for :func:`rankstone.evaluate`.  ``ties="docid_asc", empty="drop"``
-            count as the library's own ``InformationRetrievalEvaluator`` does.
-
-        Attributes
-        ----------
-        scores
-            The last :class:`~rankstone.Scores`, with ``per_query``.
-        """
-
-        def __init__(
-            self,
-            queries: Mapping[str, str],
-            corpus: Mapping[str, str],
-            qrels: Mapping[str, Mapping[str, float]],
-            measures: Any = "nDCG@10",  # noqa: ANN401 - texts or values
-            *,
-            name: str = "",
-            depth: int | None = None,
-            batch_size: int = 32,
-            chunk: int = 50_000,
-            **options: Any,  # noqa: ANN401 - checked by AlignmentOptions
-        ) -> None:
-            super().__init__()
-            if not queries or not corpus:
-                raise EmptyInput(
-                    "there are no queries" if corpus else "there is no corpus"
-                )
-            for query in qrels.keys() - queries.keys():
-                raise BadValue(
-                    "a judged query has no text", where=f"query {printable(query)}"
-                )
-            self.queries = dict(queries)
-            self.corpus = dict(corpus)
-            self.name = name
-            self.batch_size = batch_size
-            self.chunk = chunk
-            self._ready = Prepared(qrels, measures, **options)
-            cutoffs = [measure.k for measure in self._ready.measures]
-            self.depth = depth or max(k or _DEPTH for k in cutoffs)
-            first = self._ready.measures[0]
-            if first.card.direction == "neither":
-                raise BadOption(
-                    f"{first} has no better and no worse",
-                    fix="name another measure first",
-                )
-            self.greater_is_better = first.card.direction == "higher"
-            self.primary_metric = f"{name}_{first}" if name else str(first)
-            self.scores: Any = None
-
-        def __call__(
-            self,
-            model: Any,  # noqa: ANN401 - a SentenceTransformer
-            output_path: str | None = None,
-            epoch: int = -1,
-            steps: int = -1,
-        ) -> dict[str, float]:
-            """Return the means, and write values of queries to ``output_path``: ``per_query_….parquet``."""
-            how = {"batch_size": self.batch_size, "chunk": self.chunk}
-            self.scores = self._ready.evaluate(
-                retrieved(model, self.queries, self.corpus, self.depth, **how)
-            )
-            if output_path is not None:
-                Path(output_path).mkdir(parents=True, exist_ok=True)
-                when = "".join(
-                    f"_{what}_{n}"
-                    for what, n in (("epoch", epoch), ("steps", steps))
-                    if n != -1
-                )
-                name = f"_{self.name}" if self.name else ""
-                self.scores.write(Path(output_path) / f"per_query{name}{when}.parquet")
-            means: dict[str, float] = self.scores.to_flat_dict(
-                f"{self.name}_" if self.name else ""
-            )
-            if self.primary_metric not in means:
-                raise BadValue(f"{self.primary_metric} has no value: no query counts")
-            if hasattr(model, "model_card_data"):
-                self.store_metrics_in_model_card_data(model, means, epoch, steps)
-            return means
-
-        def get_config_dict(self) -> NamedValues:
-            """Return what the numbers depend on, for the card of the model."""
-            return {
-                "depth": self.depth,
-                "measures": " ".join(str(m) for m in self._ready.measures),
-            }
-
-    GradedEvaluator.__qualname__, GradedEvaluator.__module__ = (
-        "GradedEvaluator",
-        __name__,
-    )
-    return GradedEvaluator
+    """Return :class:`_Evaluator` as a class of the library."""
+    names = {"__module__": __name__, "__doc__": _Evaluator.__doc__}
+    return type("GradedEvaluator", (_Evaluator, _base()), names)
 
 
 def retrieved(
