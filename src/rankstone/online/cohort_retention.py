@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any, Final
@@ -212,40 +212,16 @@ def retention(
         calendar, survey, registered, span, first_cohort
     )
     # users without a segment have a place of their own
-    places = 1
-    if names is not None:
-        places = len(names[1]) + 1
+    places = 1 if names is None else len(names[1]) + 1
     _check_size(observed, windows, places, calendar, survey)
-    by_event = None
+    plan = ActivityPlan(tables.events, reading, calendar, first, observed.count, span)
     if tables.segment_source is tables.events:
-        by_event = names
-    plan = ActivityPlan(
-        tables.events,
-        reading,
-        calendar,
-        first,
-        observed.count,
-        span,
-        by_event,
-        segments == "each" and by_event is not None,
-    )
+        plan = replace(plan, by=names, each=segments == "each")
     counts = _count_users(plan, survey, registered, windows, observed, policies, places)
     segmented = Segments.of(names, counts)
     if versus is not None:
         segmented.place(versus)
 
-    audit = make_audit(
-        tables.events,
-        survey,
-        reading,
-        counts,
-        registered,
-        calendar,
-        first,
-        observed,
-        span,
-        by,
-    )
     conventions = {
         **asdict(calendar),
         "kind": kind,
@@ -270,7 +246,7 @@ def retention(
         calendar=calendar,
         observed=observed,
         number=first,
-        audit=audit,
+        audit=make_audit(plan, survey, counts, registered, observed, by),
         conventions={**conventions, "confidence": confidence},
         inputs=tables.inputs,
         versus=versus,

@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from rankstone._basics import InLines, counted, line, read_as, sentences
-from rankstone.online.event_survey import EventSurvey, Span, as_date
+from rankstone.online.event_survey import EventSurvey, as_date
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import date
 
-    from rankstone.io.events import Events
     from rankstone.online.cohort_counts import CohortCounts, ObservedPeriods
-    from rankstone.online.local_times import TimeReading
-    from rankstone.online.periods import Calendar
     from rankstone.online.registrations import Registrations
+    from rankstone.online.user_activity import ActivityPlan
 
 #: the unit in which logins are counted, singular and plural
 _PAIR: Final = ("user and period", "pairs of user and period")
@@ -180,29 +178,25 @@ class RetentionAudit(InLines):
 
 
 def make_audit(
-    events: Events,
+    plan: ActivityPlan,
     surveyed: EventSurvey,
-    reading: TimeReading,
     counts: CohortCounts,
     registered: Registrations | None,
-    calendar: Calendar,
-    first: int,
     observed: ObservedPeriods,
-    span: Span,
     by: str | None,
 ) -> RetentionAudit:
     """Return the audit of events and registrations."""
     left = (surveyed.no_user, surveyed.no_time, surveyed.unreadable, surveyed.outside)
     return RetentionAudit(
-        events.source,
+        plan.events.source,
         surveyed.rows,
         counts.users,
         counts.logins,
         surveyed.rows - sum(left) - counts.pairs,
         as_date(surveyed.first),
         as_date(surveyed.last),
-        reading.description,
-        reading.zone,
+        plan.reading.description,
+        plan.reading.zone,
         *left,
         surveyed.twice,
         counts.in_none,
@@ -210,11 +204,8 @@ def make_audit(
         None if registered is None else _registrations_audit(registered, counts),
         None if by is None else counts.several,
         None if by is None else counts.no_segment,
-        (
-            *_gap_warnings(counts, calendar, first),
-            *_incomplete_warnings(calendar, first, observed, surveyed, span),
-        ),
-        events.read_as,
+        (*_gap_warnings(counts, plan), *_incomplete_warnings(plan, observed, surveyed)),
+        plan.events.read_as,
     )
 
 
@@ -239,37 +230,31 @@ def _registrations_audit(
     )
 
 
-def _gap_warnings(
-    counts: CohortCounts, calendar: Calendar, first: int
-) -> Iterator[str]:
+def _gap_warnings(counts: CohortCounts, plan: ActivityPlan) -> Iterator[str]:
     """Yield a warning on the longest gap without events, if it covers most of the log."""
     with_events = np.flatnonzero(counts.login.sum(axis=0))
     if len(with_events) < 2:  # noqa: PLR2004 - a gap needs two ends
         return
     steps = np.diff(with_events)
-    at = int(steps.argmax())
-    if steps[at] > _GAP and steps[at] > _SHARE * (with_events[-1] - with_events[0]):
-        before, after = (
-            calendar.start(first + int(with_events[place])) for place in (at, at + 1)
-        )
+    longest = int(steps.argmax())
+    gap = int(steps[longest])
+    if gap > _GAP and gap > _SHARE * (with_events[-1] - with_events[0]):
+        before, after = map(plan.start, with_events[longest : longest + 2].tolist())
         yield (
-            f"no event for {counted(int(steps[at]) - 1, calendar.unit)} between {before} and {after}: check "
+            f"no event for {counted(gap - 1, plan.calendar.unit)} between {before} and {after}: check "
             "for wrong times; the options start and end limit the days"
         )
 
 
 def _incomplete_warnings(
-    calendar: Calendar,
-    first: int,
-    observed: ObservedPeriods,
-    surveyed: EventSurvey,
-    span: Span,
+    plan: ActivityPlan, observed: ObservedPeriods, surveyed: EventSurvey
 ) -> Iterator[str]:
     """Yield a warning if the last week or month is not complete."""
-    if observed.seen_to < observed.count - 1 and calendar.unit != "day":
-        last = calendar.start(first + observed.count - 1)
-        end = surveyed.last if span.end is None else span.end
+    unit = plan.calendar.unit
+    if observed.seen_to < observed.count - 1 and unit != "day":
+        last = plan.start(observed.count - 1)
+        end = surveyed.last if plan.span.end is None else plan.span.end
         yield (
-            f"the last {calendar.unit}, from {last}, is not complete by {as_date(end)} and counts as not "
+            f"the last {unit}, from {last}, is not complete by {as_date(end)} and counts as not "
             "observed; the option end says until when events were recorded"
         )

@@ -65,6 +65,10 @@ class ActivityPlan(Record):
     by: tuple[str, list[str]] | None = None
     each: bool = False
 
+    def start(self, period: int) -> date:
+        """Return the first day of a period, the first one being 0."""
+        return self.calendar.start(self.first + period)
+
     @property
     def words(self) -> int:
         """The number of words in a row."""
