@@ -331,19 +331,13 @@ def ab(
     if value is None:
         events = read_events(log, columns, format_in, needed=(), further=None)
         column = _value_of_users(events, by, cluster)
-    numbers = ["impression_id", "position", "clicked"]
-    if column is not None:
-        numbers = [column]
-    units = [] if cluster is None else [cluster]
-    read = read_log(
+    read = _read(
         log,
-        [*numbers, by, *units],
-        ("time",),
-        blank=("time",),
+        column,
+        [by] if cluster is None else [by, cluster],
         columns=columns,
         format_in=format_in,
         invalid=invalid,
-        numbers=numbers[-1:],
         positions_from=positions_from,
         progress=progress,
     )
@@ -375,18 +369,15 @@ def ab(
     distinct = {name: arms[name] for name in arms if name not in repeats}
     warnings += no_spread_warnings(distinct, labels)
 
-    skipping = 0 if column is not None else count_skipping(read, impression)
-    audit = _make_audit(read, skipping, variant, unit, cluster, arms, warnings, remarks)
+    skips = 0 if column is not None else count_skipping(read, impression)
     measured = {"k": k} if column is None else {"value": column}
     return Experiment(
         tables={
             "differences": rows_to_frame(rows, _DIFFERENCES),
-            "variants": rows_to_frame(
-                list(_variant_rows(arms, labels, settings)), _VARIANTS
-            ),
+            "variants": _variants_table(arms, labels, settings),
             "sample_ratio": split,
         },
-        audit=audit,
+        audit=_make_audit(read, skips, variant, unit, cluster, arms, warnings, remarks),
         conventions={
             "by": by,
             "versus": labels[baseline],
@@ -410,6 +401,21 @@ def _planned_end(planned: int | str | date | None) -> int | str | date | None:
     if not isinstance(planned, str | date):
         _check_count("planned", planned, "number of units or a day")
     return planned
+
+
+def _read(log: object, value: str | None, assigned: list[str], **reading: Any) -> Log:  # noqa: ANN401 - options
+    """Read what was done, and the columns of variants and units."""
+    numbers = ["impression_id", "position", "clicked"]
+    if value is not None:
+        numbers = [value]
+    return read_log(
+        log,
+        [*numbers, *assigned],
+        ("time",),
+        blank=("time",),
+        numbers=numbers[-1:],
+        **reading,
+    )
 
 
 def _impressions(log: Log, value: str | None) -> Ints:
@@ -471,7 +477,9 @@ def _value_of_users(events: Events, by: str, cluster: str | None) -> str | None:
     first = events.collect(events.frame.head(_HEAD))
     cells = truths(~selectors.nested()).cast(pl.Float64, strict=False)
     head = first.select(others).select(cells)
-    values = [one.name for one in head if one.count() and not is_id(one.name)]
+    values = [
+        column.name for column in head if column.count() and not is_id(column.name)
+    ]
     if arms and first[arms[0]].is_unique().all():
         raise InputError(
             f"these are totals, a row for each {printable(arms[0], 40)}",
@@ -523,17 +531,23 @@ def _variants(log: Log, by: str, versus: str | None) -> tuple[list[str], int]:
     return labels, 0 if versus is None else labels.index(versus)
 
 
-def _variant_rows(
+def _variants_table(
     arms: Mapping[str, list[Arm]], labels: list[str], settings: ClaimSettings
-) -> Any:  # noqa: ANN401 - rows
-    for measure, of in arms.items():
-        for label, one in zip(labels, of, strict=True):
-            row = {"measure": measure, "variant": label, "over": int(one.size.sum())}
-            row |= {
-                "units": int(one.present.sum()),
-                **settings.interval_columns(one.estimate, 1 - settings.confidence),
-            }
-            yield row | {"value": None if one.estimate is None else one.estimate.value}
+) -> pl.DataFrame:
+    """Return :attr:`Experiment.variants`."""
+    rows = [
+        {
+            "measure": measure,
+            "variant": label,
+            "value": None if arm.estimate is None else arm.estimate.value,
+            "over": int(arm.size.sum()),
+            "units": int(arm.present.sum()),
+            **settings.interval_columns(arm.estimate, 1 - settings.confidence),
+        }
+        for measure, variants in arms.items()
+        for label, arm in zip(labels, variants, strict=True)
+    ]
+    return rows_to_frame(rows, _VARIANTS)
 
 
 def _make_audit(
@@ -551,7 +565,7 @@ def _make_audit(
     if log.has("position"):
         clicks = int(log.frame["clicked"].sum())
         what = [counted(len(variant), "impression"), counted(clicks, "click")]
-    variants = np.sum([one.present for one in next(iter(arms.values()))], axis=0)
+    variants = np.sum([arm.present for arm in next(iter(arms.values()))], axis=0)
     several = int((variants > 1).sum())
     units = int(unit.max()) + 1
     counts = {
