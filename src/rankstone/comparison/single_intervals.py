@@ -21,7 +21,7 @@ from rankstone.stats.mean_intervals import METHODS, estimates
 from rankstone.stats.proportions import quantile_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from rankstone._basics import Columns, Progress
     from rankstone.evaluation.scores import Scores
@@ -103,78 +103,83 @@ def intervals(
             cluster
         )
         clusters = table_of_queries.select("query_id", cluster=cluster)
-    means = [measure for measure in scores.measures if measure.agg in MEANS]
-    source = Source.of(scores, means)
-    groups: dict[bytes, list[list[tuple[str, Matrix]]]] = {}
-    for run in source.runs:
-        for text in source.measures:
-            table = source.tables.get((run, text))
-            if table is None or table["value"].drop_nulls().is_empty():
-                continue
-            matrix = Matrix.of(
-                {(run, text): table},
-                text,
-                "higher",
-                {run: [run]},
-                clusters,
-                source.spans[text],
-            )
-            parts = groups.setdefault(_resampling_key(matrix, interval), [[]])
-            if len(parts[-1]) * len(matrix) >= _CELLS:
-                parts.append([])
-            parts[-1].append((run, matrix))
     rows: list[tuple[Any, ...]] = []
-    for together in chain.from_iterable(
-        groups.values()
-    ):  # drawn once, with the bits of separate draws
-        first = together[0][1]
-        totals = np.concatenate([m.units.total for _, m in together], axis=1)
-        every = replace(first.units, total=totals)
-        keys = first.keys if interval == "poisson" else None
-        draws = settings.draws(len(every))
-        spans = [matrix.span for _, matrix in together]
-        if interval in ("auto", "worst_case"):
-            found = mean_estimates(every, spans, interval)
-        else:
-            found = estimates(
-                every,
-                settings.interval,
-                resamples=draws,
-                seed=seed,
-                keys=keys,
-                progress=progress,
-            )
-        for (run, matrix), one in zip(together, found, strict=True):
-            ends = np.clip(
-                replace(one, span=matrix.span).interval(confidence), *matrix.span
-            ).tolist()
-            rows.append(
-                (
-                    run,
-                    matrix.measure,
-                    one.value,
-                    *ends,
-                    one.error,
-                    len(matrix),
-                    len(every),
-                )
-            )
-    rows += _percentiles(scores, confidence) if clusters is None else ()
-    frame = pl.DataFrame(rows, _SCHEMA, orient="row")
-    ends_known = [
-        pl.when(pl.col(name).is_finite()).then(name).alias(name)
-        for name in ("low", "high", "error")
-    ]
+    for together in _drawn_together(_matrices(scores, clusters), interval):
+        rows += _rows_of_means(together, settings, progress)
+    if clusters is None:
+        rows += _percentiles(scores, confidence)
+    ends = pl.col("low", "high", "error")
+    frame = pl.DataFrame(rows, _SCHEMA, orient="row").with_columns(
+        pl.when(ends.is_finite()).then(ends)
+    )
+    keys = ["run", "measure"]
     return (
         scores.mean()
-        .select("run", "measure")
-        .join(
-            frame.with_columns(ends_known),
-            on=["run", "measure"],
-            how="left",
-            maintain_order="left",
-        )
+        .select(keys)
+        .join(frame, on=keys, how="left", maintain_order="left")
     )
+
+
+def _matrices(
+    scores: Scores, clusters: pl.DataFrame | None
+) -> Iterator[tuple[str, Matrix]]:
+    """Yield each run with its scores under each measure that is averaged; not those without a value."""
+    means = [measure for measure in scores.measures if measure.agg in MEANS]
+    source = Source.of(scores, means)
+    for run in source.runs:
+        for measure in source.measures:
+            table = source.tables.get((run, measure))
+            if table is not None and not table["value"].drop_nulls().is_empty():
+                matrix = Matrix.of(
+                    {(run, measure): table},
+                    measure,
+                    "higher",
+                    {run: [run]},
+                    clusters,
+                    source.spans[measure],
+                )
+                yield run, matrix
+
+
+def _drawn_together(
+    matrices: Iterable[tuple[str, Matrix]], interval: str
+) -> Iterable[list[tuple[str, Matrix]]]:
+    """Return matrices in groups whose units are drawn once, with the bits of separate draws."""
+    groups: dict[bytes, list[list[tuple[str, Matrix]]]] = {}
+    for run, matrix in matrices:
+        parts = groups.setdefault(_resampling_key(matrix, interval), [[]])
+        if len(parts[-1]) * len(matrix) >= _CELLS:
+            parts.append([])
+        parts[-1].append((run, matrix))
+    return chain.from_iterable(groups.values())
+
+
+def _rows_of_means(
+    together: list[tuple[str, Matrix]],
+    settings: ComparisonSettings,
+    progress: Progress | None,
+) -> Iterator[tuple[Any, ...]]:
+    """Yield a row of each matrix, all of the same units."""
+    first = together[0][1]
+    totals = np.concatenate([matrix.units.total for _, matrix in together], axis=1)
+    units = replace(first.units, total=totals)
+    if settings.interval in ("auto", "worst_case"):
+        spans = [matrix.span for _, matrix in together]
+        means = mean_estimates(units, spans, settings.interval)
+    else:
+        means = estimates(
+            units,
+            settings.interval,
+            resamples=settings.draws(len(units)),
+            seed=settings.seed,
+            keys=first.keys if settings.interval == "poisson" else None,
+            progress=progress,
+        )
+    for (run, matrix), mean in zip(together, means, strict=True):
+        ends = replace(mean, span=matrix.span).interval(settings.confidence)
+        low, high = np.clip(ends, *matrix.span).tolist()
+        name = matrix.measure
+        yield run, name, mean.value, low, high, mean.error, len(matrix), len(units)
 
 
 def _percentiles(scores: Scores, confidence: float) -> Iterator[tuple[Any, ...]]:
