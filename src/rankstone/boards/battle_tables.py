@@ -154,13 +154,54 @@ def read_battles(
         table = _of_winners(table, covariates, name)
     elif not {"winner", "outcome"} & known:
         table = _of_ends(table, name)
-    lacking = [one for one in ("left", "right") if one not in table.columns]
-    if not {"winner", "outcome", _ENDED} & {*table.columns}:
+    _refuse_lacking(table, theirs, name, columns)
+    used = {*_ALIASES, "weight", *cluster, *covariates}
+    refuse_copies(table.columns, name, ", ".join(table.columns), used.__contains__)
+    sides = _sides(table, name)
+    systems = pl.concat(sides).unique().sort()
+    numbers = np.arange(len(systems))
+    left, right = (
+        side.replace_strict(systems, numbers, return_dtype=pl.Int64).to_numpy()
+        for side in sides
+    )
+    weight = _weights(table, name)
+    advice = _as_outcome(columns, named)
+    outcomes, how = _outcomes(table, *sides, name, advice)
+    values = [_covariate(table, covariate, name) for covariate in covariates]
+    clusters = {column: _cluster(table, column, name) for column in cluster}
+    # every sum runs in this order, so no bit depends on how rows are ordered
+    outcome = outcomes.to_numpy()
+    order = np.lexsort((*clusters.values(), *values, weight, outcome, right, left))
+    battles = Battles.from_columns(
+        left[order],
+        right[order],
+        outcome[order],
+        weight[order],
+        np.stack(values, axis=1)[order] if values else None,
+    )
+    return BattleTable(
+        tuple(systems),
+        battles,
+        {column: groups[order] for column, groups in clusters.items()},
+        tuple(covariates),
+        name,
+        np.argsort(order),
+        tuple(f"{name} read as: {note}" for note in (*read_as, how) if note),
+        _shared(table, used),
+    )
+
+
+def _refuse_lacking(
+    table: pl.DataFrame, theirs: Sequence[str], where: str, columns: Columns | None
+) -> None:
+    """Refuse a table without both sides and an outcome, or without rows; ``theirs`` are its own columns."""
+    lacking = [side for side in ("left", "right") if side not in table.columns]
+    if {"winner", "outcome", _ENDED}.isdisjoint(table.columns):
         lacking.append("winner")
     if lacking:
         raise MissingColumn(
             f"there is no column {' and no column '.join(lacking)}",
-            where=name,
+            where=where,
             given=f"columns {some(theirs, 12)}",
             expected="one battle in a row: left, right and winner; "
             "left, right and outcome (1, 0, 0.5 for the left one); "
@@ -168,51 +209,22 @@ def read_battles(
             fix=naming_need(lacking, columns),
         )
     if not table.height:
-        raise EmptyInput("there are no battles", where=name)
-    refuse_copies(
-        table.columns,
-        name,
-        ", ".join(table.columns),
-        {*_ALIASES, "weight", *cluster, *covariates}.__contains__,
-    )
-    sides = [name_texts(table[side], name) for side in ("left", "right")]
-    if (same := sides[0] == sides[1]).any():
-        at = first_true(same)
-        what = f"{printable(sides[0][at])} is compared with itself"
-        raise InputError(what, where=f"{name}, row {at + 1}", expected="two systems")
-    systems = pl.concat(sides).unique().sort()
-    left, right = (
-        side.replace_strict(
-            systems, np.arange(len(systems)), return_dtype=pl.Int64
-        ).to_numpy()
-        for side in sides
-    )
-    weight = _weights(table, name)
-    outcome, how = _outcomes(
-        table, sides[0], sides[1], name, _as_outcome(columns, named)
-    )
-    values = [_covariate(table, one, name) for one in covariates]
-    clusters = {one: _cluster(table, one, name) for one in cluster}
-    # every sum runs in this order, so no bit depends on how rows are ordered
-    ended = outcome.to_numpy()
-    order = np.lexsort((*clusters.values(), *values, weight, ended, right, left))
-    battles = Battles.from_columns(
-        left[order],
-        right[order],
-        ended[order],
-        weight[order],
-        np.stack(values, axis=1)[order] if values else None,
-    )
-    return BattleTable(
-        tuple(systems),
-        battles,
-        {one: groups[order] for one, groups in clusters.items()},
-        tuple(covariates),
-        name,
-        np.argsort(order),
-        tuple(f"{name} read as: {note}" for note in (*read_as, how) if note),
-        _shared(table, {*_ALIASES, "weight", *cluster, *covariates}),
-    )
+        raise EmptyInput("there are no battles", where=where)
+
+
+def _sides(table: pl.DataFrame, where: str) -> tuple[pl.Series, pl.Series]:
+    """Return the names on the left and on the right, which must differ."""
+    left = name_texts(table["left"], where)
+    right = name_texts(table["right"], where)
+    same = left == right
+    if same.any():
+        row = first_true(same)
+        raise InputError(
+            f"{printable(left[row])} is compared with itself",
+            where=f"{where}, row {row + 1}",
+            expected="two systems",
+        )
+    return left, right
 
 
 def _shared(table: pl.DataFrame, used: AbstractSet[str]) -> tuple[str, ...]:
@@ -379,11 +391,11 @@ def _covariate(table: pl.DataFrame, name: str, where: str) -> Floats:
                 name,
                 [
                     POSITION,
-                    *(one for one in table.columns if table[one].dtype.is_numeric()),
+                    *(column.name for column in table if column.dtype.is_numeric()),
                 ],
             ),
         )
-    parts = [score_numbers(table[one], where) for one in (pair or [name])]
+    parts = [score_numbers(table[column], where) for column in pair or [name]]
     if any(part.null_count() for part in parts):
         raise BadValue(f"{printable(name)} is missing in some battles", where=where)
     values = parts[0].to_numpy() - (parts[1].to_numpy() if pair else 0.0)
@@ -394,8 +406,8 @@ def _covariate(table: pl.DataFrame, name: str, where: str) -> Floats:
             where=where,
             fix="leave it out",
         )
-    found: Floats = values / spread
-    return found
+    standardised: Floats = values / spread
+    return standardised
 
 
 def _cluster(table: pl.DataFrame, name: str, where: str) -> Ints:
