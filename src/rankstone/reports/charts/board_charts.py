@@ -124,67 +124,42 @@ def critical_difference(found: Board, most: int = _DIAGRAM) -> Any:  # noqa: ANN
     plan = diagram_layout(found, most)
     low = min(plan["ranks"])
     high = max(plan["ranks"])
-    room = (high - low) * 0.1 + 0.05
-    n = len(plan["names"])
-    left = low - room
-    right = high + room
-    half = (n + 1) // 2
+    margin = (high - low) * 0.1 + 0.05
+    left = low - margin
+    right = high + margin
     top = -len(plan["bars"]) * 0.45 - 0.4
-    lines = []
-    texts = []
-    for at, (name, rank) in enumerate(zip(plan["names"], plan["ranks"], strict=True)):
-        first = at < half
-        row = (at if first else n - 1 - at) + 0.6
-        end = left if first else right
-        lines.append({"x": rank, "x2": rank, "y": top, "y2": row, "width": 1})
-        lines.append(
-            {"x": min(rank, end), "x2": max(rank, end), "y": row, "y2": row, "width": 1}
-        )
-        texts.append(
-            {"x": end, "y": row, "text": f"{name}  {rank:.2f}", "first": first}
-        )
-    for at, (begin, end) in enumerate(plan["bars"]):
-        y = top + 0.4 + 0.45 * at
-        ends = plan["ranks"][begin] - 0.02 * room, plan["ranks"][end] + 0.02 * room
-        lines.append({"x": ends[0], "x2": ends[1], "y": y, "y2": y, "width": 4})
-    below = half + 0.9
+    below = (len(plan["names"]) + 1) // 2 + 0.9
+
+    lines, texts = _names_and_leaders(plan, left, right, top)
+    for number, (begin, end) in enumerate(plan["bars"]):
+        first = plan["ranks"][begin] - 0.02 * margin
+        last = plan["ranks"][end] + 0.02 * margin
+        lines.append(_level_line(first, last, top + 0.4 + 0.45 * number, 4))
     if plan["reach"] < high - low:
-        lines.append(
-            {"x": low, "x2": low + plan["reach"], "y": below, "y2": below, "width": 2}
+        lines.append(_level_line(low, low + plan["reach"], below, 2))
+    reach = f"CD = {plan['reach']:.3f}"
+    texts.append({"x": low, "y": below + 0.7, "text": reach, "first": False})
+
+    step = max(1, round((high - low) / 10))
+    x = (
+        alt.X("x:Q", title=label("mean_rank", found.lang))
+        .scale(domain=[left, right], nice=False, zero=False)
+        .axis(
+            orient="top",
+            grid=False,
+            values=[*range(math.ceil(low), math.floor(high) + 1, step)],
+            format="d",
         )
-    texts.append(
-        {
-            "x": low,
-            "y": below + 0.7,
-            "text": f"CD = {plan['reach']:.3f}",
-            "first": False,
-        }
     )
-    ticks = [
-        *range(math.ceil(low), math.floor(high) + 1, max(1, round((high - low) / 10)))
-    ]
-    x = alt.X("x:Q", title=label("mean_rank", found.lang)).scale(
-        domain=[left, right], nice=False, zero=False
-    )
-    x = x.axis(orient="top", grid=False, values=ticks, format="d")
     y = alt.Y("y:Q", axis=None).scale(domain=[below + 1, top], nice=False)
-    data = alt.Chart(alt.NamedData("lines")).transform_filter("isValid(datum.width)")
     width = alt.StrokeWidth("width:Q", scale=None, legend=None)
-    marks = [
-        data.mark_rule(color="black").encode(
-            x, y, x2="x2:Q", y2="y2:Q", strokeWidth=width
-        )
-    ]
-    for first, align in ((True, "right"), (False, "left")):
-        named = alt.Chart(alt.NamedData("lines")).transform_filter(
-            f"datum.first === {str(first).lower()}"
-        )
-        away = -6 if first else 6
-        marks.append(
-            named.mark_text(align=align, dx=away, baseline="middle").encode(
-                x, y, text="text:N"
-            )
-        )
+    rows = alt.Chart(alt.NamedData("lines"))
+    rules = rows.transform_filter("isValid(datum.width)").mark_rule(color="black")
+    marks = [rules.encode(x, y, x2="x2:Q", y2="y2:Q", strokeWidth=width)]
+    for side, align, away in (("true", "right", -6), ("false", "left", 6)):
+        names = rows.transform_filter(f"datum.first === {side}")
+        words = names.mark_text(align=align, dx=away, baseline="middle")
+        marks.append(words.encode(x, y, text="text:N"))
     chart = alt.layer(*marks).properties(width=_WIDTH, height=_ROW * (below + 1 - top))
     return drawn(
         chart.configure_view(stroke=None),
@@ -192,3 +167,26 @@ def critical_difference(found: Board, most: int = _DIAGRAM) -> Any:  # noqa: ANN
         [*lines, *texts],
         label("critical", found.lang),
     )
+
+
+def _names_and_leaders(
+    plan: dict[str, Any], left: float, right: float, top: float
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the lines from the axis to names, and the names: the better half on the left."""
+    lines = []
+    texts = []
+    n = len(plan["names"])
+    for place, (name, rank) in enumerate(
+        zip(plan["names"], plan["ranks"], strict=True)
+    ):
+        first = place < (n + 1) // 2
+        end = left if first else right
+        y = (place if first else n - 1 - place) + 0.6
+        lines.append({"x": rank, "x2": rank, "y": top, "y2": y, "width": 1})
+        lines.append(_level_line(min(rank, end), max(rank, end), y, 1))
+        texts.append({"x": end, "y": y, "text": f"{name}  {rank:.2f}", "first": first})
+    return lines, texts
+
+
+def _level_line(x: float, x2: float, y: float, width: int) -> dict[str, Any]:
+    return {"x": x, "x2": x2, "y": y, "y2": y, "width": width}
