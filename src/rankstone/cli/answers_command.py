@@ -73,52 +73,27 @@ def command(
 
     named = named_runs(files)
     first = next(iter(named.values()))
-    if holds_both([str(first)]):
-        raise UsageError(
-            "this data set has ids of chunks, and no answers are judged in it",
-            given=str(first),
-            fix=f"rankstone eval {first} --convention ragas",
-        )
-    kind = answers.kind_of(first)
+    kind = _kind_of(first)
     if run_column is not None:
         refuse_with("--run-column", {"to_judge": to_judge, "agreement": agreement})
         named = _of_column(named, run_column)
-    shown = {"ci": ci, "compare": compared, "explain": explain, "agreement": agreement}
+    chosen = {
+        "ci": ci,
+        "compare": compared,
+        "explain": explain,
+        "agreement": agreement,
+        "support": support,
+        "per_query": given["per_query"],
+    }
     if to_judge:
-        others = {
-            **shown,
-            "support": support,
-            "per_query": given["per_query"],
-            "measures": measures,
-        }
-        refuse_with("--to-judge", {**others, "files": files[1:]})
-        if kind == "contexts":
-            raise UsageError(
-                "contexts are compared as texts: --to-judge has nothing to write"
-            )
-        rows = (
-            answers.citations_to_judge
-            if kind == "citations"
-            else answers.nuggets_to_assign
-        )
-        deliver(None, csv_text(rows(first)), given["output"], None)
+        refuse_with("--to-judge", {**chosen, "measures": measures, "files": files[1:]})
+        _write_to_judge(kind, first, given["output"])
         return
-    _check(
-        kind,
-        {
-            **shown,
-            "nuggets": nuggets,
-            "support": support,
-            "convention": convention,
-            **given,
-        },
-        named,
-        query,
-    )
+    _check(kind, {**chosen, "nuggets": nuggets, "convention": convention}, named, query)
     wanted = _measures(kind, measures, convention)
-    options: dict[str, Any] = (
-        {"convention": convention} if convention else _OPTIONS.get(kind, {})
-    )
+    options = _OPTIONS.get(kind, {})
+    if convention:
+        options = {"convention": convention}
 
     def find(*, columns: Any = None, progress: Any = None, **reading: Any) -> Any:  # noqa: ARG001 - files are small
         systems = _systems(kind, named, nuggets, support, agreement=agreement)
@@ -127,11 +102,10 @@ def command(
         if explain is not None:
             name, (qrels, run) = next(iter(systems.items()))
             # nuggets in the order of the file; a library has its own rule
-            order: dict[str, Any] = (
-                options if convention else {"ties": "input", **options}
-            )
+            if convention is None:
+                reading["ties"] = "input"
             return rankstone.explain(
-                qrels, {name: run}, explain, query, **order, **reading
+                qrels, {name: run}, explain, query, **options, **reading
             )
         scores = answers.score_answers(systems, wanted, **options)
         return rankstone.compare_scores(scores, **reading) if compared else scores
@@ -147,6 +121,34 @@ def command(
     given["columns"] = None  # names are fixed
     notes = None if explain or agreement else audit_lines
     execute(given, find, [*files, nuggets, *support], show=show, notes=notes)
+
+
+def _kind_of(file: object) -> str:
+    """Return what a file of answers holds: nuggets, citations or contexts."""
+    from rankstone import answers
+
+    if holds_both([str(file)]):
+        raise UsageError(
+            "this data set has ids of chunks, and no answers are judged in it",
+            given=str(file),
+            fix=f"rankstone eval {file} --convention ragas",
+        )
+    return answers.kind_of(file)
+
+
+def _write_to_judge(kind: str, file: object, output: Any) -> None:
+    """Write what people have to judge in a file of answers."""
+    from rankstone import answers
+
+    if kind == "contexts":
+        raise UsageError(
+            "contexts are compared as texts: --to-judge has nothing to write"
+        )
+    to_judge = {
+        "nuggets": answers.nuggets_to_assign,
+        "citations": answers.citations_to_judge,
+    }
+    deliver(None, csv_text(to_judge[kind](file)), output, None)
 
 
 def _of_column(files: dict[str, Any], run_column: str) -> dict[str, Any]:

@@ -304,85 +304,79 @@ def evaluate(
     """
     require()
     requested = of_rankings(measures)
-    _refuse_local_options(options, requested)
+    _refuse_local_options(options, unit, requested)
+    side_inputs = requested_side_inputs((), {"unit": unit})
     aligned = checked(options, requested)
     refuse_what_looks_at_others(aligned, requested)
     refuse_without_pairs(exclude, aligned)
+    most = check_broadcast(broadcast)
+    renamed = with_csv(columns, csv_separator, decimal) or {}
+    exclude = _frame(exclude, format_in, renamed)
+    excluded = None if exclude is None else Rows(exclude, "exclude", renamed)
+    if not isinstance(runs, dict):
+        runs = {"run": runs}
+    if not runs:
+        raise UsageError("there is no run")
+    frames = {
+        str(name): _frame(run, format_in, renamed, run=True)
+        for name, run in runs.items()
+    }
+    qrels = _frame(qrels, format_in, renamed)
+    judged = Rows(qrels, "judgments", Renames.of_table(renamed, "qrels"))
+    task = Task(
+        requested,
+        aligned,
+        unit,
+        query_table(queries, requested, renamed),
+        open_intents(intents, renamed),
+        columns_read(requested),
+        _lowest_grade(judged.require("relevance"), aligned, requested),
+        run="",
+    )
+    _refuse_answerable(judged)
+    declared = None if task.queries is None else task.queries.judged()
+    side_rows = None  # judgments are sent once for all runs
+    computed: dict[str, Computed] = {}
+    try:
+        for name, frame in frames.items():
+            with spark_errors(name):
+                run = Rows(frame, name, Renames.of_table(renamed, "run"))
+                _refuse_steps(run)
+                run_options = replace(aligned, order=run.ordered_by(aligned.order))
+                inputs = SparkInputs.of(
+                    judged, run, excluded, run_options, task.further, declared
+                )
+                if not computed:
+                    side_rows = broadcast_side_rows(inputs, most)
+                run_task = replace(task, options=run_options, run=name)
+                computed[name] = compute_run(run_task, inputs, side_rows)
+            check_trailer(name, computed[name].totals, aligned)
+    except BaseException:
+        for result in computed.values():
+            result.unpersist()
+        raise
+    origin = Origin("Spark")
+    return SparkScores(
+        measures=requested,
+        trailers={name: result.totals for name, result in computed.items()},
+        options=aligned,
+        queries=task.queries,
+        judged=origin,
+        listed=dict.fromkeys(computed, origin),
+        recorded=recorded_options(side_inputs),
+        computed=computed,
+    )
+
+
+def _refuse_local_options(
+    options: AlignmentKeywords, unit: object, measures: Measures
+) -> None:
+    """Refuse what only one machine computes."""
     if not (unit is None or isinstance(unit, str)):
         raise BadParameter(
             "unit must be a word or a regular expression on Spark",
             fix="join a mapping to the run beforehand",
         )
-    side_inputs = requested_side_inputs((), {"unit": unit})
-    renamed = with_csv(columns, csv_separator, decimal) or {}
-    named = (
-        {str(name): run for name, run in runs.items()}
-        if isinstance(runs, dict)
-        else {"run": runs}
-    )
-    if not named:
-        raise UsageError("there is no run")
-    exclude = _frame(exclude, format_in, renamed)
-    named = {
-        name: _frame(run, format_in, renamed, run=True) for name, run in named.items()
-    }
-    qrels = _frame(qrels, format_in, renamed)
-    judged = Rows(qrels, "judgments", Renames.of_table(renamed, "qrels"))
-    further = columns_read(requested)
-    excluded = None if exclude is None else Rows(exclude, "exclude", renamed)
-    most, side_rows = (
-        check_broadcast(broadcast),
-        None,
-    )  # judgments are sent once for all runs
-    lowest_grade = _lowest_grade(judged.require("relevance"), aligned, requested)
-    query_rows = query_table(queries, requested, renamed)
-    intent_rows = open_intents(intents, renamed)
-    _refuse_answerable(judged)
-    declared = None if query_rows is None else query_rows.judged()
-    runs_computed: dict[str, Computed] = {}
-    try:
-        for name, run in named.items():
-            with spark_errors(name):
-                listed = Rows(run, name, Renames.of_table(renamed, "run"))
-                _refuse_steps(listed)
-                run_options = replace(aligned, order=listed.ordered_by(aligned.order))
-                given = SparkInputs.of(
-                    judged, listed, excluded, run_options, further, declared
-                )
-                side_rows = (
-                    side_rows if runs_computed else broadcast_side_rows(given, most)
-                )
-                task = Task(
-                    requested,
-                    run_options,
-                    unit,
-                    query_rows,
-                    intent_rows,
-                    further,
-                    lowest_grade,
-                    name,
-                )
-                runs_computed[name] = compute_run(task, given, side_rows)
-            check_trailer(name, runs_computed[name].totals, aligned)
-    except BaseException:
-        for one in runs_computed.values():
-            one.unpersist()
-        raise
-    origin = Origin("Spark")
-    return SparkScores(
-        measures=requested,
-        trailers={name: run.totals for name, run in runs_computed.items()},
-        options=aligned,
-        queries=query_rows,
-        judged=origin,
-        listed=dict.fromkeys(runs_computed, origin),
-        recorded=recorded_options(side_inputs),
-        computed=runs_computed,
-    )
-
-
-def _refuse_local_options(options: AlignmentKeywords, measures: Measures) -> None:
-    """Refuse what only one machine computes."""
     for name in ("same_as", "documents"):
         if options.pop(name, None) is not None:  # type: ignore[misc] # no option of alignment
             raise BadParameter(
