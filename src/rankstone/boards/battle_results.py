@@ -269,14 +269,12 @@ class PairedBoard(RankedSystems, Record):
         if self.fit.model == "davidson":
             half_tie = math.exp(tie) / 2
             whole = np.exp(gap / 2) + np.exp(-gap / 2) + math.exp(tie)
-            share: Floats = (np.exp(gap / 2) + half_tie) / whole
-            return share
+            return (np.exp(gap / 2) + half_tie) / whole
 
         # without a threshold of ties this is the model of Bradley and Terry
         won = 1 / (1 + np.exp(tie - gap))
         lost = 1 / (1 + np.exp(tie + gap))
-        halves: Floats = (1 + won - lost) / 2
-        return halves
+        return (1 + won - lost) / 2
 
     def chance_better(self) -> Floats:
         """Return the chance that the row is stronger than the column, float64 ``[systems, systems]``."""

@@ -406,8 +406,7 @@ def _covariate(table: pl.DataFrame, name: str, where: str) -> Floats:
             where=where,
             fix="leave it out",
         )
-    standardised: Floats = values / spread
-    return standardised
+    return values / spread
 
 
 def _cluster(table: pl.DataFrame, name: str, where: str) -> Ints:

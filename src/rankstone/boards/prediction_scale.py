@@ -116,8 +116,7 @@ class PredictionScale(Record):
             share = np.minimum(np.exp(linked), 1.0)
         else:
             share = np.maximum(-np.expm1(-linked), 0.0)
-        scores: Floats = self.low + (self.high - self.low) * share
-        return scores
+        return self.low + (self.high - self.low) * share
 
     def slope(self, linked: Floats) -> Floats:
         """Return by how much scores move with numbers on the scale."""

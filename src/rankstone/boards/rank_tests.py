@@ -125,5 +125,4 @@ def _better(board: PlacedSystems) -> Floats:
             "Friedman's test needs two systems with a score on each of two data sets",
             given=f"{len(board.complete)} with all scores, {counted(len(board.has), 'data set')}",
         )
-    better: Floats = board.rule.sign * board.scores.values[:, board.complete]
-    return better
+    return board.rule.sign * board.scores.values[:, board.complete]

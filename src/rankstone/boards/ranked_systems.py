@@ -32,8 +32,7 @@ def places(means: Floats) -> Ints:
     [2, 1, 2, 4]
     """
     known = np.where(np.isnan(means), -np.inf, np.round(means, 12))
-    found: Ints = 1 + len(known) - np.searchsorted(np.sort(known), known, "right")
-    return found
+    return 1 + len(known) - np.searchsorted(np.sort(known), known, "right")
 
 
 def span(row: Mapping[str, Any], name: str) -> str:

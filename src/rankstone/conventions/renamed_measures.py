@@ -59,8 +59,7 @@ class _RenamedMeasure(_Renamed):
 
     def span_of(self: Any, hits: Hits) -> Span:
         """Return the measure's range; none where a bug is replayed."""
-        span: Span = super().span_of(hits) if self.bounded else (None, None)  # type: ignore[misc]
-        return span
+        return super().span_of(hits) if self.bounded else (None, None)  # type: ignore[misc]
 
 
 class _RenamedListMeasure(_Renamed):
@@ -84,8 +83,7 @@ class _RenamedListMeasure(_Renamed):
     @property
     def span(self: Any) -> Span:
         """The measure's range; none where a bug is replayed."""
-        span: Span = super().span if self.bounded else (None, None)  # type: ignore[misc]
-        return span
+        return super().span if self.bounded else (None, None)  # type: ignore[misc]
 
 
 def renamed(

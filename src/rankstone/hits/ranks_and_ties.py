@@ -324,8 +324,7 @@ def ordered_ties(
     frame = pl.DataFrame(columns | costs)
     downwards = [False, rule.descending, *([False] * len(costs))]
     order = frame.sort("block", "by", *costs, descending=downwards, maintain_order=True)
-    moved: Ints = order["row"].to_numpy()
-    return moved
+    return order["row"].to_numpy()
 
 
 def _places_for_sums(

@@ -97,8 +97,7 @@ class Scoring:
                 "model selection needs one measure",
                 given=" ".join(str(m) for m in self.measures),
             )
-        measure: Measure = self.measures[0]
-        return measure
+        return self.measures[0]
 
     def higher_is_better(self, measure: Measure) -> bool:
         """Return True if higher values are better; refuse measures without a direction."""

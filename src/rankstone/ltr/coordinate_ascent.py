@@ -524,5 +524,4 @@ def _work_of(lists: LabelledLists) -> Ints:
         np.flatnonzero(counts) // (int(kind.max(initial=0)) + 1),
         counts[counts > 0] ** 2,
     )
-    found: Ints = (lengths**2 - same) // 2 * lengths
-    return found
+    return (lengths**2 - same) // 2 * lengths

@@ -189,8 +189,7 @@ class yaap(PrecisionAtHits, family="average precision"):  # noqa: N801 - the nam
         """Return the logarithm of the odds, with one document added to each side."""
         relevant = hits.relevant_count(self.rel)
         added = ratio * relevant
-        stretched: Floats = np.log((1.0 + added) / (1.0 + relevant - added))
-        return stretched
+        return np.log((1.0 + added) / (1.0 + relevant - added))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,10 +224,9 @@ class Blended(BinaryMeasure):
             gained=gained,
             ideal_gained=ahead,
         )
-        ratio: Floats = (hits.running_count(relevant) + self.beta * gained) / (
+        return (hits.running_count(relevant) + self.beta * gained) / (
             hits.rank + self.beta * ahead
         )
-        return ratio
 
 
 @dataclass(frozen=True, kw_only=True)

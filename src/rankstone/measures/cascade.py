@@ -136,10 +136,7 @@ def satisfied_at(satisfies: Floats, rank: Ints, lengths: Ints) -> Floats:
     lengths
         int64 ``[lists]``: hits of each list.
     """
-    share: Floats = (
-        satisfies * before(np.multiply, 1.0 - satisfies, lengths, 1.0) / rank
-    )
-    return share
+    return satisfies * before(np.multiply, 1.0 - satisfies, lengths, 1.0) / rank
 
 
 class NERR8(UserModel):

@@ -151,8 +151,7 @@ class RC(OfWholeLists, Measure, family="pairs"):
             "square": 2.0,
             "cube": 3.0,
         }[self.weight]
-        weight: Floats = i**-power
-        return weight
+        return i**-power
 
     def _record(self, hits: Hits, comparison: OrderComparison, weight: Floats) -> None:
         """Record the ideal place of each document, and its right and wrong pairs."""

@@ -155,8 +155,7 @@ class OrderComparison(Record):
         right -= self.same_grade if drop else 1
         if self.has_no_ties:
             return right.astype(np.float64)
-        halved: Floats = right - self.tied_other_grades(np.ones(len(right))) / 2
-        return halved
+        return right - self.tied_other_grades(np.ones(len(right))) / 2
 
     def right_weights(self, weight: Floats, *, drop: bool) -> Floats:
         """Sum the weights of the hits in the right order with each."""
@@ -187,8 +186,7 @@ class OrderComparison(Record):
 
 def _sums(group: Ints, values: Floats) -> Floats:
     """Give every value the sum over its group; groups ascend from 0."""
-    spread: Floats = sums(group, values, int(group[-1]) + 1)[group]
-    return spread
+    return sums(group, values, int(group[-1]) + 1)[group]
 
 
 def _levels(grade: Floats) -> Ints:

@@ -189,5 +189,4 @@ class P_plus(SearchEnd):  # noqa: N801 - the name of the field
     def last_hits(self, hits: Hits) -> Bools:
         """Return the relevant hits down to the preferred one."""
         place = hits.spread(self.preferred(hits))
-        down: Bools = hits.relevant(self.rel) & (np.arange(len(hits.rank)) <= place)
-        return down
+        return hits.relevant(self.rel) & (np.arange(len(hits.rank)) <= place)

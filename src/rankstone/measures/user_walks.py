@@ -195,8 +195,7 @@ def square_tail(x: Floats) -> Floats:
         1 / 6,
     ):  # Bernoulli numbers, whose signs alternate
         bend = number - square * bend
-    tail: Floats = head + 1.0 / y + square / 2 + square / y * bend
-    return tail
+    return head + 1.0 / y + square / 2 + square / y * bend
 
 
 class CustomWalk(Walk):

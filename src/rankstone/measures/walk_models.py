@@ -181,10 +181,9 @@ class BPM(Walk):
             else np.where(height > _ROUNDING, np.inf, 0.0)
         )
         stop = np.ceil(np.minimum(goal, budget) - _ROUNDING)
-        down: Floats = np.where(
+        return np.where(
             passes, np.clip(stop, legs.begin + 1, legs.end) - legs.begin, 0.0
         )
-        return down
 
 
 class RR(Walk):

@@ -173,10 +173,9 @@ class Estimators:
 
     def _totals(self, value: Floats) -> Floats:
         """Sum within each impression, float64 ``[impressions]``."""
-        totals: Floats = np.bincount(self._impression, value, self._count).astype(
+        return np.bincount(self._impression, value, self._count).astype(
             np.float64, copy=False
         )
-        return totals
 
 
 def renumbered(cluster: Ints) -> Ints:
@@ -429,10 +428,7 @@ class Discount:
         counts = ~np.isnan(position) & (
             position <= (np.inf if self.k is None else self.k)
         )
-        found: Floats = np.where(
-            counts, self._weight(np.where(counts, position, 1.0)), 0.0
-        )
-        return found
+        return np.where(counts, self._weight(np.where(counts, position, 1.0)), 0.0)
 
 
 def parse_discount(discount: str | Sequence[float], k: int | None) -> Discount:

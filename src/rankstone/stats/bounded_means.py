@@ -149,8 +149,7 @@ def _largest_tilt(holds: Callable[[Floats], Bools], top: Floats) -> Floats:
 def _tilted_mean(values: Floats, tilt: Floats, weight: Floats | float) -> Floats:
     """Return the mean with weights ``1 / (1 + tilt · value)``, of which the unit at 0 has ``weight``."""
     share = 1 / (1 + tilt * values)
-    mean: Floats = _sums(share * values) / (_sums(share) + weight)
-    return mean
+    return _sums(share * values) / (_sums(share) + weight)
 
 
 def _tail(
@@ -170,8 +169,7 @@ def _tail(
     with np.errstate(divide="ignore", invalid="ignore"):
         density = np.exp(-root * root / 2) / math.sqrt(2 * math.pi)
         p = special.ndtr(root) + density * (1 / root + 1 / spread)
-    chance: Floats = np.where(root > -_NEAR, 0.5, np.clip(p, 0.0, 1.0))
-    return chance
+    return np.where(root > -_NEAR, 0.5, np.clip(p, 0.0, 1.0))
 
 
 class Adaptive(Record):
@@ -338,14 +336,12 @@ def difference_p(
     if not dense and not np.ptp(size):
         above_worst = _above_worst(total, size, most)
         levels.append(worst_case_p(above_worst, limits + most))
-    p: Floats = np.where(limits > -most, np.minimum.reduce(levels), 0.0)
-    return p
+    return np.where(limits > -most, np.minimum.reduce(levels), 0.0)
 
 
 def _above_worst(total: Floats, size: Floats, most: float) -> Floats:
     """Return the distance of each unit's difference above the worst possible one."""
-    distance: Floats = np.maximum(most + total / size[:, None], 0.0)
-    return distance
+    return np.maximum(most + total / size[:, None], 0.0)
 
 
 def share_limits(
@@ -378,5 +374,4 @@ def _weight_at_end(values: Floats) -> Floats:
     share = np.minimum(values.var(axis=0) / _divisor(largest), 1.0)
     spread = np.where(largest > 0, share, 1.0)
     between = np.minimum(1.0, (1 - spread) / _HALF)
-    weight: Floats = END - _LESS * np.minimum(1.0, spread / _CLUSTERED) * between
-    return weight
+    return END - _LESS * np.minimum(1.0, spread / _CLUSTERED) * between

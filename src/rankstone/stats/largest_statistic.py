@@ -35,8 +35,7 @@ def p_values(statistics: Floats, largest: Floats) -> Floats:
     [0.5, 1.0]
     """
     at_least = np.searchsorted(-largest, -(statistics - _EQUAL), side="right")
-    p: Floats = (1 + at_least) / (1 + len(largest))
-    return p
+    return (1 + at_least) / (1 + len(largest))
 
 
 def critical(largest: Floats, alpha: float) -> float:

@@ -161,14 +161,12 @@ def _signs(means: Floats) -> Floats:
     gaps = means[:, :, None] - means[:, None, :]
     rounding = _ROUNDING * np.abs(means).max(initial=0.0)
     gaps[np.abs(gaps) <= rounding] = 0.0
-    signs: Floats = np.sign(gaps)
-    return signs
+    return np.sign(gaps)
 
 
 def _resampled_means(table: Floats, seed: int) -> Floats:
     """Return the means in each sample of the bootstrap, float64 ``[samples, systems]``."""
-    means: Floats = _query_shares(len(table), seed) @ table
-    return means
+    return _query_shares(len(table), seed) @ table
 
 
 @lru_cache(maxsize=8)

@@ -366,8 +366,7 @@ def _maximum(
 
 def _delta(battles: Battles, strengths: Floats, effects: Floats) -> Floats:
     between = strengths[battles.left] - strengths[battles.right]
-    delta: Floats = between + battles.covariates @ effects
-    return delta
+    return between + battles.covariates @ effects
 
 
 def _other_slopes(

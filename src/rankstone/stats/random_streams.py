@@ -34,8 +34,7 @@ def raw(seed: int, *place: int, size: int) -> NDArray[np.uint64]:
 def uniform(seed: int, *place: int, size: int) -> Floats:
     """Return numbers between 0 and 1 and neither of them, float64 ``[size]``, from random bits."""
     bits = raw(seed, *place, size=size) >> _UNUSED_BITS
-    numbers: Floats = (bits.astype(np.float64) + 0.5) * 2.0**-53
-    return numbers
+    return (bits.astype(np.float64) + 0.5) * 2.0**-53
 
 
 def normal(seed: int, *place: int, size: int) -> Floats:

@@ -64,8 +64,7 @@ class RandomisedTukey(Record):
         ``gap ± critical`` are simultaneous intervals of 1 - alpha for all pairs and measures: one excludes 0
         if and only if its p is at most ``alpha``.
         """
-        gap: Floats = critical(self.largest, alpha) * self.scale
-        return gap
+        return critical(self.largest, alpha) * self.scale
 
 
 def randomised_tukey(

@@ -187,8 +187,7 @@ class MeanErrors(Record):
         variance = self.own[:, None] + self.own
         variance += np.maximum(between, 0.0)
         np.fill_diagonal(variance, 0.0)
-        errors: Floats = np.sqrt(variance)
-        return errors
+        return np.sqrt(variance)
 
     @property
     def covariance(self) -> Floats:
@@ -232,8 +231,7 @@ def errors_of_differences(covariance: Floats) -> Floats:
     """Return the standard error of each difference of two estimates, of the shape of their covariance."""
     own = np.diag(covariance)
     variance = own[:, None] + own - 2 * covariance
-    errors: Floats = np.sqrt(np.maximum(variance, 0.0))
-    return errors
+    return np.sqrt(np.maximum(variance, 0.0))
 
 
 class DrawnErrors(Record):
@@ -251,8 +249,7 @@ class DrawnErrors(Record):
     @property
     def covariance(self) -> Floats:
         """The covariance of errors, float64 ``[items, items]``."""
-        covariance: Floats = self.drawn.T @ self.drawn / len(self.drawn)
-        return covariance
+        return self.drawn.T @ self.drawn / len(self.drawn)
 
     @cached_property
     def of_differences(self) -> Floats:

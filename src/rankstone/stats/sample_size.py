@@ -99,14 +99,12 @@ def attained(n: Floats | Ints, alpha: Floats) -> Floats:
     """
     signs = np.minimum(np.floor(n), _MANY_SIGNS)
     ways = 2.0 ** (signs - 1)
-    level: Floats = np.floor(alpha * ways + _LEVEL_ROUNDING) / ways
-    return level
+    return np.floor(alpha * ways + _LEVEL_ROUNDING) / ways
 
 
 def least_signs(alpha: Floats | float) -> Floats:
     """Return how many units have to differ for signs to reach a level."""
-    least: Floats = np.ceil(1 - np.log2(alpha) - _LEVEL_ROUNDING)
-    return least
+    return np.ceil(1 - np.log2(alpha) - _LEVEL_ROUNDING)
 
 
 def all_needed(

@@ -124,8 +124,7 @@ class Units(Record):
             return np.full(self.total.shape[1], np.nan)
 
         squares = column_sums(self.scatter() ** 2)
-        error: Floats = np.sqrt(squares * (n / (n - 1))) / math.fsum(self.size)
-        return error
+        return np.sqrt(squares * (n / (n - 1))) / math.fsum(self.size)
 
     def robust_error(self) -> tuple[Floats, float]:
         """Return the standard error of each mean, float64 ``[columns]``, and its degrees of freedom.
@@ -176,8 +175,7 @@ def df_of_sums(shares: float, leverage: float, squares: float) -> float:
 
 def remainder(share: Floats) -> Floats:
     """Return 1 less each share; infinite for a unit that is all there is, which has no spread."""
-    rest: Floats = np.where(share < 1, 1 - share, np.inf)
-    return rest
+    return np.where(share < 1, 1 - share, np.inf)
 
 
 def _sum_by_cluster(values: Floats, cluster: Ints, groups: int) -> Floats:

@@ -92,15 +92,13 @@ class SliceTests(Record):
             excess = np.exp(-above * above / 2) / special.ndtr(above)
             excess /= np.sqrt(2 * np.pi)
             kept = np.maximum(size - excess, 0.0)
-        share: Floats = kept / np.maximum(size, 1e-300)
-        return share
+        return kept / np.maximum(size, 1e-300)
 
     def reach(self) -> Floats:
         """Return half the width of the simultaneous intervals, float64 ``[slices]``."""
         root = self.critical_z * (8 * self.df + 3) / (8 * self.df + 1)
         squared_t = self.df * np.expm1(root * root / self.df)
-        reach: Floats = self.error * np.sqrt(squared_t)
-        return reach
+        return self.error * np.sqrt(squared_t)
 
 
 class Gaps(Record):
@@ -273,8 +271,7 @@ def _normal_deviate(gap: Floats, error: Floats, df: Floats) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
         squared_t = np.where(gap == 0, 0.0, (gap / error) ** 2)
     size = np.sqrt(df * np.log1p(squared_t / df))
-    deviate: Floats = np.sign(gap) * (8 * df + 1) / (8 * df + 3) * size
-    return deviate
+    return np.sign(gap) * (8 * df + 1) / (8 * df + 3) * size
 
 
 def slice_tests(

@@ -142,5 +142,4 @@ def tukey_hsd(scores: Floats) -> Floats:
 
 def absolute_gaps(means: Floats) -> Floats:
     """Return the difference of every pair without its sign, float64 ``[systems, systems]``."""
-    gaps: Floats = np.abs(means[:, None] - means)
-    return gaps
+    return np.abs(means[:, None] - means)

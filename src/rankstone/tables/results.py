@@ -413,8 +413,7 @@ def _finite(value: object) -> object:
 def as_csv(frame: pl.DataFrame, formulas: str = "keep") -> str:
     """Return the rows of a frame as CSV; items of a list are separated by blanks."""
     rows = without_formulas(_without_lists(frame.lazy()), formulas)
-    text: str = rows.collect().write_csv()
-    return text
+    return rows.collect().write_csv()
 
 
 def _without_lists(rows: pl.LazyFrame) -> pl.LazyFrame:

@@ -458,20 +458,16 @@ class _Search:
 
 def _present(swept: Swept, missing: str, extra: str) -> Bools:
     """Return which queries are present under rules for missing and extra ones, bool ``[queries]``."""
-    present: Bools = ~(
-        (swept.missing & (missing == "drop")) | (swept.extra & (extra == "drop"))
-    )
-    return present
+    return ~((swept.missing & (missing == "drop")) | (swept.extra & (extra == "drop")))
 
 
 def _counted(
     swept: Swept, scored: Scored, measure: Measure, missing: str, extra: str
 ) -> Bools:
     """Return which queries are part of the mean, bool ``[queries]``."""
-    counted: Bools = _present(swept, missing, extra) & ~np.isin(
+    return _present(swept, missing, extra) & ~np.isin(
         scored.status, uncounted(undefined_propagates=measure.undefined_propagates)
     )
-    return counted
 
 
 def _value(measure: Measure, scored: Scored, counted: Bools) -> float:

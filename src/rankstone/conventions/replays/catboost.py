@@ -57,8 +57,7 @@ class ERR(PFound):
 
     def worth(self, hits: Hits) -> Floats:
         """Return one over the rank."""
-        worth: Floats = 1.0 / hits.rank
-        return worth
+        return 1.0 / hits.rank
 
 
 class AverageGain(Replay, Measure, family="cumulated gain"):

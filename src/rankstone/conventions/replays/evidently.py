@@ -55,8 +55,7 @@ class ByMiddle(Placed, BinaryMeasure):
 
     def inside(self, hits: Hits) -> Bools:
         """Return which relevant hits have a middle rank of k or less."""
-        found: Bools = hits.relevant(self.rel) & (middle(hits) <= (self.k or math.inf))
-        return found
+        return hits.relevant(self.rel) & (middle(hits) <= (self.k or math.inf))
 
     def first(self, hits: Hits) -> Bools:
         """Return the first relevant hit of each query, if its middle rank is k or less."""

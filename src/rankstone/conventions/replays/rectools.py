@@ -63,8 +63,7 @@ class PAP(PartialAUC):
 
     def counted(self, hits: Hits, relevant: Bools) -> Bools:
         """Return which relevant hits count: the first k."""
-        first: Bools = hits.running_count(relevant) <= (self.k or 0)
-        return first
+        return hits.running_count(relevant) <= (self.k or 0)
 
     def most(self, hits: Hits) -> Ints:
         """Return how many relevant items could count: k at most."""

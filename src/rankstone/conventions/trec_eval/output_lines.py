@@ -268,10 +268,9 @@ class Symbols(Measure, family="trec_eval"):
     def _digit(self, rank: Ints) -> Floats:
         """Return the value of a digit at each rank."""
         place = rank - self.first
-        worth: Floats = np.where(
+        return np.where(
             (place >= 0) & (place < _LONGEST), 16.0 ** np.clip(place, 0, _LONGEST), 0.0
         )
-        return worth
 
 
 def pieces(length: int) -> list[Symbols]:

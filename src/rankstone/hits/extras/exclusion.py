@@ -110,8 +110,7 @@ def rows_in(rows: pl.DataFrame, pairs: pl.DataFrame) -> Bools:
     """Return which rows hold one of the pairs, bool ``[rows]``."""
     known = pairs.select(_PAIR).unique().with_columns(known=pl.lit(value=True))
     joined = rows.select(_PAIR).join(known, on=_PAIR, how="left", maintain_order="left")
-    matched: Bools = joined["known"].fill_null(value=False).to_numpy()
-    return matched
+    return joined["known"].fill_null(value=False).to_numpy()
 
 
 class QueryDocuments(Extra[None]):

@@ -548,8 +548,7 @@ def _loss_of_factors(given: Padded, gain: Data, share: Data, sigma: float) -> Da
         from rankstone.integrations.arrays.torch_arrays import PairLoss
 
         step = given.lists_at_once()
-        loss: Data = PairLoss.apply(steep, better, worse, share, step)
-        return loss
+        return PairLoss.apply(steep, better, worse, share, step)
     rise = given.xp.maximum(better[:, :, None] - worse[:, None, :], 0.0)
     weight = rise * abs(_differences(share))
     losses = weight * given.softplus(_differences(steep))

@@ -329,8 +329,7 @@ class Named(_Frozen, metaclass=_MeasureType):
     @property
     def label(self) -> str:
         """The name by which it was requested, as ``HR@10`` for what is Success@10: the head of its column."""
-        label: str = vars(self).get("_label") or str(self)
-        return label
+        return vars(self).get("_label") or str(self)
 
     def __str__(self) -> str:
         inside = ", ".join(

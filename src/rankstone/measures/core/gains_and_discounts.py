@@ -258,8 +258,7 @@ def divisors(
         logs = np.concatenate(
             ([0.0], np.asarray(_log2_table(int(rank.max(initial=1))), like=rank))
         )
-        divided: Floats = np.maximum(1.0, logs[rank - 1] / math.log2(base))
-        return divided
+        return np.maximum(1.0, logs[rank - 1] / math.log2(base))
     if discount == "reciprocal":
         return rank.astype(np.float64)
     if discount == "none":

@@ -108,5 +108,4 @@ def _record_members(paired: PairedLists) -> None:
 
 def _ranks(row: Ints) -> Floats:
     """Return the ranks of rows of a list, NaN for documents that it lacks."""
-    ranks: Floats = np.where(row < 0, np.nan, row + 1.0)
-    return ranks
+    return np.where(row < 0, np.nan, row + 1.0)

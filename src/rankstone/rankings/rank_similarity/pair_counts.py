@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 def whole_sums(values: Ints, offsets: Ints) -> Ints:
     """Sum whole numbers within each query, exactly, int64 ``[queries]``."""
     run = offsets_of(values)
-    within: Ints = run[offsets[1:]] - run[offsets[:-1]]
-    return within
+    return run[offsets[1:]] - run[offsets[:-1]]
 
 
 class Counts(Record):

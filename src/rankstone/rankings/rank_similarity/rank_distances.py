@@ -140,8 +140,7 @@ class Fagin_F(Distance):  # noqa: N801 - F with the author's name, since F is ta
 
 def _middle_rank(first: Ints, last: Ints, n: Ints, below: Floats) -> Floats:
     """Return the middle rank of listed documents, and ``below`` for the others."""
-    middle: Floats = np.where(first > n, below, (first + last) / 2.0)
-    return middle
+    return np.where(first > n, below, (first + last) / 2.0)
 
 
 def _distance_to(n: Ints, below: Floats) -> Floats:

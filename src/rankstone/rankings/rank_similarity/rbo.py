@@ -189,15 +189,13 @@ class _WeightedAgreement(Record):
 
     def _agreement(self, unseen: Floats | float) -> Floats:
         """Return A_d with ``unseen`` documents below the shorter list."""
-        agreement: Floats = (self.depths.overlap(self.ties) + unseen) / self._size()
-        return agreement
+        return (self.depths.overlap(self.ties) + unseen) / self._size()
 
     def _size(self) -> Floats:
         """Return the divisor of the overlap at every depth."""
         depths = self.depths
         if self.ties == "b":
-            together: Floats = np.sqrt(depths.a.squares * depths.b.squares)
-            return together
+            return np.sqrt(depths.a.squares * depths.b.squares)
         if self.ties == "w":
             return (depths.a.last + depths.b.last) / 2.0
         return depths.depth.astype(np.float64)
@@ -211,8 +209,7 @@ class _WeightedAgreement(Record):
     def _harmonic(self, depth: Ints) -> Floats:
         """Return the sum of p^i / i over all i beyond each depth."""
         table = _tails(self.p, _reach(self.p, int(depth.max(initial=0))))
-        tails: Floats = table[np.minimum(depth, len(table) - 1)]
-        return tails
+        return table[np.minimum(depth, len(table) - 1)]
 
 
 #: the longest table, unless lists are longer
@@ -234,5 +231,4 @@ def _tails(p: float, reach: int) -> Floats:
     """Return the sum of p^i / i over i > d for d = 0 … reach, summed from the end."""
     terms = p ** np.arange(1, reach + 1) / np.arange(1, reach + 1)
     beyond = max(-math.log1p(-p) - math.fsum(terms.tolist()), 0.0)
-    tails: Floats = np.cumsum(np.concatenate(([beyond], terms[::-1])))[::-1]
-    return tails
+    return np.cumsum(np.concatenate(([beyond], terms[::-1])))[::-1]

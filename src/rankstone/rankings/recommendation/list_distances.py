@@ -138,8 +138,7 @@ def cosine_of_vectors(n: Ints, row: Ints, units: Floats) -> Floats:
     for _, _, stretch, block, there in _blocks(n, row, units):
         found[stretch] = np.einsum("lnd,ld->ln", block, _sum_of_list(block))[there]
         itself[stretch] = np.einsum("lnd,lnd->ln", block, block)[there]
-    apart: Floats = np.maximum(np.repeat(n - 1.0, n) + itself - found, 0.0)
-    return apart
+    return np.maximum(np.repeat(n - 1.0, n) + itself - found, 0.0)
 
 
 def squared_euclidean(n: Ints, row: Ints, values: Floats) -> Floats:

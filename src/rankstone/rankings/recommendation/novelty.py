@@ -180,8 +180,7 @@ class EPC(_Discovery, family="novelty"):
 
     def worth(self, tables: Tables) -> Floats:
         """Return the share of users who do not know each item."""
-        share: Floats = 1.0 - tables.popularity("users") / tables.user_count()
-        return share
+        return 1.0 - tables.popularity("users") / tables.user_count()
 
 
 class EFD(_Discovery, family="novelty"):

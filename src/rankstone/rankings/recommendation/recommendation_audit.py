@@ -200,8 +200,7 @@ def _users_of(tables: Tables) -> dict[str, Numbers]:
 def _among(shown: Numbers, code: Numbers, known: int) -> Bools:
     is_known = np.zeros(known, bool)
     is_known[code] = True
-    among: Bools = is_known[shown]
-    return among
+    return is_known[shown]
 
 
 def _no_common_ids(what: str, examples: pl.Series, source: str) -> NotComparable:

@@ -69,8 +69,7 @@ class Catalogue(Record):
         """Return the values of the items of the catalogue; those with 0 may be left out."""
         if self.code is None:
             return values[values > 0]
-        in_catalogue: NDArray[Any] = values[self.code]
-        return in_catalogue
+        return values[self.code]
 
     def codes(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return the numbers of the items whose values :meth:`of` returns."""

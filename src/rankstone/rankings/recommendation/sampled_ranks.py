@@ -173,8 +173,7 @@ class _LeastBias:
         steps = _nonnegative(
             self._factor[:, : self._width], self._factor[:, self._width + at]
         )
-        found: Floats = np.cumsum(steps[::-1])[::-1]
-        return found
+        return np.cumsum(steps[::-1])[::-1]
 
 
 def _nonnegative(matrix: Floats, target: Floats) -> Floats:
