@@ -20,10 +20,12 @@ from rankstone.io.atomic_files import atomic
 from rankstone.tables.phrases import phrase
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import polars as pl
 
+#: pixels of a chart
+WIDTH: Final = 640
 #: Okabe and Ito (2008), distinguishable with any colour blindness; yellow last, it is faint on white
 COLOURS: Final = (
     "#0072B2",
@@ -80,11 +82,32 @@ def legible(text: object, longest: int = _NAME) -> str:
     return _MARKUP.sub("<\u2060", printable(text, longest))
 
 
-def drawn(chart: Any, name: str, rows: Sequence[dict[str, Any]], title: str) -> Any:  # noqa: ANN401
+def drawn(
+    chart: Any,  # noqa: ANN401 - Altair's chart
+    name: str,
+    rows: pl.DataFrame | list[dict[str, Any]],
+    title: str,
+    height: object,
+    width: int = WIDTH,
+) -> Any:  # noqa: ANN401 - the same
     """Return a chart with its rows under a name, so that who embeds it can bring other rows."""
-    made = chart.properties(title=_MARKUP.sub("<\u2060", title))
-    made.datasets = {name: list(rows)}  # as a property, every row would be validated
-    return made
+    titled = chart.properties(
+        title=_MARKUP.sub("<\u2060", title), width=width, height=height
+    )
+    if not isinstance(rows, list):
+        rows = records(rows)
+    titled.datasets = {name: rows}  # as a property, every row would be validated
+    return titled
+
+
+def tooltips(names: Iterable[str], form: str, lang: str | None = None) -> list[Any]:
+    """Return what is shown of a mark: columns of numbers, under their labels if there is a language."""
+    alt = needed("altair")
+    shown = []
+    for name in names:
+        tooltip = alt.Tooltip(f"{name}:Q", format=form)
+        shown.append(tooltip if lang is None else tooltip.title(label(name, lang)))
+    return shown
 
 
 def records(frame: pl.DataFrame) -> list[dict[str, Any]]:

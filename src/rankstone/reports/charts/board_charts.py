@@ -6,14 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from rankstone.boards.rank_tests import friedman_test, groups, mean_ranks
-from rankstone.reports.chart_style import (
-    COLOURS,
-    drawn,
-    label,
-    legible,
-    needed,
-    records,
-)
+from rankstone.reports.chart_style import COLOURS, WIDTH, drawn, label, legible, needed
 
 if TYPE_CHECKING:
     from rankstone.boards.board_result import Board
@@ -21,7 +14,6 @@ if TYPE_CHECKING:
     from rankstone.boards.slices_result import Slices
     from rankstone.collections.collection_result import Collection
 
-_WIDTH: Final = 640
 #: pixels of a row, and systems that a chart shows
 _ROW: Final = 18
 _MOST: Final = 40
@@ -33,35 +25,37 @@ def ranks(found: RankedSystems, most: int = _MOST) -> Any:  # noqa: ANN401 - Alt
     """Return the ranks of the best systems: dot the rank, lines the ranks that each could have."""
     alt = needed("altair")
     shown = ["system", "rank", "rank_low", "rank_high", "single_low", "single_high"]
-    rows = records(found.to_frame().head(most).select(shown))
+    systems = found.to_frame()
+    rows = systems.head(most).select(shown)
     y = alt.Y("system:N", title=None, sort=None).axis(labelLimit=240)
     title = label("rank", found.lang)
     base = alt.Chart(alt.NamedData("systems")).encode(y)
-    span = alt.X("rank_low:Q", title=title).scale(
-        domain=[1, found.to_frame().height], nice=False
+    span = (
+        alt.X("rank_low:Q", title=title)
+        .scale(domain=[1, systems.height], nice=False)
+        .axis(tickMinStep=1, format="d")
     )
-    span = span.axis(tickMinStep=1, format="d")
-    wide = base.mark_rule(color="#999999", strokeWidth=1.5).encode(
-        span, x2="rank_high:Q"
+    wide = base.mark_rule(color="#999999", strokeWidth=1.5)
+    near = base.mark_rule(color=COLOURS[0], strokeWidth=5)
+    dots = base.mark_point(color="black", filled=True, size=45, opacity=1)
+    chart = alt.layer(
+        wide.encode(span, x2="rank_high:Q"),
+        near.encode(x="single_low:Q", x2="single_high:Q"),
+        dots.encode(x="rank:Q"),
     )
-    near = base.mark_rule(color=COLOURS[0], strokeWidth=5).encode(
-        x="single_low:Q", x2="single_high:Q"
-    )
-    dots = base.mark_point(color="black", filled=True, size=45, opacity=1).encode(
-        x="rank:Q"
-    )
-    chart = alt.layer(wide, near, dots).properties(
-        width=_WIDTH, height=_ROW * len(rows)
-    )
-    level = f"{100 * found.confidence:g}"
-    return drawn(chart, "systems", rows, label("board_ranks", found.lang, level=level))
+    heading = label("board_ranks", found.lang, level=f"{100 * found.confidence:g}")
+    return drawn(chart, "systems", rows, heading, _ROW * rows.height)
 
 
 def slices(found: Slices, most: int = _MOST) -> Any:  # noqa: ANN401 - Altair's chart
     """Return the gaps of the slices that differ, or the largest ones, as bars with simultaneous intervals."""
     alt = needed("altair")
-    frame = (found.found if found.found.height else found.table).head(most)
-    rows = records(frame.select("slice", "gap", "low", "high"))
+    table = found.found
+    name = "slices"
+    if not table.height:
+        table = found.table
+        name = "largest_slices"
+    rows = table.head(most).select("slice", "gap", "low", "high")
     y = alt.Y("slice:N", title=None, sort=None).axis(labelLimit=320)
     base = alt.Chart(alt.NamedData("slices")).encode(y)
     x = alt.X("gap:Q", title=label("slice_gap", found.settings.lang))
@@ -69,28 +63,25 @@ def slices(found: Slices, most: int = _MOST) -> Any:  # noqa: ANN401 - Altair's 
     tone = alt.condition(worse, alt.value(COLOURS[1]), alt.value(COLOURS[0]))
     bars = base.mark_bar(size=_ROW * 0.6).encode(x, color=tone)
     spans = base.mark_rule(color="black").encode(x="low:Q", x2="high:Q")
-    chart = alt.layer(bars, spans).properties(
-        width=_WIDTH, height=_ROW * 1.3 * len(rows)
-    )
     level = f"{100 * found.settings.confidence:g}"
-    name = "slices" if found.found.height else "largest_slices"
-    return drawn(chart, "slices", rows, label(name, found.settings.lang, level=level))
+    title = label(name, found.settings.lang, level=level)
+    height = _ROW * 1.3 * rows.height
+    return drawn(alt.layer(bars, spans), "slices", rows, title, height)
 
 
 def topics(found: Collection) -> Any:  # noqa: ANN401 - Altair's chart
     """Return the best, median and worst score of each topic, the hardest left."""
     alt = needed("altair")
-    rows = records(found.topics.select("query_id", "best", "median", "worst"))
-    x = alt.X("query_id:N", title=label("topic", found.lang), sort=None).axis(
-        labelOverlap=True
-    )
+    rows = found.topics.select("query_id", "best", "median", "worst")
+    x = alt.X("query_id:N", title=label("topic", found.lang), sort=None)
+    x = x.axis(labelOverlap=True)
     base = alt.Chart(alt.NamedData("topics")).encode(x)
     spans = base.mark_rule(color=COLOURS[0], opacity=0.5).encode(
         y=alt.Y("worst:Q", title=legible(found.measures[0])), y2="best:Q"
     )
     marks = base.mark_point(filled=True, color=COLOURS[0], size=40).encode(y="median:Q")
-    chart = alt.layer(spans, marks).properties(width=_WIDTH, height=_WIDTH * 0.4)
-    return drawn(chart, "topics", rows, label("topics", found.lang))
+    chart = alt.layer(spans, marks)
+    return drawn(chart, "topics", rows, label("topics", found.lang), WIDTH * 0.4)
 
 
 def diagram_layout(found: Board, most: int = _DIAGRAM) -> dict[str, Any]:
@@ -160,12 +151,12 @@ def critical_difference(found: Board, most: int = _DIAGRAM) -> Any:  # noqa: ANN
         names = rows.transform_filter(f"datum.first === {side}")
         words = names.mark_text(align=align, dx=away, baseline="middle")
         marks.append(words.encode(x, y, text="text:N"))
-    chart = alt.layer(*marks).properties(width=_WIDTH, height=_ROW * (below + 1 - top))
     return drawn(
-        chart.configure_view(stroke=None),
+        alt.layer(*marks).configure_view(stroke=None),
         "lines",
         [*lines, *texts],
         label("critical", found.lang),
+        _ROW * (below + 1 - top),
     )
 
 

@@ -20,7 +20,7 @@ from rankstone.reports.chart_style import (
     label,
     legible,
     needed,
-    records,
+    tooltips,
 )
 from rankstone.reports.charts.curve_charts import cloud_chart, curve_chart, traced
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from rankstone.comparison.score_matrix import Matrix
     from rankstone.diagnostics.curve_result import Curves
 
-_WIDTH: Final = 640
 _HEIGHT: Final = 280
 _SQUARE: Final = 380
 #: letters of a name in a question, and of one in a title or at an axis
@@ -85,9 +84,7 @@ def differences(
         _sign_colour_and_shape()[0],
         tooltip=_query_tooltips(),
     )
-    return drawn(
-        chart.properties(width=_WIDTH, height=_HEIGHT), "queries", records(rows), title
-    )
+    return drawn(chart, "queries", rows, title, _HEIGHT)
 
 
 def histogram(
@@ -106,9 +103,7 @@ def histogram(
         .mark_bar(color=COLOURS[0])
         .encode(bins, count)
     )
-    return drawn(
-        chart.properties(width=_WIDTH, height=_HEIGHT), "queries", records(rows), title
-    )
+    return drawn(chart, "queries", rows, title, _HEIGHT)
 
 
 def scatter(
@@ -141,8 +136,7 @@ def scatter(
     line = ends.mark_rule(strokeDash=[4, 3], opacity=0.6).encode(
         x="low:Q", y="low:Q", x2="high:Q", y2="high:Q"
     )
-    chart = alt.layer(line, points).properties(width=_SQUARE, height=_SQUARE)
-    return drawn(chart, "queries", records(rows), title)
+    return drawn(alt.layer(line, points), "queries", rows, title, _SQUARE, _SQUARE)
 
 
 def pr_curve(
@@ -275,18 +269,14 @@ def _forest(rows: pl.DataFrame, title: str, lang: str) -> Any:  # noqa: ANN401 -
     alt = needed("altair")
     place = alt.Y("question:N", title=None).sort(None).axis(labelLimit=320)
     known = [verdict for verdict in VERDICTS if verdict in set(rows["verdict"])]
-    colour = alt.Color(
-        "verdict:N", title=label("verdict", lang), legend=alt.Legend(orient="bottom")
-    )
-    shape = alt.Shape(
-        "verdict:N", title=label("verdict", lang), legend=alt.Legend(orient="bottom")
-    )
-    colour = colour.scale(domain=known, range=[VERDICTS[name][0] for name in known])
-    shape = shape.scale(domain=known, range=[VERDICTS[name][1] for name in known])
-    tooltips = [alt.Tooltip("question:N"), alt.Tooltip("verdict:N")]
-    tooltips += [
-        alt.Tooltip(f"{name}:Q", format="+.4f")
-        for name in ("difference", "low", "high")
+    colours, shapes = zip(*(VERDICTS[verdict] for verdict in known), strict=True)
+    look = {"title": label("verdict", lang), "legend": alt.Legend(orient="bottom")}
+    colour = alt.Color("verdict:N", **look).scale(domain=known, range=colours)
+    shape = alt.Shape("verdict:N", **look).scale(domain=known, range=shapes)
+    shown = [
+        alt.Tooltip("question:N"),
+        alt.Tooltip("verdict:N"),
+        *tooltips(["difference", "low", "high"], "+.4f"),
     ]
     axis = label("difference", lang)
     kinds = set(rows["interval_kind"])
@@ -294,17 +284,16 @@ def _forest(rows: pl.DataFrame, title: str, lang: str) -> Any:  # noqa: ANN401 -
         axis = label(kinds.pop(), lang, axis=axis)
     base = alt.Chart(alt.NamedData("questions")).encode(place)
     bars = base.mark_rule(strokeWidth=2).encode(
-        alt.X("low:Q", title=axis), alt.X2("high:Q"), colour, tooltip=tooltips
+        alt.X("low:Q", title=axis), alt.X2("high:Q"), colour, tooltip=shown
     )
     points = base.mark_point(filled=True, size=90, opacity=1).encode(
-        alt.X("difference:Q"), colour, shape, tooltip=tooltips
+        alt.X("difference:Q"), colour, shape, tooltip=shown
     )
     zero = alt.Chart(alt.NamedData("questions")).mark_rule(
         strokeDash=[4, 3], opacity=0.6
     )
     zero = zero.encode(x=alt.datum(0))
-    chart = alt.layer(zero, bars, points).properties(width=_WIDTH, height=alt.Step(26))
-    return drawn(chart, "questions", records(rows), title)
+    return drawn(alt.layer(zero, bars, points), "questions", rows, title, alt.Step(26))
 
 
 def query_rows(matrix: Matrix, first: int, second: int) -> pl.DataFrame:
@@ -344,15 +333,11 @@ def _sign_colour_and_shape() -> tuple[Any, Any]:
 
 def _query_tooltips() -> list[Any]:
     alt = needed("altair")
-    numbers = [
-        alt.Tooltip(f"{name}:Q", format=form)
-        for name, form in (
-            ("value", ".4f"),
-            ("value_versus", ".4f"),
-            ("difference", "+.4f"),
-        )
+    return [
+        alt.Tooltip("query_id:N"),
+        *tooltips(["value", "value_versus"], ".4f"),
+        *tooltips(["difference"], "+.4f"),
     ]
-    return [alt.Tooltip("query_id:N"), *numbers]
 
 
 def thinned(rows: pl.DataFrame, most: int = MOST) -> pl.DataFrame:

@@ -16,13 +16,13 @@ from rankstone.reports.chart_style import (
     label,
     needed,
     records,
+    tooltips,
 )
 
 if TYPE_CHECKING:
     from rankstone.comparison.comparison_result import Comparison
     from rankstone.diagnostics.curve_result import Curves
 
-_WIDTH: Final = 640
 _HEIGHT: Final = 340
 #: systems whose bands are distinguishable
 _BANDS: Final = 4
@@ -34,6 +34,7 @@ _CLOUDS: Final = 1_000
 #: queries above which means are as good as normal, and nothing is drawn
 _MANY: Final = 2_000
 _NORMAL: Final = 1.959964
+_MEAN: Final = ("mean", "ci_low", "ci_high")
 _BAND: Final = ("band_low", "band_high")
 #: letters of a run's name in a title
 _NAME: Final = 30
@@ -108,9 +109,10 @@ def curve_chart(found: Curves, title: str, lang: str, curve: str | None = None) 
     x = alt.X("x:Q", title=across)
     base = alt.Chart(alt.NamedData("curve"))
     look = by_system(list(found.runs), label("system", lang))
-    tooltips = [alt.Tooltip("run:N"), alt.Tooltip("x:Q", title=across)]
-    tooltips += [
-        alt.Tooltip(f"{name}:Q", format=".4f") for name in ("mean", "ci_low", "ci_high")
+    shown = [
+        alt.Tooltip("run:N"),
+        alt.Tooltip("x:Q", title=across),
+        *tooltips(_MEAN, ".4f"),
     ]
     band = base.mark_area(opacity=0.12 if len(found.runs) <= _BANDS else 0).encode(
         x, alt.Y("ci_low:Q"), alt.Y2("ci_high:Q"), look["color"]
@@ -118,11 +120,10 @@ def curve_chart(found: Curves, title: str, lang: str, curve: str | None = None) 
     y = alt.Y("mean:Q", title=label("mean", lang))
     line = base.mark_line().encode(x, y, look["color"])
     points = base.mark_point(filled=True, size=45, opacity=1).encode(
-        x, y, look["color"], look["shape"], tooltip=tooltips
+        x, y, look["color"], look["shape"], tooltip=shown
     )
-    chart = alt.layer(band, line, points).properties(width=_WIDTH, height=_HEIGHT)
-    shown = rows.with_columns(pl.col("run").map_elements(printable, pl.String))
-    return drawn(chart, "curve", records(shown), title)
+    named = rows.with_columns(pl.col("run").map_elements(printable, pl.String))
+    return drawn(alt.layer(band, line, points), "curve", named, title, _HEIGHT)
 
 
 def cloud_chart(
@@ -138,11 +139,7 @@ def cloud_chart(
     )
     each = alt.Chart(alt.NamedData("cloud")).transform_filter("isValid(datum.query_id)")
     colour = alt.value(COLOURS[0])
-    tooltips = [alt.Tooltip("x:Q", title=across)]
-    tooltips += [
-        alt.Tooltip(f"{name}:Q", format=".4f")
-        for name in ("mean", "ci_low", "ci_high", *_BAND)
-    ]
+    shown = [alt.Tooltip("x:Q", title=across), *tooltips((*_MEAN, *_BAND), ".4f")]
     y = alt.Y("mean:Q", title=label("mean", lang))
     lines = each.mark_line(strokeWidth=1, opacity=0.2, interpolate="linear")
     chart = alt.layer(
@@ -158,19 +155,16 @@ def cloud_chart(
         ),
         means.mark_line(strokeWidth=3).encode(x, y, color=colour),
         means.mark_point(filled=True, size=45, opacity=1).encode(
-            x, y, color=colour, tooltip=tooltips
+            x, y, color=colour, tooltip=shown
         ),
-    ).properties(width=_WIDTH, height=_HEIGHT)
-    return drawn(chart, "cloud", cloud_rows(found, run, str(one)), title)
+    )
+    rows = cloud_rows(found, run, str(one))
+    return drawn(chart, "cloud", rows, title, _HEIGHT)
 
 
 def cloud_rows(found: Curves, run: str, curve: str) -> list[dict[str, Any]]:
     """Return the rows of a run's cloud: its means, and curves of queries at even steps of their height."""
-    means = (
-        found.mean()
-        .filter(curve=curve, run=run)
-        .select("x", "mean", "ci_low", "ci_high", *_BAND)
-    )
+    means = found.mean().filter(curve=curve, run=run).select("x", *_MEAN, *_BAND)
     own = found.per_query.filter(curve=curve, run=run).select("query_id", "x", "y")
     heights = own.group_by("query_id").agg(pl.col("y").mean()).sort("y", "query_id")
     most = min(_CLOUD, max(1, _CLOUDS // len(found.runs)))

@@ -14,13 +14,12 @@ from rankstone.reports.chart_style import (
     label,
     legible,
     needed,
-    records,
+    tooltips,
 )
 
 if TYPE_CHECKING:
     from rankstone.online.retention_result import Retention
 
-_WIDTH: Final = 640
 _HEIGHT: Final = 320
 #: cohorts and ages that a heatmap shows, at most: the last ones, the first ones
 _COHORTS, _AGES = 60, 60
@@ -58,15 +57,11 @@ def retention_heatmap(
     top = (
         known.quantile(_TOP) or 1.0
     )  # a cohort of one comes back as a whole or not at all
-    tooltips = [
+    shown = [
         alt.Tooltip("cohort:N", title=label("cohort", lang)),
         alt.Tooltip("at:N", title=label(found.calendar.unit, lang)),
-        alt.Tooltip("size:Q", title=label("size", lang), format=",d"),
-        alt.Tooltip("retained:Q", title=label("retained", lang), format=",d"),
-        *(
-            alt.Tooltip(f"{name}:Q", title=label(name, lang), format=".2%")
-            for name in _RATES
-        ),
+        *tooltips(["size", "retained"], ",d", lang),
+        *tooltips(_RATES, ".2%", lang),
     ]
     base = alt.Chart(alt.NamedData("heatmap"))
     by_age = alt.EncodingSortField("age", op="min")
@@ -80,7 +75,7 @@ def retention_heatmap(
         format="%", orient="right"
     )
     cells = base.mark_rect(stroke="rgba(128,138,148,0.35)", strokeWidth=0.5).encode(
-        across, down, colour, tooltip=tooltips
+        across, down, colour, tooltip=shown
     )
     chart = cells
     if ages <= _TOLD:
@@ -90,16 +85,12 @@ def retention_heatmap(
             down,
             alt.Text("rate:Q", format=".0%"),
             color=alt.condition(dark, alt.value("white"), alt.value("#1b1f24")),
-            tooltip=tooltips,
+            tooltip=shown,
         )
         chart = alt.layer(cells, number)
     height = max(60, min(24, 1_000 // max(dates, 1)) * dates)
-    return drawn(
-        chart.properties(width=_WIDTH, height=height),
-        "heatmap",
-        records(rows),
-        heatmap_title(found, segment, lang=lang),
-    )
+    title = heatmap_title(found, segment, lang=lang)
+    return drawn(chart, "heatmap", rows, title, height)
 
 
 def retention_curve(found: Retention, *, lang: str = "en") -> Any:  # noqa: ANN401 - Altair's chart
@@ -118,16 +109,13 @@ def retention_curve(found: Retention, *, lang: str = "en") -> Any:  # noqa: ANN4
         if brackets
         else alt.X("day:Q", **shared).axis(tickMinStep=1, format="d")
     )
-    tooltips = [alt.Tooltip("run:N", title=legible(found.by))] if found.by else []
-    tooltips += [alt.Tooltip("at:N", title=unit)]
-    tooltips += [
-        alt.Tooltip(f"{name}:Q", title=label(name, lang), format=".2%")
-        for name in (*_RATES, "mean")
+    shown = [
+        alt.Tooltip("at:N", title=unit),
+        *tooltips((*_RATES, "mean"), ".2%", lang),
+        *tooltips(["users", "cohorts"], ",d", lang),
     ]
-    tooltips += [
-        alt.Tooltip(f"{name}:Q", title=label(name, lang), format=",d")
-        for name in ("users", "cohorts")
-    ]
+    if found.by:
+        shown.insert(0, alt.Tooltip("run:N", title=legible(found.by)))
     base = alt.Chart(alt.NamedData("retention"))
     y = alt.Y("rate:Q", title=label("rate", lang)).axis(format="%").scale(domainMin=0)
     ends = base.mark_area(opacity=0.15 if len(lines) <= _BANDS else 0)
@@ -135,9 +123,9 @@ def retention_curve(found: Retention, *, lang: str = "en") -> Any:  # noqa: ANN4
     line = base.mark_line().encode(x, y, look["color"])
     few = rows.height <= _AGES * len(lines)
     points = base.mark_point(filled=True, size=36 if few else 12, opacity=1)
-    points = points.encode(x, y, look["color"], look["shape"], tooltip=tooltips)
-    chart = alt.layer(band, line, points).properties(width=_WIDTH, height=_HEIGHT)
-    return drawn(chart, "retention", records(rows), _title(found, "curve", lang))
+    points = points.encode(x, y, look["color"], look["shape"], tooltip=shown)
+    chart = alt.layer(band, line, points)
+    return drawn(chart, "retention", rows, _title(found, "curve", lang), _HEIGHT)
 
 
 def retention_periods(found: Retention, *, lang: str = "en") -> Any:  # noqa: ANN401 - Altair's chart
@@ -155,10 +143,10 @@ def retention_periods(found: Retention, *, lang: str = "en") -> Any:  # noqa: AN
     unit = {"day": "yearmonthdate", "week": "yearmonthdate", "month": "yearmonth"}[
         found.calendar.unit
     ]
-    tooltips = [alt.Tooltip("period:T", title=label("period", lang), format="%Y-%m-%d")]
-    tooltips += [
+    shown = [
+        alt.Tooltip("period:T", title=label("period", lang), format="%Y-%m-%d"),
         alt.Tooltip("kind:N", title=None),
-        alt.Tooltip("users:Q", title=label("users", lang), format=",d"),
+        *tooltips(["users"], ",d", lang),
     ]
     bars = alt.Chart(alt.NamedData("periods")).mark_bar()
     chart = bars.encode(
@@ -166,14 +154,9 @@ def retention_periods(found: Retention, *, lang: str = "en") -> Any:  # noqa: AN
         alt.Y("users:Q", title=label("users", lang)).stack("zero"),
         colour,
         alt.Order("kind:N", sort="descending"),
-        tooltip=tooltips,
+        tooltip=shown,
     )
-    return drawn(
-        chart.properties(width=_WIDTH, height=_HEIGHT),
-        "periods",
-        records(rows),
-        _title(found, "periods", lang),
-    )
+    return drawn(chart, "periods", rows, _title(found, "periods", lang), _HEIGHT)
 
 
 def heatmap_title(
