@@ -12,6 +12,7 @@ import math
 import os
 import re
 from functools import partial
+from itertools import cycle, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -133,16 +134,14 @@ def by_system(systems: Sequence[str], title: str) -> dict[str, Any]:
     """Return the encodings that distinguish systems: colour and shape."""
     alt = needed("altair")
     names = [legible(system) for system in systems]
-    colours = [COLOURS[at % len(COLOURS)] for at in range(len(names))]
-    shapes = [SHAPES[at % len(SHAPES)] for at in range(len(names))]
+    colours = [*islice(cycle(COLOURS), len(names))]
+    shapes = [*islice(cycle(SHAPES), len(names))]
     legend = alt.Legend(orient="bottom", columns=4, title=None, symbolOpacity=1)
+    colour = alt.Color("run:N", title=title, legend=legend)
+    shape = alt.Shape("run:N", title=title, legend=legend)
     return {
-        "color": alt.Color("run:N", title=title, legend=legend).scale(
-            domain=names, range=colours
-        ),
-        "shape": alt.Shape("run:N", title=title, legend=legend).scale(
-            domain=names, range=shapes
-        ),
+        "color": colour.scale(domain=names, range=colours),
+        "shape": shape.scale(domain=names, range=shapes),
     }
 
 

@@ -171,8 +171,12 @@ def _names_and_leaders(
         zip(plan["names"], plan["ranks"], strict=True)
     ):
         first = place < (n + 1) // 2
-        end = left if first else right
-        y = (place if first else n - 1 - place) + 0.6
+        if first:
+            end = left
+            y = place + 0.6
+        else:
+            end = right
+            y = n - 1 - place + 0.6
         lines.append({"x": rank, "x2": rank, "y": top, "y2": y, "width": 1})
         lines.append(_level_line(min(rank, end), max(rank, end), y, 1))
         texts.append({"x": end, "y": y, "text": f"{name}  {rank:.2f}", "first": first})

@@ -114,7 +114,10 @@ def curve_chart(found: Curves, title: str, lang: str, curve: str | None = None) 
         alt.Tooltip("x:Q", title=across),
         *tooltips(_MEAN, ".4f"),
     ]
-    band = base.mark_area(opacity=0.12 if len(found.runs) <= _BANDS else 0).encode(
+    opacity = 0.0
+    if len(found.runs) <= _BANDS:
+        opacity = 0.12
+    band = base.mark_area(opacity=opacity).encode(
         x, alt.Y("ci_low:Q"), alt.Y2("ci_high:Q"), look["color"]
     )
     y = alt.Y("mean:Q", title=label("mean", lang))
@@ -134,14 +137,13 @@ def cloud_chart(
     one = next(c for c in found.curves if curve is None or str(c) == curve)
     across = _across(one, lang)
     x = alt.X("x:Q", title=across)
-    means = alt.Chart(alt.NamedData("cloud")).transform_filter(
-        "!isValid(datum.query_id)"
-    )
-    each = alt.Chart(alt.NamedData("cloud")).transform_filter("isValid(datum.query_id)")
+    base = alt.Chart(alt.NamedData("cloud"))
+    means = base.transform_filter("!isValid(datum.query_id)")
+    queries = base.transform_filter("isValid(datum.query_id)")
     colour = alt.value(COLOURS[0])
     shown = [alt.Tooltip("x:Q", title=across), *tooltips((*_MEAN, *_BAND), ".4f")]
     y = alt.Y("mean:Q", title=label("mean", lang))
-    lines = each.mark_line(strokeWidth=1, opacity=0.2, interpolate="linear")
+    lines = queries.mark_line(strokeWidth=1, opacity=0.2, interpolate="linear")
     chart = alt.layer(
         lines.encode(
             x,

@@ -102,13 +102,10 @@ def retention_curve(found: Retention, *, lang: str = "en") -> Any:  # noqa: ANN4
         look = {name: channel.legend(None) for name, channel in look.items()}
     unit = label(found.calendar.unit, lang)
     across = label("reached", lang, unit=unit)
-    brackets = found.windows.kind == "bracket"
-    shared: dict[str, Any] = {"title": across}
-    x = (
-        alt.X("at:O", **shared).sort(None).axis(labelAngle=0)
-        if brackets
-        else alt.X("day:Q", **shared).axis(tickMinStep=1, format="d")
-    )
+    if found.windows.kind == "bracket":
+        x = alt.X("at:O", title=across).sort(None).axis(labelAngle=0)
+    else:
+        x = alt.X("day:Q", title=across).axis(tickMinStep=1, format="d")
     shown = [
         alt.Tooltip("at:N", title=unit),
         *tooltips((*_RATES, "mean"), ".2%", lang),
@@ -118,11 +115,16 @@ def retention_curve(found: Retention, *, lang: str = "en") -> Any:  # noqa: ANN4
         shown.insert(0, alt.Tooltip("run:N", title=legible(found.by)))
     base = alt.Chart(alt.NamedData("retention"))
     y = alt.Y("rate:Q", title=label("rate", lang)).axis(format="%").scale(domainMin=0)
-    ends = base.mark_area(opacity=0.15 if len(lines) <= _BANDS else 0)
+    opacity = 0.0
+    if len(lines) <= _BANDS:
+        opacity = 0.15
+    ends = base.mark_area(opacity=opacity)
     band = ends.encode(x, alt.Y("low:Q"), alt.Y2("high:Q"), look["color"])
     line = base.mark_line().encode(x, y, look["color"])
-    few = rows.height <= _AGES * len(lines)
-    points = base.mark_point(filled=True, size=36 if few else 12, opacity=1)
+    size = 12
+    if rows.height <= _AGES * len(lines):
+        size = 36
+    points = base.mark_point(filled=True, size=size, opacity=1)
     points = points.encode(x, y, look["color"], look["shape"], tooltip=shown)
     chart = alt.layer(band, line, points)
     return drawn(chart, "retention", rows, _title(found, "curve", lang), _HEIGHT)
