@@ -59,9 +59,11 @@ def made_folder(name: str, *, empty: bool = False) -> Path:
 
 
 def _values(value: object) -> Sequence[str]:
-    return (
-        value if isinstance(value, tuple) else [value] if isinstance(value, str) else ()
-    )
+    if isinstance(value, tuple):
+        return value
+    if isinstance(value, str):
+        return [value]
+    return ()
 
 
 def _is_for_files(argument: click.Argument) -> bool:

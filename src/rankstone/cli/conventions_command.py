@@ -287,13 +287,11 @@ def _show_groups(values: dict[str, dict[str, Any]]) -> None:
 
 def _plain(value: object) -> str:
     """Return a value as a cell."""
-    return (
-        f"{value:.{_NUMBERS}f}"
-        if isinstance(value, float)
-        else "–"
-        if value is None
-        else str(value)
-    )
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return f"{value:.{_NUMBERS}f}"
+    return str(value)
 
 
 def _lines(entry: Entry) -> list[str]:

@@ -104,20 +104,20 @@ def _parts(
 ) -> tuple[Any, Any]:
     """Return what JSON holds, and the rows of CSV: the means, unless targets or cutoffs are looked for."""
     if form == "json":
-        more = (
-            {"reach": traced.reach(targets), "races": traced.races(targets)}
-            if targets
-            else {}
-        )
-        more |= {"which_k": traced.which_k()} if which_k else {}
-        return traced.report() | {
-            name: frame.to_dicts() for name, frame in more.items()
-        }, None
+        report = traced.report()
+        if targets:
+            report["reach"] = traced.reach(targets).to_dicts()
+            report["races"] = traced.races(targets).to_dicts()
+        if which_k:
+            report["which_k"] = traced.which_k().to_dicts()
+        return report, None
     if form not in ("csv", "jsonl"):
         return None, None
-    return None, traced.which_k() if which_k else traced.reach(
-        targets
-    ) if targets else traced.mean()
+    if which_k:
+        return None, traced.which_k()
+    if targets:
+        return None, traced.reach(targets)
+    return None, traced.mean()
 
 
 def _curves(

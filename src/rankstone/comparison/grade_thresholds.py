@@ -219,15 +219,14 @@ class Thresholds(Result):
         near = self.reversals.join(
             following, on=["rel", "other"], maintain_order="left"
         )
-        found = (
+        swap = pl.col("swapped").list
+        return (
             near.select("measure", "rel", "other", "swapped")
             .explode("swapped")
             .drop_nulls()
+            .with_columns(a=swap.get(0), b=swap.get(1))
+            .drop("swapped")
         )
-        named = [
-            pl.col("swapped").list.get(at).alias(name) for at, name in enumerate("ab")
-        ]
-        return found.with_columns(named).drop("swapped")
 
     @property
     def _line(self) -> dict[str, Any]:
@@ -321,10 +320,10 @@ class Thresholds(Result):
         known = self.values.drop_nulls("value")
         for part in known.partition_by("measure", maintain_order=True):
             runs = part.partition_by("run", maintain_order=True)
-            lines = {
-                str(at["run"][0]): Line(at["rel"].to_list(), at["value"].to_list())
-                for at in runs
-            }
+            lines = {}
+            for run in runs:
+                line = Line(run["rel"].to_list(), run["value"].to_list())
+                lines[str(run["run"][0])] = line
             heading = f"{part['measure'][0]} over the threshold"
             yield (heading, ()), Drawing(lines, named=len(lines) > 1)
 

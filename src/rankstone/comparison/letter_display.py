@@ -108,20 +108,20 @@ def letters(different: Bools) -> list[str]:
     ['a', 'ab', 'b']
     """
     columns = letter_columns(different)
-    few = len(columns) <= len(ascii_letters)
-    names, joint = (
-        (list(ascii_letters), "")
-        if few
-        else (list(map(str, range(1, len(columns) + 1))), ",")
-    )
+    names = list(ascii_letters)
+    joint = ""
+    if len(columns) > len(names):
+        names = [str(number) for number in range(1, len(columns) + 1)]
+        joint = ","
     found = []
-    for one in range(len(different)):
-        at = np.flatnonzero([one in column for column in columns])
-        runs = np.split(at, np.flatnonzero(np.diff(at) > 1) + 1)
-        parts = [[names[n] for n in run] for run in runs]
-        found.append(
-            joint.join(
-                joint.join(p) if len(p) <= _RUN else f"{p[0]}–{p[-1]}" for p in parts
-            )
-        )
+    for system in range(len(different)):
+        places = np.flatnonzero([system in column for column in columns])
+        runs = np.split(places, np.flatnonzero(np.diff(places) > 1) + 1)
+        parts = []
+        for run in runs:
+            part = [names[place] for place in run]
+            if len(part) > _RUN:
+                part = [f"{part[0]}–{part[-1]}"]
+            parts += part
+        found.append(joint.join(parts))
     return found

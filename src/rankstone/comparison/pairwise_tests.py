@@ -54,11 +54,9 @@ def compare_pairs(
     )
     pairs = layout.pairs
     first = layout.primary
-    clusters = (
-        None
-        if cluster is None or query_columns is None
-        else query_columns.select("query_id", cluster=cluster)
-    )
+    clusters = None
+    if cluster is not None and query_columns is not None:
+        clusters = query_columns.select("query_id", cluster=cluster)
     matrices = {
         measure: _matrix(source, measure, systems, clusters)
         for measure in [*first, *source.measures]
@@ -69,11 +67,9 @@ def compare_pairs(
         matrices |= _together([matrices[name] for name in first])
     families: list[Family] = []
     rows: list[dict[str, Any]] = []
-    scores = (
-        {name: one.ranked() for name, one in matrices.items()}
-        if correction == "nemenyi"
-        else matrices
-    )
+    scores = matrices
+    if correction == "nemenyi":
+        scores = {name: matrix.ranked() for name, matrix in matrices.items()}
     comparisons = {
         name: [Pair(scores[measure], *pair) for measure in group for pair in pairs]
         for name, group in layout.groups.items()

@@ -130,11 +130,9 @@ def margin_plan(
         return None
     most = high - low
     few = most * unseen_share(n, alpha)
-    enough = (
-        math.ceil(math.log(alpha) / math.log1p(-margin / most))
-        if 0 < margin < most
-        else None
-    )
+    enough = None
+    if 0 < margin < most:
+        enough = math.ceil(math.log(alpha) / math.log1p(-margin / most))
     many = few
     if method == "auto" and not _binary(measure):
         little = Units.from_scores(np.where(np.arange(n) % 2, 1e-9, -1e-9)[:, None])

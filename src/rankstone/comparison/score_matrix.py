@@ -97,15 +97,15 @@ class Matrix(Record):
         tables = {
             run: scores[run, measure] for runs in systems.values() for run in runs
         }
-        every = pl.concat(table.select("query_id") for table in tables.values()).unique(
-            maintain_order=True
-        )
-        found = {run: _placed(table, every) for run, table in tables.items()}
-        columns = [
-            np.stack([found[run][0] for run in runs], axis=1)
-            for runs in systems.values()
-        ]
-        has = np.logical_and.reduce([~np.isnan(table).all(axis=1) for table in columns])
+        ids = pl.concat(table.select("query_id") for table in tables.values())
+        every = ids.unique(maintain_order=True)
+        placed = {run: _placed(table, every) for run, table in tables.items()}
+        columns = []
+        has = np.ones(every.height, np.bool_)
+        for runs in systems.values():
+            values = np.stack([placed[run][0] for run in runs], axis=1)
+            columns.append(values)
+            has &= ~np.isnan(values).all(axis=1)
         if not has.any():
             raise NotComparable(
                 f"no query has a value of {measure} for every system",
@@ -113,23 +113,23 @@ class Matrix(Record):
                 fix="do the query ids match?",
             )
         rows = np.flatnonzero(has)
-        ids = every["query_id"].gather(rows)
-        parts = [table[rows] for table in columns]
+        queries = every["query_id"].gather(rows)
+        parts = [values[rows] for values in columns]
         number = None
         names = None
         if cluster is not None:
-            number, names = _clusters(ids, cluster)
+            number, names = _clusters(queries, cluster)
         repeated = {
             system: part
             for system, part in zip(systems, parts, strict=True)
             if part.shape[1] > 1 and not np.isnan(part).any()
         }
-        weights = np.stack([weight for _, weight in found.values()], axis=1)
+        weights = np.stack([weight for _, weight in placed.values()], axis=1)
         matrix = cls(
             measure,
             direction,
             tuple(systems),
-            ids,
+            queries,
             np.stack([_over_runs(part) for part in parts], axis=1),
             np.nanmax(weights[rows], axis=1),
             number,
@@ -207,14 +207,16 @@ class Matrix(Record):
 
     def ranked(self) -> Matrix:
         """Return the matrix of ranks within queries: 1 for the lowest score, the mean rank for equal ones."""
-        found = ranks(self.values, rounding=ROUNDING)
-        return replace(self, values=found, declared=(1.0, float(len(self.systems))))
+        declared = 1.0, float(len(self.systems))
+        values = ranks(self.values, rounding=ROUNDING)
+        return replace(self, values=values, declared=declared)
 
     def differences(self, one: int | Ints, other: int | Ints) -> Floats:
         """Return columns ``one - other`` of every query; what is only rounding is 0."""
-        found: Floats = self.values[:, one] - self.values[:, other]
-        found[np.abs(found) <= ROUNDING * np.abs(self.values).max(initial=0.0)] = 0.0
-        return found
+        differences: Floats = self.values[:, one] - self.values[:, other]
+        rounding = ROUNDING * np.abs(self.values).max(initial=0.0)
+        differences[np.abs(differences) <= rounding] = 0.0
+        return differences
 
 
 #: a difference below this share of the largest score is rounding
@@ -250,15 +252,17 @@ def _clusters(ids: pl.Series, cluster: pl.DataFrame) -> tuple[Ints, pl.Series]:
     names = placed.select(name=pl.coalesce(own, alone))
 
     numbered = names.unique(maintain_order=True).with_row_index("number")
-    found = names.join(numbered, on="name", how="left", maintain_order="left")
-    numbers = found["number"].to_numpy()
+    joined = names.join(numbered, on="name", how="left", maintain_order="left")
+    numbers = joined["number"].to_numpy()
     return numbers.astype(np.int64), numbered["name"]
 
 
 def keys_of(names: pl.Series) -> NDArray[np.uint64]:
     """Return a hash of each name, uint64, the same in every process and version."""
-    hashes = [blake2b(str(name).encode(), digest_size=8).digest() for name in names]
-    return np.frombuffer(b"".join(hashes), "<u8").astype(np.uint64)
+    hashes = bytearray()
+    for name in names:
+        hashes += blake2b(str(name).encode(), digest_size=8).digest()
+    return np.frombuffer(hashes, "<u8").astype(np.uint64)
 
 
 def systems_of(runs: Sequence[str]) -> dict[str, list[str]]:

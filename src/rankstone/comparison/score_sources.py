@@ -558,20 +558,18 @@ def requested_measures(requested: object, known: Sequence[str]) -> list[str]:
 
 def _one_by_one(requested: object, known: Sequence[str]) -> list[object]:
     """Return the requested measures one by one; a text may hold several, also unknown names."""
-    found: list[object] = []
-    for item in (
-        [requested]
-        if isinstance(requested, (str, Named)) or not isinstance(requested, Iterable)
-        else requested
-    ):
+    if isinstance(requested, (str, Named)) or not isinstance(requested, Iterable):
+        requested = [requested]
+    measures: list[object] = []
+    for item in requested:
         if not isinstance(item, str) or item in known:
-            found.append(item)
+            measures.append(item)
             continue
         try:
-            found += parse_measures(item)
+            measures += parse_measures(item)
         except RankstoneError:
-            found += item.replace(",", " ").split()
-    return found
+            measures += item.replace(",", " ").split()
+    return measures
 
 
 def _same(name: str, item: object) -> bool:

@@ -103,13 +103,13 @@ def intervals(
             cluster
         )
         clusters = table_of_queries.select("query_id", cluster=cluster)
-    rows: list[tuple[Any, ...]] = []
+    rows: list[dict[str, Any]] = []
     for together in _drawn_together(_matrices(scores, clusters), interval):
         rows += _rows_of_means(together, settings, progress)
     if clusters is None:
         rows += _percentiles(scores, confidence)
     ends = pl.col("low", "high", "error")
-    frame = pl.DataFrame(rows, _SCHEMA, orient="row").with_columns(
+    frame = pl.DataFrame(rows, _SCHEMA).with_columns(
         pl.when(ends.is_finite()).then(ends)
     )
     keys = ["run", "measure"]
@@ -158,7 +158,7 @@ def _rows_of_means(
     together: list[tuple[str, Matrix]],
     settings: ComparisonSettings,
     progress: Progress | None,
-) -> Iterator[tuple[Any, ...]]:
+) -> Iterator[dict[str, Any]]:
     """Yield a row of each matrix, all of the same units."""
     first = together[0][1]
     totals = np.concatenate([matrix.units.total for _, matrix in together], axis=1)
@@ -178,11 +178,19 @@ def _rows_of_means(
     for (run, matrix), mean in zip(together, means, strict=True):
         ends = replace(mean, span=matrix.span).interval(settings.confidence)
         low, high = np.clip(ends, *matrix.span).tolist()
-        name = matrix.measure
-        yield run, name, mean.value, low, high, mean.error, len(matrix), len(units)
+        yield {
+            "run": run,
+            "measure": matrix.measure,
+            "value": mean.value,
+            "low": low,
+            "high": high,
+            "error": mean.error,
+            "n": len(matrix),
+            "units": len(units),
+        }
 
 
-def _percentiles(scores: Scores, confidence: float) -> Iterator[tuple[Any, ...]]:
+def _percentiles(scores: Scores, confidence: float) -> Iterator[dict[str, Any]]:
     """Yield rows of percentiles, whose intervals need no distribution; null ends where n is too small."""
     for measure in scores.measures:
         share = percentile(measure.agg)
@@ -192,9 +200,15 @@ def _percentiles(scores: Scores, confidence: float) -> Iterator[tuple[Any, ...]]
             rows = scores.per_query.filter(run=run, measure=str(measure))
             values = rows["value"].drop_nulls().to_numpy()
             low, high = quantile_interval(values, share, confidence)
-            value = measure.aggregate(values, values, values, values)
-            n = len(values)
-            yield run, str(measure), value, low, high, None, n, n
+            yield {
+                "run": run,
+                "measure": str(measure),
+                "value": measure.aggregate(values, values, values, values),
+                "low": low,
+                "high": high,
+                "n": len(values),
+                "units": len(values),
+            }
 
 
 def _resampling_key(matrix: Matrix, interval: str) -> bytes:

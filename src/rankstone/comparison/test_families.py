@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from rankstone._basics import Floats, Ints, Progress
     from rankstone.comparison.score_matrix import Matrix
     from rankstone.comparison.settings import ComparisonSettings
-    from rankstone.stats.randomised_tukey_hsd import RandomisedTukey
 
 
 class AllPairs(Record):
@@ -76,30 +75,31 @@ def all_pairs(
 ) -> list[AllPairs]:
     """Compute p-values and intervals of each family by a procedure for all pairs."""
     matrices = [
-        list({id(q.matrix): q.matrix for q in pairs}.values()) for pairs in families
+        list(dict.fromkeys(pair.matrix for pair in pairs)) for pairs in families
     ]
     if correction not in DRAWN:
         return [
-            _closed_form_pairs(*one, settings, correction)
-            for one in zip(families, matrices, strict=True)
+            _closed_form_pairs(*family, settings, correction)
+            for family in zip(families, matrices, strict=True)
         ]
-    tables = [_stack(some) for some in matrices]
+    tables = [_stack(of_family) for of_family in matrices]
     if correction == FLIPPED:
         return [
             _flipped_pairs(*family, settings, progress)
             for family in zip(families, matrices, tables, strict=True)
         ]
     if correction == "max_t":
-        found = [_max_t(table, settings, progress, flipped=False) for table in tables]
+        cubes = [_max_t(table, settings, progress, flipped=False) for table in tables]
     else:
-        found = _shuffled(tables, settings, progress)
+        cubes = _shuffled(tables, settings, progress)
     if correction == "robust_tukey":
-        found = [
-            _combined(one, _max_t(table, settings, progress, flipped=True))
-            for one, table in zip(found, tables, strict=True)
+        cubes = [
+            _combined(cube, _max_t(table, settings, progress, flipped=True))
+            for cube, table in zip(cubes, tables, strict=True)
         ]
     return [
-        _pairs_from_cube(*one) for one in zip(families, matrices, found, strict=True)
+        _pairs_from_cube(*family)
+        for family in zip(families, matrices, cubes, strict=True)
     ]
 
 
@@ -151,25 +151,32 @@ class _Cube(Record):
 
 def _combined(one: _Cube, other: _Cube) -> _Cube:
     """Combine two procedures: the larger p, and intervals that contain those of both."""
-    p = np.maximum(one.p, other.p)
-    low = np.minimum(one.low, other.low)
-    return _Cube(p, low, np.maximum(one.high, other.high), max(one.draws, other.draws))
+    return _Cube(
+        np.maximum(one.p, other.p),
+        np.minimum(one.low, other.low),
+        np.maximum(one.high, other.high),
+        max(one.draws, other.draws),
+    )
 
 
 def _pairs_from_cube(
-    pairs: Sequence[Pair], matrices: Sequence[Matrix], found: _Cube
+    pairs: Sequence[Pair], matrices: Sequence[Matrix], cube: _Cube
 ) -> AllPairs:
-    column = {id(matrix): number for number, matrix in enumerate(matrices)}
-    places = [(q.one, q.other, column[id(q.matrix)]) for q in pairs]
-    ends = [(float(found.low[place]), float(found.high[place])) for place in places]
-    return AllPairs(np.array([found.p[place] for place in places]), ends, found.draws)
+    measure = {matrix: number for number, matrix in enumerate(matrices)}
+    p = []
+    ends = []
+    for pair in pairs:
+        place = pair.one, pair.other, measure[pair.matrix]
+        p.append(cube.p[place])
+        ends.append((float(cube.low[place]), float(cube.high[place])))
+    return AllPairs(np.array(p), ends, cube.draws)
 
 
 def _stack(matrices: Sequence[Matrix]) -> tuple[Floats, Floats]:
-    units = [matrix.units for matrix in matrices]
-    return np.stack([one.total for one in units], axis=2), np.stack(
-        [one.size for one in units], axis=1
-    )
+    """Return totals ``[units, systems, measures]`` and sizes ``[units, measures]``."""
+    totals = np.stack([matrix.units.total for matrix in matrices], axis=2)
+    sizes = np.stack([matrix.units.size for matrix in matrices], axis=1)
+    return totals, sizes
 
 
 def _shuffled(
@@ -179,25 +186,23 @@ def _shuffled(
 ) -> list[_Cube]:
     """Shuffle systems within units; families with the same number of units share their shuffles."""
     shapes: dict[tuple[int, ...], list[int]] = {}
-    for at, (totals, _) in enumerate(tables):
-        shapes.setdefault(totals.shape[:2], []).append(at)
-    found: dict[int, _Cube] = {}
+    for place, (totals, _) in enumerate(tables):
+        shapes.setdefault(totals.shape[:2], []).append(place)
+    cubes: dict[int, _Cube] = {}
     for (units, systems), places in shapes.items():
-        some = [tables[at] for at in places]
         count = settings.shuffles(units * systems)
         shuffled = randomised_tukeys(
-            some, shuffles=count, seed=settings.seed, progress=progress
+            [tables[place] for place in places],
+            shuffles=count,
+            seed=settings.seed,
+            progress=progress,
         )
-        found |= {
-            at: _tukey_cube(one, settings.alpha, count)
-            for at, one in zip(places, shuffled, strict=True)
-        }
-    return [found[at] for at in range(len(tables))]
-
-
-def _tukey_cube(found: RandomisedTukey, alpha: float, shuffles: int) -> _Cube:
-    reach = found.critical(alpha)
-    return _Cube(found.p, found.gap - reach, found.gap + reach, shuffles)
+        for place, tukey in zip(places, shuffled, strict=True):
+            reach = tukey.critical(settings.alpha)
+            low = tukey.gap - reach
+            high = tukey.gap + reach
+            cubes[place] = _Cube(tukey.p, low, high, count)
+    return [cubes[place] for place in range(len(tables))]
 
 
 def _max_t(
@@ -216,11 +221,11 @@ def _max_t(
         "progress": progress,
     }
     # as many flips as for one pair: another system must not change what is drawn
-    result = (
-        flipped_max_t(*table, pairs=pairs, flips=settings.shuffles(units), **drawing)
-        if flipped
-        else resampled_max_t(*table, resamples=settings.draws(units), **drawing)
-    )
+    if flipped:
+        flips = settings.shuffles(units)
+        result = flipped_max_t(*table, pairs=pairs, flips=flips, **drawing)
+    else:
+        result = resampled_max_t(*table, resamples=settings.draws(units), **drawing)
     return _Cube(result.p, result.low, result.high, len(result.largest))
 
 
@@ -246,20 +251,23 @@ def _closed_form_pairs(
             "a margin is a difference of scores, and correction='nemenyi' compares mean ranks",
             fix="leave margin out, or use correction='robust_tukey'",
         )
-    tested, reached = (
-        (tukey_hsd, hsd_reach) if correction == "hsd" else (nemenyi, nemenyi_reach)
-    )
-    p = tested(matrix.values)
-    reach = reached(matrix.values, settings.alpha)
+    if correction == "hsd":
+        p_of_pairs = tukey_hsd(matrix.values)
+        reach = hsd_reach(matrix.values, settings.alpha)
+    else:
+        p_of_pairs = nemenyi(matrix.values)
+        reach = nemenyi_reach(matrix.values, settings.alpha)
     mean = matrix.units.mean
-    gaps = [float(mean[q.one] - mean[q.other]) for q in pairs]
-    return AllPairs(
-        np.array([p[q.one, q.other] for q in pairs]),
-        [(g - reach, g + reach) for g in gaps],
-    )
+    p = []
+    ends = []
+    for pair in pairs:
+        gap = float(mean[pair.one] - mean[pair.other])
+        p.append(p_of_pairs[pair.one, pair.other])
+        ends.append((gap - reach, gap + reach))
+    return AllPairs(np.array(p), ends)
 
 
-def with_runs(found: Estimate, matrix: Matrix, one: int, other: int) -> Estimate:
+def with_runs(estimate: Estimate, matrix: Matrix, one: int, other: int) -> Estimate:
     """Add the variance between runs to the error of an estimate over queries.
 
     Queries and runs are both drawn from many, and crossed: the squared error of a difference of means over
@@ -269,14 +277,14 @@ def with_runs(found: Estimate, matrix: Matrix, one: int, other: int) -> Estimate
 
     Parameters
     ----------
-    found
+    estimate
         The estimate over queries alone, by t.
     matrix
         The scores, and the means of runs.
     one, other
         Columns of the two systems.
     """
-    parts = [(found.error**2, found.df)]
+    parts = [(estimate.error**2, estimate.df)]
     for column in (one, other):
         means = matrix.replicates.get(matrix.systems[column])
         if means is None:
@@ -286,10 +294,10 @@ def with_runs(found: Estimate, matrix: Matrix, one: int, other: int) -> Estimate
 
     square = sum(part for part, _ in parts)
     if len(parts) == 1 or not square > 0:
-        return found
+        return estimate
     uncertain = sum(part**2 / freedom for part, freedom in parts)
     df = square**2 / uncertain
-    return replace(found, error=math.sqrt(square), df=df)
+    return replace(estimate, error=math.sqrt(square), df=df)
 
 
 def analyse_families(
@@ -324,14 +332,14 @@ def _statistics(
     pairs: Sequence[Pair], settings: ComparisonSettings, progress: Progress | None
 ) -> tuple[list[PairStatistics], int]:
     """Return the statistics of every pair, and how many permutations were drawn."""
-    found = _estimates(pairs, settings)
+    of_pair = _estimates(pairs, settings)
     if settings.interval in RESAMPLED:
-        found = _bootstrap_estimates(pairs, found, settings, progress)
-    p, drawn = _p_values(pairs, found, settings, progress)
-    guarded = found
+        of_pair = _bootstrap_estimates(pairs, of_pair, settings, progress)
+    p, drawn = _p_values(pairs, of_pair, settings, progress)
+    guarded = of_pair
     if settings.margin is not None and settings.interval == "test":
         guarded = _estimates(pairs, replace(settings, interval="auto"))
-    return pair_statistics(pairs, found, p, settings.margin, guarded), drawn
+    return pair_statistics(pairs, of_pair, p, settings.margin, guarded), drawn
 
 
 def family_results(
@@ -374,32 +382,29 @@ def family_results(
     else:
         corrected = adjusted(p, correction)
         level = family_level(p, correction, settings.alpha)
-        intervals = (
-            [estimate.interval(1 - level) for estimate in estimates]
-            if invert is None
-            else invert(level)
-        )
+        if invert is None:
+            intervals = [estimate.interval(1 - level) for estimate in estimates]
+        else:
+            intervals = invert(level)
     levels = [level] * len(p)
     if math.isnan(level):
         levels = _levels(estimates, intervals)
-    test = (
-        "t, queries and runs"
-        if any(one.replicated for one in statistics)
-        else settings.test
-    )
+    test = settings.test
+    if any(pair.replicated for pair in statistics):
+        test = "t, queries and runs"
     family = Family(
         name, len(statistics), correction, test, settings.alpha, level, drawn
     )
     rows = result_rows(statistics, settings, intervals, levels, corrected, family)
     return family, [
-        {**dict(zip(by, one.segment, strict=True)), **row}
-        for one, row in zip(statistics, rows, strict=True)
+        {**dict(zip(by, pair.segment, strict=True)), **row}
+        for pair, row in zip(statistics, rows, strict=True)
     ]
 
 
 def _estimates(pairs: Sequence[Pair], settings: ComparisonSettings) -> list[Estimate]:
     """Estimate differences without resampling, with the variance between runs where there are several."""
-    found: dict[int, Estimate] = {}
+    of_pair: dict[int, Estimate] = {}
     for matrix, places, one, other in by_matrix(pairs):
         if matrix.replicates and settings.interval not in ("test", "auto", "t"):
             raise BadOption(
@@ -408,50 +413,43 @@ def _estimates(pairs: Sequence[Pair], settings: ComparisonSettings) -> list[Esti
             )
         units = matrix.units.difference(one, other)
         if not matrix.replicates and settings.interval in ("auto", "worst_case"):
-            found |= zip(
-                places,
-                difference_estimates(units, matrix.span, settings.interval),
-                strict=True,
-            )
+            bounded = difference_estimates(units, matrix.span, settings.interval)
+            of_pair |= zip(places, bounded, strict=True)
             continue
         most = matrix.span[1] - matrix.span[0]
-        alone = zip(
-            places, estimates(units, span=(-most, most)), one, other, strict=True
-        )
-        found |= {
-            at: with_runs(estimate, matrix, *pair) for at, estimate, *pair in alone
-        }
-    return [found[at] for at in range(len(pairs))]
+        of_queries = estimates(units, span=(-most, most))
+        for place, estimate, a, b in zip(places, of_queries, one, other, strict=True):
+            of_pair[place] = with_runs(estimate, matrix, a, b)
+    return [of_pair[place] for place in range(len(pairs))]
 
 
 def _bootstrap_estimates(
     pairs: Sequence[Pair],
-    found: list[Estimate],
+    plain: Sequence[Estimate],
     settings: ComparisonSettings,
     progress: Progress | None,
 ) -> list[Estimate]:
     """Estimate by the bootstrap: all pairs of a measure share their resamples."""
-    found = list(found)
+    of_pair = list(plain)
     for matrix, places, one, other in by_matrix(pairs):
         units = matrix.units.difference(one, other)
         keys = matrix.keys if settings.interval == "poisson" else None
-        draws = settings.draws(len(units))
-        several = estimates(
+        resampled = estimates(
             units,
             settings.interval,
-            resamples=draws,
+            resamples=settings.draws(len(units)),
             seed=settings.seed,
             keys=keys,
             progress=progress,
         )
-        for at, estimate in zip(places, several, strict=True):
-            found[at] = replace(estimate, span=found[at].span)
-    return found
+        for place, estimate in zip(places, resampled, strict=True):
+            of_pair[place] = replace(estimate, span=plain[place].span)
+    return of_pair
 
 
 def _p_values(
     pairs: Sequence[Pair],
-    found: Sequence[Estimate],
+    of_pair: Sequence[Estimate],
     settings: ComparisonSettings,
     progress: Progress | None,
 ) -> tuple[Floats, int]:
@@ -460,7 +458,7 @@ def _p_values(
     most = 0
     for matrix, places, one, other in by_matrix(pairs):
         if matrix.replicates:
-            p[places] = [two_sided(found[at]) for at in places]
+            p[places] = [two_sided(of_pair[place]) for place in places]
         elif settings.test != "randomisation":
             test = PAIRED[settings.test]
             p[places] = [p_or_one(test(pairs[at].units)) for at in places]
@@ -478,13 +476,14 @@ def _p_values(
 
 
 def _levels(
-    found: Sequence[Estimate], ends: Sequence[tuple[float, float]]
+    estimates: Sequence[Estimate], ends: Sequence[tuple[float, float]]
 ) -> list[float]:
     """Return the level of t intervals of the same widths, for detectable differences."""
-    reach = [(high - low) / 2 for low, high in ends]
-    return [
-        two_sided(replace(one, value=wide))
-        if one.error > 0 and math.isfinite(wide)
-        else math.nan
-        for one, wide in zip(found, reach, strict=True)
-    ]
+    levels = []
+    for estimate, (low, high) in zip(estimates, ends, strict=True):
+        half = (high - low) / 2
+        level = math.nan
+        if estimate.error > 0 and math.isfinite(half):
+            level = two_sided(replace(estimate, value=half))
+        levels.append(level)
+    return levels

@@ -146,11 +146,10 @@ class PairStatistics:
 
 def by_matrix(pairs: Sequence[Pair]) -> Iterator[tuple[Matrix, list[int], Ints, Ints]]:
     """Yield pairs of one score matrix, not too many at a time: matrix, positions, both columns."""
-    positions: dict[int, list[int]] = {}
+    positions: dict[Matrix, list[int]] = {}
     for position, pair in enumerate(pairs):
-        positions.setdefault(id(pair.matrix), []).append(position)
-    for members in positions.values():
-        matrix = pairs[members[0]].matrix
+        positions.setdefault(pair.matrix, []).append(position)
+    for matrix, members in positions.items():
         at_once = max(1, _BLOCK // len(matrix))
         for begin in range(0, len(members), at_once):
             block = members[begin : begin + at_once]
@@ -161,33 +160,32 @@ def by_matrix(pairs: Sequence[Pair]) -> Iterator[tuple[Matrix, list[int], Ints, 
 
 def pair_statistics(
     pairs: Sequence[Pair],
-    found: Sequence[Estimate],
+    estimates: Sequence[Estimate],
     p: Floats,
     margin: float | None,
     guarded: Sequence[Estimate],
 ) -> list[PairStatistics]:
     """Compute the statistics of pairs from scores per query, estimates and p-values."""
-    told: dict[int, PairStatistics] = {}
+    statistics: dict[int, PairStatistics] = {}
     for matrix, places, one, other in by_matrix(pairs):
         units = matrix.units.difference(one, other)
         several = bool(matrix.replicates)
         better = np.sign(matrix.differences(one, other)).T * matrix.sign
         counts = [(better == way).sum(axis=1).tolist() for way in (1, 0, -1)]
-        p_t = (
-            [two_sided(found[at]) for at in places]
-            if several
-            else paired_ts(units).tolist()
-        )
+        if several:
+            p_t = [two_sided(estimates[place]) for place in places]
+        else:
+            p_t = paired_ts(units).tolist()
         mean = matrix.units.mean.tolist()
-        for at, a, b, t, won, tied, lost in zip(
+        for place, a, b, t, won, tied, lost in zip(
             places, one, other, p_t, *counts, strict=True
         ):
-            told[at] = PairStatistics(
+            statistics[place] = PairStatistics(
                 matrix.measure,
                 matrix.systems[a],
                 matrix.systems[b],
-                found[at],
-                float(p[at]),
+                estimates[place],
+                float(p[place]),
                 len(matrix),
                 len(units),
                 matrix.left_out,
@@ -198,13 +196,13 @@ def pair_statistics(
                 lost,
                 matrix.direction,
                 t,
-                margins(guarded[at], margin),
-                guarded[at],
-                _es_hsd(matrix, found[at].value),
+                margins(guarded[place], margin),
+                guarded[place],
+                _es_hsd(matrix, estimates[place].value),
                 several,
-                pairs[at].segment,
+                pairs[place].segment,
             )
-    return [told[at] for at in range(len(pairs))]
+    return [statistics[place] for place in range(len(pairs))]
 
 
 #: statistics that are columns of the result
@@ -549,22 +547,17 @@ def judged_shares_differ(
     [True]
     """
     known = list(dict.fromkeys(run for pair in pairs for run in pair if run in judged))
-    queries = {
-        query: at
-        for at, query in enumerate(
-            {q: 0 for run in known for q in judged[run]["query_id"]}
-        )
-    }
-    values = np.full(
-        (len(known) + 1, len(queries)), np.nan
-    )  # the last row is of runs that are not known
+    queries = dict.fromkeys(query for run in known for query in judged[run]["query_id"])
+    column = {query: number for number, query in enumerate(queries)}
+    # the last row is of runs that are not known
+    values = np.full((len(known) + 1, len(queries)), np.nan)
+    row_of = {}
     for row, run in enumerate(known):
-        values[row, [queries[query] for query in judged[run]["query_id"]]] = judged[
-            run
-        ]["value"].to_numpy()
-    at = {run: row for row, run in enumerate(known)}
+        row_of[run] = row
+        columns = [column[query] for query in judged[run]["query_id"]]
+        values[row, columns] = judged[run]["value"].to_numpy()
     one, other = (
-        np.array([at.get(pair[side], -1) for pair in pairs], np.int64)
+        np.array([row_of.get(pair[side], -1) for pair in pairs], np.int64)
         for side in (0, 1)
     )
     both = ~np.isnan(values)

@@ -157,9 +157,11 @@ def p_value(p: float) -> str:
     >>> p_value(0.00001), p_value(0.0312), p_value(0.5)
     ('p < 0.0001', 'p = 0.031', 'p = 0.50')
     """
-    return (
-        f"p < {_LEAST}" if p < _LEAST else f"p = {p:.2g}" if p < 0.1 else f"p = {p:.2f}"  # noqa: PLR2004
-    )
+    if p < _LEAST:
+        return f"p < {_LEAST}"
+    if p < 0.1:  # noqa: PLR2004 - where two figures are more than two decimals
+        return f"p = {p:.2g}"
+    return f"p = {p:.2f}"
 
 
 def about(count: int) -> str:
