@@ -130,11 +130,16 @@ def diff(
     """
     from rankstone.conventions import conventions, effects_of_options, values_by
 
-    libraries, files = (names[:0], names) if everybody else (names[:2], names[2:])
-    files = files * 2 if holds_both(files) else files
-    if len(libraries) != (0 if everybody else 2) or len(files) not in (
-        (2,) if everybody else (0, 2)
-    ):
+    compared = 2
+    counts_of_files = [0, 2]
+    if everybody:
+        compared = 0
+        counts_of_files = [2]
+    libraries = names[:compared]
+    files = names[compared:]
+    if holds_both(files):
+        files = files * 2
+    if len(libraries) != compared or len(files) not in counts_of_files:
         raise UsageError(
             "two libraries, or --all, and perhaps data are needed",
             given=" ".join(names) or "nothing",
@@ -433,11 +438,9 @@ def _entries(entries: Sequence[Entry]) -> list[str]:
         lines.append(f"| {spelled} | `{_code(entry.ours)}` | {_options(entry)} |")
         for name, mark in (("bug", "**bug**: "), ("note", ""), ("differs", "")):
             text = getattr(entry, name)
-            remarks += (
-                []
-                if text is None
-                else [f"- `{_code(entry.spelling)}`: {mark}{_text(text)}"]
-            )
+            if text is not None:
+                spelling = _code(entry.spelling)
+                remarks.append(f"- `{spelling}`: {mark}{_text(text)}")
         remarks += [
             f"- `{_code(entry.spelling)}`: {_text(rule)}" for rule in entry.rules
         ]
@@ -485,17 +488,19 @@ def _by_measure() -> dict[str, list[tuple[Convention, Entry]]]:
     """Return who has which measure; those that several libraries have, most of them first."""
     from rankstone.conventions import conventions, shared
 
-    found: dict[str, list[tuple[Convention, Entry]]] = {}
-    for one in conventions():
-        for entry in one.entries:
-            if (measure := shared(entry)) is not None:
-                found.setdefault(measure, []).append((one, entry))
+    entries: dict[str, list[tuple[Convention, Entry]]] = {}
+    for library in conventions():
+        for entry in library.entries:
+            measure = shared(entry)
+            if measure is not None:
+                entries.setdefault(measure, []).append((library, entry))
     several = {
         name: members
-        for name, members in found.items()
-        if len({m.name for m, _ in members}) > 1
+        for name, members in entries.items()
+        if len({library.name for library, _ in members}) > 1
     }
-    return dict(sorted(several.items(), key=lambda item: (-len(item[1]), item[0])))
+    by_members = sorted(several, key=lambda name: (-len(several[name]), name))
+    return {name: several[name] for name in by_members}
 
 
 def _options(entry: Entry) -> str:

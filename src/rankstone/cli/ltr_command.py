@@ -161,9 +161,11 @@ def _trained(
         **_given(options, C="price", query_weight="", pair_weight="", nonnegative="")
     )
     if method == "svm":
-        [found] = svm.path(data.X, data.y, data.qid, Cs=[svm.C], progress=ticker)
-        return LinearModel.of(found, data)
-    start: Any = "svm" if options["start"] is None else _start(options["start"], data)
+        [fitted] = svm.path(data.X, data.y, data.qid, Cs=[svm.C], progress=ticker)
+        return LinearModel.of(fitted, data)
+    start: Any = "svm"
+    if options["start"] is not None:
+        start = _start(options["start"], data)
     given = _given(options, restarts="", random_state="seed")
     climber = CoordinateAscent(measure, start=start, progress=ticker, **given)
     return LinearModel.of(climber.fit(data.X, data.y, data.qid), data)

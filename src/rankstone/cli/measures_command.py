@@ -118,20 +118,17 @@ def _families(kinds: Kinds) -> dict[tuple[str, str], Kinds]:
 
 def _listing(kinds: Kinds) -> str:
     width = max(len(kind.name) for kind in kinds)
-    terminal = (
-        shutil.get_terminal_size().columns
-        if sys.stdout.isatty() or "COLUMNS" in os.environ
-        else None
-    )
+    terminal = None
+    if sys.stdout.isatty() or "COLUMNS" in os.environ:
+        terminal = shutil.get_terminal_size().columns
     lines = list[str]()
     before = ""
     for (computed_by, family), members in _families(kinds).items():
         if computed_by != before:
-            lines += (
-                ["", computed_by, "─" * len(computed_by)]
-                if lines
-                else [computed_by, "─" * len(computed_by)]
-            )
+            if lines:
+                lines.append("")
+            lines.append(computed_by)
+            lines.append("─" * len(computed_by))
             before = computed_by
         lines.append(family)
         for kind in members:

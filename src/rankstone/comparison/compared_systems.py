@@ -248,10 +248,17 @@ class ComparedRuns(ComparedSystems, kw_only=True):
             for system, mean in means:
                 runs = self.replicates.get(system, [system])
                 several = matrix.replicates.get(system)
-                sd = None if several is None else float(np.std(several, ddof=1))
-                counts = (len(matrix), len(runs))
-                rows.append((system, measure, mean, *counts, sd, self._judged(runs)))
-        return pl.DataFrame(rows, _MEANS, orient="row")
+                row = {
+                    "system": system,
+                    "measure": measure,
+                    "mean": mean,
+                    "n": len(matrix),
+                    "runs": len(runs),
+                    "sd": None if several is None else float(np.std(several, ddof=1)),
+                    "judged": self._judged(runs),
+                }
+                rows.append(row)
+        return pl.DataFrame(rows, _MEANS)
 
     def mean_intervals(self, measure: str) -> dict[str, tuple[float, float]]:
         """Return the interval of each mean by itself; empty where systems have several runs."""
@@ -265,9 +272,10 @@ class ComparedRuns(ComparedSystems, kw_only=True):
     def _judged(self, runs: Sequence[str]) -> float | None:
         if self.judged is None:
             return None
-        parts = [self.judged[1][run]["value"] for run in runs if run in self.judged[1]]
+        shares = self.judged[1]
+        parts = [shares[run]["value"].to_numpy() for run in runs if run in shares]
         if parts:
-            return float(np.mean(np.concatenate([part.to_numpy() for part in parts])))
+            return float(np.mean(np.concatenate(parts)))
         return None
 
     @cached_property
@@ -280,10 +288,16 @@ class ComparedRuns(ComparedSystems, kw_only=True):
         for measure, matrix in self.matrices.items():
             analysis = matrix.anova
             if analysis is not None:
-                df, _, df_error = analysis.df
-                test = (analysis.f, analysis.p, df, df_error, analysis.error)
-                rows.append((measure, *test))
-        frame = pl.DataFrame(rows, _ANOVA, orient="row")
+                row = {
+                    "measure": measure,
+                    "f": analysis.f,
+                    "p": analysis.p,
+                    "df": analysis.df[0],
+                    "df_error": analysis.df[2],
+                    "error": analysis.error,
+                }
+                rows.append(row)
+        frame = pl.DataFrame(rows, _ANOVA)
         return frame.with_columns(pl.col("f", "p").fill_nan(None))
 
     @cached_property
@@ -298,9 +312,17 @@ class ComparedRuns(ComparedSystems, kw_only=True):
             if len(matrix) < 2 or matrix.cluster is not None:  # noqa: PLR2004 - queries
                 continue
             test = friedman(matrix.values)
-            statistics = (test.chi_square, test.p_chi_square, test.f, test.p)
-            rows.append((measure, *statistics, *test.df))
+            row = {
+                "measure": measure,
+                "chi_square": test.chi_square,
+                "p_chi_square": test.p_chi_square,
+                "f": test.f,
+                "p": test.p,
+                "df": test.df[0],
+                "df_error": test.df[1],
+            }
+            rows.append(row)
 
-        frame = pl.DataFrame(rows, _FRIEDMAN, orient="row")
+        frame = pl.DataFrame(rows, _FRIEDMAN)
         numbers = pl.col(pl.Float64)
         return frame.with_columns(pl.when(numbers.is_finite()).then(numbers))

@@ -50,13 +50,17 @@ def practical_probability(comparison: ComparedRuns) -> pl.DataFrame:
         matrix = comparison.matrices[row["measure"]]
         if rope is None or matrix.replicates:
             continue
-        names = [row[name] for name in _PAIR]
-        columns = (matrix.systems.index(name) for name in names[1:])
-        gains = matrix.sign * per_unit(matrix.units.difference(*columns))
-        seed = comparison.settings.seed
-        result = practical_difference(gains, rope, seed=seed)
-        rows.append((*names, row["n"], result.below, result.within, result.above))
-    return pl.DataFrame(rows, _SCHEMA, orient="row")
+        system = matrix.systems.index(row["system"])
+        versus = matrix.systems.index(row["versus"])
+        gains = matrix.sign * per_unit(matrix.units.difference(system, versus))
+        result = practical_difference(gains, rope, seed=comparison.settings.seed)
+        probabilities = {
+            "worse": result.below,
+            "equivalent": result.within,
+            "better": result.above,
+        }
+        rows.append({name: row[name] for name in (*_PAIR, "n")} | probabilities)
+    return pl.DataFrame(rows, _SCHEMA)
 
 
 def practical_table(comparison: ComparedRuns) -> Table:

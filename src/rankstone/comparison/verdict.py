@@ -571,10 +571,8 @@ def judged_shares_differ(
             units = Units.from_scores(values[:, rows].T).difference(
                 one[places], other[places]
             )
-            found = estimates(units)
-            differ[places] = [
-                abs(e.value) > _NEAR and (low > 0 or high < 0)
-                for e in found
-                for low, high in (e.interval(),)
-            ]
+            for place, estimate in zip(places, estimates(units), strict=True):
+                low, high = estimate.interval()
+                excluded = low > 0 or high < 0
+                differ[place] = excluded and abs(estimate.value) > _NEAR
     return differ.tolist()

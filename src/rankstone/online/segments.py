@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
+from math import comb
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -14,7 +16,7 @@ from rankstone.stats.multiple_testing import adjusted, family_level
 from rankstone.stats.proportions import Shared, proportion_difference
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from rankstone.online.cohort_counts import CohortCounts, ObservedPeriods
     from rankstone.online.periods import Window
@@ -94,35 +96,21 @@ class Segments:
             )
         return known[value]
 
-    def comparable(self, versus: str | None, most: int = MOST_PAIRS) -> bool:
+    def comparable(self, versus: str | None) -> bool:
         """Return True if there is more than one segment and few enough to compare."""
         count = len(self.present)
-        return count > 1 and (versus is not None or count * (count - 1) // 2 <= most)
+        return count > 1 and (versus is not None or comb(count, 2) <= MOST_PAIRS)
 
-    def pairs(
-        self, versus: str | None, most: int = MOST_PAIRS
-    ) -> Iterable[tuple[int, int]]:
-        """Return the pairs of segments to compare: each with one, or all pairs.
-
-        Parameters
-        ----------
-        versus
-            The one segment; ``None`` for all pairs.
-        most
-            The largest number of pairs.
-        """
+    def pairs(self, versus: str | None) -> list[tuple[int, int]]:
+        """Return the pairs of segments to compare: each with ``versus``, or all pairs."""
         if versus is not None:
             other = self.place(versus)
-            return [(at, other) for at in self.present if at != other]
-        pairs = [
-            (at, other)
-            for place, other in enumerate(self.present)
-            for at in self.present[place + 1 :]
-        ]
-        if len(pairs) > most:
+            return [(place, other) for place in self.present if place != other]
+        pairs = [(later, first) for first, later in combinations(self.present, 2)]
+        if len(pairs) > MOST_PAIRS:
             raise UsageError(
                 f"{len(self.present):,} segments make {len(pairs):,} pairs",
-                expected=f"at most {most:,}",
+                expected=f"at most {MOST_PAIRS:,}",
                 fix="versus=SEGMENT compares the others with that one",
             )
         return pairs

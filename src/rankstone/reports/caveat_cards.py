@@ -245,14 +245,14 @@ def _pair(
     differences = matrix.differences(
         *(matrix.systems.index(row[name]) for name in ("system", "versus"))
     )
-    at = int(np.argmax(differences * np.sign(row["difference"])))
-    rest = np.delete(differences, at)
-    includes_0 = row["low"] is None or row["low"] <= 0 <= row["high"]
-    if not includes_0 and abs(rest.mean()) < (row["high"] - row["low"]) / 2 * np.std(
-        rest
-    ) / np.std(differences):
-        query = printable(str(matrix.queries[at]), _NAME)
-        value = shown(float(differences[at]), sign=True)
+    largest = int(np.argmax(differences * np.sign(row["difference"])))
+    rest = np.delete(differences, largest)
+    half = 0.0
+    if row["low"] is not None and not row["low"] <= 0 <= row["high"]:
+        half = (row["high"] - row["low"]) / 2 * np.std(rest) / np.std(differences)
+    if abs(rest.mean()) < half:
+        query = printable(str(matrix.queries[largest]), _NAME)
+        value = shown(float(differences[largest]), sign=True)
         yield CaveatCard.of(
             words,
             "one_decides",

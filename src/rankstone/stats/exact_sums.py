@@ -62,11 +62,9 @@ class Whole(Record):
     bits: NDArray[np.int32]
 
     @classmethod
-    def from_values(cls, values: Floats, most: int = 1) -> Whole:
-        """Scale values; ``most`` is how often a row may be taken, on average over rows."""
-        largest_sum = np.abs(values).max(axis=0, initial=0.0) * (
-            max(len(values), 1) * most
-        )
+    def from_values(cls, values: Floats) -> Whole:
+        """Scale values; on average over rows, each may be taken once."""
+        largest_sum = np.abs(values).max(axis=0, initial=0.0) * max(len(values), 1)
         return cls(*whole_multiples(values, largest_sum, EXACT_BITS))
 
     def summed(self, counts: Floats) -> Floats:

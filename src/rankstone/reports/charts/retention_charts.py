@@ -246,7 +246,8 @@ def curve_rows(found: Retention) -> tuple[pl.DataFrame, list[str]]:
     )
     if found.audit.registrations is None and found.windows.kind != "bracket":
         rows = rows.filter(pl.col("age") > 0)
-    rows = rows.filter(pl.col("users") >= _REACHED * pl.col("users").max().over("run"))
+    users = pl.col("users")
+    rows = rows.filter(users >= _REACHED * users.max().over("run"))
     if not rows.height:
         raise UsageError("no cohort was watched for so long: there is nothing to draw")
     order = (
