@@ -428,7 +428,7 @@ def _noise(values: Floats, gaps: Gaps, tests: SliceTests) -> float:
     size = gaps.members.sum(axis=0)
     share = 1 / size
     if not gaps.zero:
-        share = share + 1 / (len(values) - size)
+        share += 1 / (len(values) - size)
     return float(np.median(tests.error / np.sqrt(share)))
 
 

@@ -24,7 +24,7 @@ from rankstone.errors import (
 )
 from rankstone.io.column_suggestions import is_common_name, is_id
 from rankstone.io.columns import with_csv
-from rankstone.io.events import Events, read_events
+from rankstone.io.events import read_events
 from rankstone.io.number_columns import truths
 from rankstone.online.ab_metrics import (
     Arm,
@@ -329,8 +329,7 @@ def ab(
 
     column = value
     if value is None:
-        events = read_events(log, columns, format_in, needed=(), further=None)
-        column = _value_of_users(events, by, cluster)
+        column = _value_of_users(log, by, cluster, columns, format_in)
     read = _read(
         log,
         column,
@@ -369,7 +368,6 @@ def ab(
     distinct = {name: arms[name] for name in arms if name not in repeats}
     warnings += no_spread_warnings(distinct, labels)
 
-    skips = 0 if column is not None else count_skipping(read, impression)
     measured = {"k": k} if column is None else {"value": column}
     return Experiment(
         tables={
@@ -377,7 +375,9 @@ def ab(
             "variants": _variants_table(arms, labels, settings),
             "sample_ratio": split,
         },
-        audit=_make_audit(read, skips, variant, unit, cluster, arms, warnings, remarks),
+        audit=_make_audit(
+            read, impression, variant, unit, cluster, arms, warnings, remarks
+        ),
         conventions={
             "by": by,
             "versus": labels[baseline],
@@ -464,8 +464,15 @@ def _ratios(
     return {value: (values, np.ones(len(values)))}, ends
 
 
-def _value_of_users(events: Events, by: str, cluster: str | None) -> str | None:
+def _value_of_users(
+    log: object,
+    by: str,
+    cluster: str | None,
+    columns: Columns | None,
+    format_in: str | None,
+) -> str | None:
     """Return the column of numbers of a table with a row for each user; ``None`` for shown documents."""
+    events = read_events(log, columns, format_in, needed=(), further=None)
     if any(is_common_name(name, _OF_DOCUMENTS) for name in events.schema):
         return None
     arms = [name for name in events.schema if is_common_name(name, [by])]
@@ -552,18 +559,20 @@ def _variants_table(
 
 def _make_audit(
     log: Log,
-    skips: int,
-    variant: Any,  # noqa: ANN401 - an array
-    unit: Any,  # noqa: ANN401 - the same
+    impression: Ints,
+    variant: Ints,
+    unit: Ints,
     cluster: str | None,
     arms: Mapping[str, list[Arm]],
     warnings: list[str],
     remarks: Mapping[str, str],
 ) -> LogAudit:
     clicks = None
+    skips = 0
     what = [f"means of {next(iter(arms))} over rows"]
     if log.has("position"):
         clicks = int(log.frame["clicked"].sum())
+        skips = count_skipping(log, impression)
         what = [counted(len(variant), "impression"), counted(clicks, "click")]
     variants = np.sum([arm.present for arm in next(iter(arms.values()))], axis=0)
     several = int((variants > 1).sum())

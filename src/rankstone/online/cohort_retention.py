@@ -207,12 +207,13 @@ def retention(
         tables, clock, span, reading, names, invalid, duplicate_registrations
     )
 
-    first_cohort = as_day("since", since)
     observed, first = _observed_periods(
-        calendar, survey, registered, span, first_cohort
+        calendar, survey, registered, span, as_day("since", since)
     )
     # users without a segment have a place of their own
-    places = 1 if names is None else len(names[1]) + 1
+    places = 1
+    if names is not None:
+        places += len(names[1])
     _check_size(observed, windows, places, calendar, survey)
     plan = ActivityPlan(tables.events, reading, calendar, first, observed.count, span)
     if tables.segment_source is tables.events:

@@ -247,10 +247,11 @@ def _pair(
     )
     largest = int(np.argmax(differences * np.sign(row["difference"])))
     rest = np.delete(differences, largest)
-    half = 0.0
+    decides = False
     if row["low"] is not None and not row["low"] <= 0 <= row["high"]:
         half = (row["high"] - row["low"]) / 2 * np.std(rest) / np.std(differences)
-    if abs(rest.mean()) < half:
+        decides = abs(rest.mean()) < half
+    if decides:
         query = printable(str(matrix.queries[largest]), _NAME)
         value = shown(float(differences[largest]), sign=True)
         yield CaveatCard.of(

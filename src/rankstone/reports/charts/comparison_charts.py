@@ -42,6 +42,7 @@ _ENDS: Final = 500
 _EVENLY: Final = 1_000
 _SIGNS: Final = ("+", "0", "−")
 _SIGN_COLOURS: Final = (COLOURS[0], "#999999", COLOURS[1])
+_SIGN_SHAPES: Final = ("triangle-up", "circle", "triangle-down")
 
 
 def forest(found: Comparison, measure: str | None = None) -> Any:  # noqa: ANN401 - Altair's chart
@@ -319,15 +320,12 @@ def query_rows(matrix: Matrix, first: int, second: int) -> pl.DataFrame:
 
 def _sign_colour_and_shape() -> tuple[Any, Any]:
     alt = needed("altair")
-    scale = {"domain": list(_SIGNS), "range": list(_SIGN_COLOURS)}
-    shapes = {
-        "domain": list(_SIGNS),
-        "range": ["triangle-up", "circle", "triangle-down"],
-    }
     legend = alt.Legend(orient="bottom", title=None)
+    colour = alt.Color("sign:N", legend=legend)
+    shape = alt.Shape("sign:N", legend=legend)
     return (
-        alt.Color("sign:N", legend=legend).scale(**scale),
-        alt.Shape("sign:N", legend=legend).scale(**shapes),
+        colour.scale(domain=_SIGNS, range=_SIGN_COLOURS),
+        shape.scale(domain=_SIGNS, range=_SIGN_SHAPES),
     )
 
 

@@ -160,8 +160,7 @@ def cloud_chart(
             x, y, color=colour, tooltip=shown
         ),
     )
-    rows = cloud_rows(found, run, str(one))
-    return drawn(chart, "cloud", rows, title, _HEIGHT)
+    return drawn(chart, "cloud", cloud_rows(found, run, str(one)), title, _HEIGHT)
 
 
 def cloud_rows(found: Curves, run: str, curve: str) -> list[dict[str, Any]]:
