@@ -24,7 +24,7 @@ from rankstone.errors import (
 )
 from rankstone.io.column_suggestions import is_common_name, is_id
 from rankstone.io.columns import with_csv
-from rankstone.io.events import read_events
+from rankstone.io.events import Events, read_events
 from rankstone.io.number_columns import truths
 from rankstone.online.ab_metrics import (
     Arm,
@@ -329,7 +329,8 @@ def ab(
 
     column = value
     if value is None:
-        column = _value_of_users(log, by, cluster, columns, format_in)
+        events = read_events(log, columns, format_in, needed=(), further=None)
+        column = _value_of_users(events, by, cluster)
     read = _read(
         log,
         column,
@@ -405,9 +406,7 @@ def _planned_end(planned: int | str | date | None) -> int | str | date | None:
 
 def _read(log: object, value: str | None, assigned: list[str], **reading: Any) -> Log:  # noqa: ANN401 - options
     """Read what was done, and the columns of variants and units."""
-    numbers = ["impression_id", "position", "clicked"]
-    if value is not None:
-        numbers = [value]
+    numbers = [*_OF_DOCUMENTS, "clicked"] if value is None else [value]
     return read_log(
         log,
         [*numbers, *assigned],
@@ -464,15 +463,8 @@ def _ratios(
     return {value: (values, np.ones(len(values)))}, ends
 
 
-def _value_of_users(
-    log: object,
-    by: str,
-    cluster: str | None,
-    columns: Columns | None,
-    format_in: str | None,
-) -> str | None:
+def _value_of_users(events: Events, by: str, cluster: str | None) -> str | None:
     """Return the column of numbers of a table with a row for each user; ``None`` for shown documents."""
-    events = read_events(log, columns, format_in, needed=(), further=None)
     if any(is_common_name(name, _OF_DOCUMENTS) for name in events.schema):
         return None
     arms = [name for name in events.schema if is_common_name(name, [by])]
@@ -586,17 +578,15 @@ def _make_audit(
         "several": several,
         "skipping": skips,
     }
+    notes = [*warnings]
     if several:
-        warnings = [
-            *warnings,
-            f"{counted(several, 'unit')} saw several variants: was {cluster} the unit of randomisation?",
-        ]
+        notes.append(
+            f"{counted(several, 'unit')} saw several variants: was {cluster} the unit of randomisation?"
+        )
     if skips:
         lost = "CTR@k counts documents without a row as not shown"
-        warnings = [
-            *warnings,
-            f"positions are skipped in {counted(skips, 'impression')}: {lost}",
-        ]
+        place = counted(skips, "impression")
+        notes.append(f"positions are skipped in {place}: {lost}")
     parts = (
         counted(log.rows, "row"),
         *what,
@@ -607,4 +597,4 @@ def _make_audit(
         noted(skips, "impression", "with positions left out"),
         *log.left_out(),
     )
-    return LogAudit(log.source, counts, parts, tuple(warnings), remarks)
+    return LogAudit(log.source, counts, parts, tuple(notes), remarks)

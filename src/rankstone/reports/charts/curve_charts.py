@@ -60,10 +60,12 @@ def cloud(
 
 
 def _curve(found: Curves, curve: str | None) -> str:
-    names = [str(one) for one in found.curves]
-    if curve is not None and curve not in names:
+    names = [str(traced_curve) for traced_curve in found.curves]
+    if curve is None:
+        return names[0]
+    if curve not in names:
         raise _unknown("curve", curve, names)
-    return names[0] if curve is None else curve
+    return curve
 
 
 def _title(found: Curves, name: str, lang: str) -> str:
