@@ -187,6 +187,11 @@ def make_audit(
 ) -> RetentionAudit:
     """Return the audit of events and registrations."""
     left = (surveyed.no_user, surveyed.no_time, surveyed.unreadable, surveyed.outside)
+    several = None
+    no_segment = None
+    if by is not None:
+        several = counts.several
+        no_segment = counts.no_segment
     return RetentionAudit(
         plan.events.source,
         surveyed.rows,
@@ -202,8 +207,8 @@ def make_audit(
         counts.in_none,
         counts.left_out,
         None if registered is None else _registrations_audit(registered, counts),
-        None if by is None else counts.several,
-        None if by is None else counts.no_segment,
+        several,
+        no_segment,
         (*_gap_warnings(counts, plan), *_incomplete_warnings(plan, observed, surveyed)),
         plan.events.read_as,
     )
