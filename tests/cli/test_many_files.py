@@ -276,7 +276,8 @@ def test_a_query_in_two_files(
 LIMITED = """
 import os, resource, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
-os.execv(sys.executable, [sys.executable, "-m", "rankstone", *sys.argv[2:]])
+# without bytecode, which would be cut off, too, and break the processes after this one
+os.execv(sys.executable, [sys.executable, "-B", "-m", "rankstone", *sys.argv[2:]])
 """
 
 
