@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
@@ -12,9 +13,6 @@ from click.testing import CliRunner, Result
 from rankstone import demo
 from rankstone.cli import cli
 from rankstone.errors import MissingExtra, RankstoneError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytest.importorskip("jinja2", reason="reports need the extra: report")
 
@@ -141,7 +139,8 @@ def test_title_and_documents(tmp_path: Path) -> None:
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
 
     assert (done.exit_code, done.output) == (0, "")
-    assert "<title>A demo · rankstone</title>" in page
+    assert "<title>A demo</title>" in page
+    assert '<p class="page-title">A demo</p>' in page
     assert "Growing your own leaven" in page
     assert "how to make a sourdough starter" in page
 
@@ -196,3 +195,19 @@ def test_a_file_of_several_systems_is_one_input(tmp_path: Path) -> None:
         assert "<dt>s0, s1, s2 …</dt>" in text
     run(QRELS, BM25, TFIDF, "-o", str(page))
     assert "3 inputs, with hashes" in page.read_text()
+
+
+def test_the_command_on_a_page_can_be_typed_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Files of this folder are named as from here, however they were typed."""
+    for path in (QRELS, BM25, TFIDF):
+        shutil.copy(path, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    names = [Path(path).name for path in (QRELS, BM25, TFIDF)]
+    words = ["report", f"{tmp_path}/{names[0]}", f"a={tmp_path}/{names[1]}", names[2]]
+    monkeypatch.setattr("sys.argv", ["rankstone", *words, "-o", "r.html"])
+    assert run(*words[1:], "-o", "r.html").exit_code == 0
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert f"<pre>rankstone report {names[0]} a={names[1]} {names[2]} -o" in page
+    assert str(tmp_path) not in page.partition("<pre>")[2].partition("</pre>")[0]

@@ -236,7 +236,7 @@ def test_a_title(tmp_path: Path) -> None:
     comparison = rankstone.compare_scores(scores(a=0.0, b=0.2))
     document = page_of(comparison, tmp_path, title=f"TREC {EVIL}")
 
-    assert document.text().startswith(f"TREC {EVIL} · 40 queries".replace("  ", " "))
+    assert document.text().startswith(f"TREC {EVIL} 40 queries".replace("  ", " "))
     assert len(document.scripts) == 2
 
 

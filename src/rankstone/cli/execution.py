@@ -73,8 +73,10 @@ def check_charts(charts: Mapping[str, str | None], page: str | None = None) -> N
 
 
 def command_line() -> str:
-    """Return the command line as it can be typed again."""
-    return shlex.join(["rankstone", *sys.argv[1:]])
+    """Return the command line as it can be typed again, in this folder or in a copy of it elsewhere."""
+    here = f"{Path.cwd()}/"
+    words = (word.replace(here, "") for word in sys.argv[1:])
+    return shlex.join(["rankstone", *words])
 
 
 def deliver(

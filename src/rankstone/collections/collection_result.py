@@ -207,7 +207,7 @@ class Collection(Findings, Record):
         outside = pool["relevant"] - pool["pooled_relevant"]
         if outside:
             yield say("outside", count=f"{outside:,}", relevant=f"{pool['relevant']:,}")
-        yield from self._reusable(digits)
+        yield from self.reuse(digits)
         for row in self.correlations.drop_nulls("tau").iter_rows(named=True):
             texts = {"measure": row["measure"], "other": row["other"]}
             for name in ("tau", "low", "high"):
@@ -221,7 +221,7 @@ class Collection(Findings, Record):
         values = {name: f"{hardest[name]:.{digits}f}" for name in ("best", "median")}
         yield say("hardest", query=printable(hardest["query_id"], _NAME), **values)
 
-    def _reusable(self, digits: int) -> Iterator[str]:
+    def reuse(self, digits: int = 4) -> Iterator[str]:
         """Yield what a run would lose whose group had not been pooled, by the measure that sorts runs."""
         rows = self.reusability.filter(measure=self.measures[0])
         lost = rows.filter(pl.col("unique_judged") > 0)
