@@ -34,7 +34,7 @@ from rankstone.io.input_table import Table
 from rankstone.io.json_objects import holds_json, json_value, read_json, tabular
 from rankstone.io.list_columns import Unfolding
 from rankstone.io.objects import read_object
-from rankstone.io.python_rows import holds_columns
+from rankstone.io.python_rows import columns_of_pandas, holds_columns
 from rankstone.io.several_runs import refuse_second, refuse_several, split
 from rankstone.io.shapes import Shape, candidates, known_shapes, own_shapes
 from rankstone.io.shapes.reading import shaped_document
@@ -458,7 +458,7 @@ def _open(
 
 
 def _form_of_json(value: object, table: Table, number: str) -> str:
-    if isinstance(value, dict) and not holds_columns(value):
+    if isinstance(value, dict) and not holds_columns(columns_of_pandas(value)):
         documents = "[document, …]" if table.listed else f"{{document: {number}}}"
         return f"JSON, {{query: {documents}}}"
     return _form("JSON", table)
@@ -483,8 +483,11 @@ def _of_object(
     if table is not None:
         return table
     try:
-        return read_object(rows(), number, columns, source, further)
+        table = read_object(rows(), number, columns, source, further)
     except InputError:
         if shapes is not None and isinstance(value, (Mapping, list)):
             shapes.refuse_near(value, source)
         raise
+    if shapes is not None and not columns.keys() | {*table.columns} & {"query_id"}:
+        shapes.refuse_unnamed(value, source)
+    return table

@@ -24,7 +24,7 @@ from rankstone.io.advice import Advice
 from rankstone.io.damaged_files import LONGEST, refuse_endless
 from rankstone.io.file_formats import format_of
 from rankstone.io.file_parts import parts_of
-from rankstone.io.python_rows import frame_of_records
+from rankstone.io.python_rows import columns_of_pandas, frame_of_records
 from rankstone.io.shapes import plain_format
 from rankstone.io.sources import is_database, is_stream, read_stream, stream_title
 from rankstone.io.suffixes import FORMATS
@@ -56,10 +56,12 @@ def read_json(path: StrPath, *, steps: bool = False) -> Any:  # noqa: ANN401 - s
     Returns
     -------
     dict or polars.DataFrame
-        The object; a list of records, ``[{"query_id": …, "doc_id": …}, …]``, as a frame, also where an
-        object holds it; a trace as a frame of its retrievals.
+        The object, or the columns of a frame that pandas wrote; a list of records,
+        ``[{"query_id": …, "doc_id": …}, …]``, as a frame, also where an object holds it; a trace as a
+        frame of its retrievals.
     """
-    return tabular(json_value(path), os.fspath(path), steps=steps)
+    value = tabular(json_value(path), os.fspath(path), steps=steps)
+    return columns_of_pandas(value)
 
 
 def json_value(path: StrPath) -> Any:  # noqa: ANN401 - whatever JSON holds

@@ -17,6 +17,7 @@ from rankstone.errors import BadValue, EmptyInput, InputError, printable
 from rankstone.io.arrow_batches import batches_of_relation, is_relation
 from rankstone.io.exact_numbers import is_number
 from rankstone.io.python_rows import (
+    columns_of_pandas,
     frame_of_columns,
     frame_of_pandas,
     frame_of_rows,
@@ -88,9 +89,9 @@ def _frame(
     if isinstance(value, (pl.LazyFrame, pl.DataFrame)):
         return value
     if isinstance(value, Mapping):
-        are_columns = holds_columns(value, columns)
-        if are_columns:
-            return frame_of_columns(value, source)
+        cells = columns_of_pandas(value, columns)
+        if cells is not value or holds_columns(value, columns):
+            return frame_of_columns(cells, source)
         return None
     if is_pandas(value):
         return frame_of_pandas(value, source)

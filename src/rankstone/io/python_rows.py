@@ -336,6 +336,40 @@ def holds_columns(value: object, columns: Columns | None = None) -> bool:
     return len(lengths) == 1 and looks_like_columns(value)
 
 
+def columns_of_pandas(value: Any, columns: Columns | None = None) -> Any:  # noqa: ANN401 - any object
+    """Return the columns of a frame that pandas wrote as an object; any other value as it is.
+
+    >>> columns_of_pandas({"columns": ["qid", "x"], "index": [0], "data": [["q1", 2]]})
+    {'qid': ['q1'], 'x': [2]}
+    >>> columns_of_pandas({"0": {"user": 1, "item_id": 7}, "1": {"user": 1, "item_id": 8}})
+    {'user': [1, 1], 'item_id': [7, 8]}
+    >>> columns_of_pandas({"q1": {"d1": 2}, "q2": {"d1": 1}})
+    {'q1': {'d1': 2}, 'q2': {'d1': 1}}
+    """
+    if not isinstance(value, Mapping):
+        return value
+    if {"columns", "data"} <= value.keys() <= {"columns", "index", "data"}:
+        names = value["columns"]
+        if all(is_column(row) and len(row) == len(names) for row in value["data"]):
+            cells = zip(*value["data"], strict=True)
+            return dict(zip(names, map(list, cells), strict=False))
+    parts = list(value.values())
+    if not all(
+        isinstance(part, Mapping) and part.keys() == parts[0].keys() for part in parts
+    ):
+        return value
+    by_column = {name: list(part.values()) for name, part in value.items()}
+    by_row = {}
+    for name in parts[0] if parts else ():
+        by_row[name] = [part[name] for part in parts]
+        if any(isinstance(cell, (Mapping, list)) for cell in by_row[name]):
+            return value
+    for frame in (by_row, by_column):
+        if holds_columns(frame, columns):
+            return frame
+    return value
+
+
 def frame_of_columns(value: Mapping[str, Any], source: str) -> pl.DataFrame:
     """Return a dict of columns as a frame.
 

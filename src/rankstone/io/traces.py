@@ -1,4 +1,4 @@
-"""Traces of retrieval pipelines as runs: OpenInference, OpenTelemetry GenAI, Langfuse.
+"""Traces of retrieval pipelines as runs: OpenInference, OpenTelemetry GenAI, Langfuse, LangSmith.
 
 Each retrieval is a row with lists: its documents with scores, texts and metadata, the call of its trace that
 it is, and the milliseconds it took.  These are the attributes that instrumentations write:
@@ -10,6 +10,7 @@ it is, and the milliseconds it took.  These are the attributes that instrumentat
     GenAI          gen_ai.operation.name = retrieval, gen_ai.retrieval.documents (JSON), .query.text,
                    gen_ai.conversation.id
     Langfuse       observations of type RETRIEVER with input, output, metadata; traces with sessionId
+    LangSmith      runs of run_type retriever with inputs and outputs.documents
 
 Spans are those of OpenTelemetry's SDK (``context``, ``parent_id``, ``start_time``), one a line, or of OTLP.
 """
@@ -39,6 +40,17 @@ _DOCUMENTS: Final = ("documents", "results", "nodes", "contexts", "chunks")
 _IDS: Final = ("id", "doc_id", "document_id", "id_")
 _TEXTS: Final = ("content", "page_content", "pageContent", "text")
 _SCORES: Final = ("score", "relevance_score", "similarity")
+#: names of LangSmith → those of an observation
+_LANGSMITH: Final = {
+    "id": "id",
+    "parent_run_id": "parentObservationId",
+    "run_type": "type",
+    "start_time": "startTime",
+    "end_time": "endTime",
+    "inputs": "input",
+    "outputs": "output",
+    "extra": "metadata",
+}
 
 
 class TraceSpan(NamedTuple):
@@ -234,6 +246,9 @@ def _spans(record: Mapping[str, Any]) -> Iterator[TraceSpan]:
         for observation in record["observations"] or ():
             known = {n: value for n, value in observation.items() if value is not None}
             yield _observation({"sessionId": session, **known}, trace)
+    elif "run_type" in record:
+        of_tracer = {ours: record.get(theirs) for theirs, ours in _LANGSMITH.items()}
+        yield _observation(of_tracer, str(record.get("trace_id")))
     elif "traceId" in record:
         yield _observation(record, str(record["traceId"]))
     else:

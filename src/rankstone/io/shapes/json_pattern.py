@@ -1,13 +1,15 @@
 """A pattern of JSON: a document in which our names stand where their values are.
 
 ``{"{query_id}": {"contexts": [{"docid": "{doc_id}", "score": "{score}"}]}}`` reads a document for each
-context.  A list of one pattern stands for any number of entries, a list of several for a list of that length;
-a key in braces stands for every key that the pattern does not name; a key that ends in ``?`` may be missing.
+context.  A list of one pattern stands for any number of entries, a list of several for a list of that length,
+and ``null`` at its end for no further one; a key in braces stands for every key that the pattern does not name;
+a key that ends in ``?`` may be missing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -44,17 +46,21 @@ class Misfit(Exception):
 
 
 class JsonPattern(Record):
-    """A pattern, and how many entries of each list are looked at; all by default."""
+    """A pattern, and how many entries of each list are looked at; all by default.
+
+    Where it is not exact, a list for one entry may have any number of them.
+    """
 
     pattern: Any
     entries: int | None = None
+    is_exact: bool = True
 
     def misfit(self, value: object) -> Misfit | None:
         """Return where the first entries of a document are not of the pattern; ``None`` where they are.
 
         A document of which no entry has what the pattern is about differs, too.
         """
-        head = JsonPattern(self.pattern, _HEAD)
+        head = replace(self, entries=_HEAD)
         try:
             rows = list(islice(head.rows(value), _HEAD * _HEAD))
         except Misfit as misfit:
@@ -152,10 +158,13 @@ class JsonPattern(Record):
         if not isinstance(value, (list, tuple)):
             raise Misfit(path, "a list", value)
         if len(pattern) > 1:
-            if len(value) != len(pattern):
-                raise Misfit(path, f"a list of {len(pattern)}", value)
+            parts = [part for part in pattern if part is not None]
+            if not self.is_exact:
+                parts = parts[:1] * len(value)
+            if len(value) != len(parts):
+                raise Misfit(path, f"a list of {len(parts)}", value)
             rows = iter((row,))
-            for number, part in enumerate(zip(pattern, value, strict=True)):
+            for number, part in enumerate(zip(parts, value, strict=True)):
                 rows = self._product(rows, *part, f"{path}[{number}]")
             yield from rows
             return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from rankstone._basics import Record, some
@@ -19,13 +20,15 @@ from rankstone.io.shapes.json_pattern import JsonPattern, fits, refused
 from rankstone.io.shapes.shape import known_shapes, own_shapes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from rankstone.io.shapes.line_template import LineTemplate
     from rankstone.io.shapes.shape import Shape
 
 #: how a file of a user's own shapes is named where a format can be
 OWN: Final = ".toml"
+#: the key of shapes that are objects with an entry a query
+_BY_QUERY: Final = "{query_id}"
 #: a role → what its files hold
 _HELD: Final = {"judgments": "a file of judgments", "run": "a run"}
 
@@ -88,8 +91,28 @@ class Candidates(Record):
         fitting = [shape for shape, misfit in misfits.items() if misfit is None]
         return self._chosen(fitting, where, value)
 
+    def refuse_unnamed(self, value: object, where: str) -> None:
+        """Refuse what shapes have by query, where it stands without the ids of the queries."""
+        parts = list(value.values()) if isinstance(value, Mapping) else []
+        for shape in self.shapes:
+            of_query = (
+                shape.json.get(_BY_QUERY) if isinstance(shape.json, dict) else None
+            )
+            if not isinstance(of_query, dict):
+                continue
+            pattern = JsonPattern([of_query], is_exact=False)
+            if any(pattern.misfit(part) is None for part in ([value], value, *parts)):
+                raise InputError(
+                    f"this looks like {shape.title}, but without the ids of the queries",
+                    where=where,
+                    given=printable(repr(value), 40),
+                    expected=printable(shape.example, 80),
+                    fix="write an object with what was retrieved under the id of each query",
+                )
+
     def refuse_near(self, value: object, where: str) -> None:
         """Refuse a document that has the keys of a shape and other values, or that is of the other role."""
+        self.refuse_unnamed(value, where)
         for shape in self.shapes:
             misfit = JsonPattern(shape.json).misfit(value) if shape.json else None
             if misfit is None or misfit.lacks_key:
