@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import rankstone
+from rankstone.errors import at_shell, in_python
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +45,9 @@ class FixText:
 
     def matches(self, fix: str) -> bool:
         """Return True if a fix may have been made by this text."""
-        return _pattern(self.text).search(fix) is not None
+        # a shell sees one part of what is for both
+        forms = {self.text, at_shell(self.text), in_python(self.text)}
+        return any(_pattern(form).search(fix) for form in forms)
 
 
 @cache

@@ -63,9 +63,11 @@ __all__ = [
     "UnknownMeasure",
     "UsageError",
     "above_0",
+    "at_shell",
     "between_0_and_1",
     "blaming",
     "did_you_mean",
+    "in_python",
     "installed",
     "masked",
     "memory_limit",
@@ -83,6 +85,12 @@ _NAMED_SECRET = re.compile(
 )
 #: bad runs whose errors are shown in full
 _WHOLE = 3
+#: how alike a word and a suggestion are at least, from 0 to 1
+_NEAR = 0.6
+#: what is typed at a shell, and behind it what that is in Python
+_BOTH = re.compile(
+    r"(?P<shell>(?<![\w-])(?:rankstone |--?[a-z]).*?) \(in Python (?P<python>(?:[^()]|\([^()]*\))*)\)"
+)
 #: the most characters that one escaped character takes
 _ESCAPED = 10
 
@@ -110,12 +118,30 @@ def masked(text: str) -> str:
     return _NAMED_SECRET.sub(r"\1***", _CREDENTIALS.sub(r"\1***@", text))
 
 
+def in_python(text: str) -> str:
+    """Return advice for both a shell and Python as it is for Python.
+
+    >>> in_python("give it: --exclude FILE (in Python exclude=…)")
+    'give it: exclude=…'
+    """
+    return _BOTH.sub(r"\g<python>", text)
+
+
+def at_shell(text: str) -> str:
+    """Return advice for both a shell and Python as it is for a shell.
+
+    >>> at_shell("give it: --exclude FILE (in Python exclude=…)")
+    'give it: --exclude FILE'
+    """
+    return _BOTH.sub(r"\g<shell>", text)
+
+
 def nearest(word: object, known: Iterable[str], n: int = 3) -> list[str]:
     """Return up to ``n`` of the ``known`` words that are most similar to ``word``, ignoring case."""
     folded = {name.lower(): name for name in known}
     return [
         folded[hit]
-        for hit in get_close_matches(str(word).lower(), folded, n=n, cutoff=0.5)
+        for hit in get_close_matches(str(word).lower(), folded, n=n, cutoff=_NEAR)
     ]
 
 
@@ -158,10 +184,12 @@ class RankstoneError(Exception):
     given, expected
         The invalid text, and what was expected instead.
     fix
-        How to fix it.
+        How to fix it: ``--at-a-shell X (in Python x=…)`` where both differ, of which each reader sees one.
     """
 
     exit_code: ClassVar[int] = 70
+    #: the fix as it was written, for both readers
+    advice: str | None
 
     def __init__(
         self,
@@ -179,13 +207,22 @@ class RankstoneError(Exception):
         self.expected = expected
         self.fix = fix
 
+    @property
+    def fix(self) -> str | None:
+        """How to fix it, in Python."""
+        return self.advice and in_python(self.advice)
+
+    @fix.setter
+    def fix(self, fix: str | None) -> None:
+        self.advice = fix
+
     def __str__(self) -> str:
         lines = [f"{self.where}: {self.what}" if self.where else self.what]
         lines += [
             f"  {label + ':':<9} {text}"
             for label, text in (
                 ("given", self.given),
-                ("expected", self.expected),
+                ("expected", self.expected and in_python(self.expected)),
                 ("fix", self.fix),
             )
             if text

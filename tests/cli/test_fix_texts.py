@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import click
 import pytest
 from click.testing import CliRunner
 from tests import pasted
@@ -25,12 +26,15 @@ from tests.fix_places import FixText, fix_texts
 from tests.strangers.pasting import options_of
 
 from rankstone.cli import arguments
-from rankstone.errors import BadParameter
+from rankstone.cli.arguments import with_flags
+from rankstone.errors import BadParameter, UsageError
 from rankstone.measures import parse_measure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+#: values of options as Python writes them
+_PYTHON: Final = r"--[a-z-]+ (?:[\[{(]|True\b|None\b)"
 #: the fix that is pasted leads to the result
 RESULT: Final = """
 answers apart.jsonl
@@ -303,6 +307,45 @@ def test_python_gets_python() -> None:
         has_python = re.search(r"in Python|\w=|\w\(", plain) is not None
         if not has_python and re.search(r"(?<![\w-])--?[a-z]", plain):
             wrong.append(text)
+    assert wrong == []
+
+
+def test_each_reader_gets_one_language() -> None:
+    """Of a fix for both a shell sees no Python, and Python no option."""
+    both = [text.text for text in fix_texts() if "in Python" in text.text]
+    assert both
+    at_a_shell = [
+        in_python_is_left(with_flags(UsageError("", fix=fix))) for fix in both
+    ]
+    assert not any(at_a_shell)
+    in_python = [str(UsageError("", fix=fix)) for fix in both]
+    assert [fix for fix in in_python if in_python_is_left(fix)] == []
+    assert [fix for fix in in_python if re.search(r"(?<![\w-])--[a-z]", fix)] == []
+
+
+def in_python_is_left(text: str) -> bool:
+    return "in Python" in text
+
+
+def test_a_shell_gets_no_python() -> None:
+    """Keywords of the command that runs are its options, and their values are as a shell takes them."""
+    wrong = []
+    tried = 0
+    for name, command in commands().items():
+        declared = {option.name for option in options_of(name).values()}
+        keywords = "|".join(map(str, declared - {"columns", "form"}))
+        keyword = re.compile(rf"(?<![\w.-])({keywords or '(?!)'})=(?=\S)")
+        for text in fix_texts():
+            # parameters of a measure are no options
+            plain = re.sub(r"\w\([^()]*\)", "", text.text)
+            if fnmatch(text.file, "measures/*") or not keyword.search(plain):
+                continue
+            tried += 1
+            with click.Context(command, info_name=name):
+                shown = with_flags(UsageError("", fix=plain))
+            if keyword.search(shown) or re.search(_PYTHON, shown):
+                wrong.append((name, text.file, shown))
+    assert tried
     assert wrong == []
 
 

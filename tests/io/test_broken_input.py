@@ -12,7 +12,8 @@ import pytest
 from tests.rows import each
 
 import rankstone
-from rankstone.errors import RankstoneError
+from rankstone.errors import InputError, RankstoneError
+from rankstone.io import read_run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -269,3 +270,29 @@ def test_a_frame_with_a_column_twice() -> None:
     )
     with pytest.raises(RankstoneError, match="score"):
         rankstone.evaluate(QRELS, frame, "RR")
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+def test_what_is_wrong_is_said_in_words(tmp_path: Path, suffix: str) -> None:
+    """The message is not that of a library's code."""
+    table = pl.DataFrame({"query_id": ["q"] * 99, "doc_id": ["d"] * 99, "score": 1.0})
+    path = tmp_path / f"run.{suffix}"
+    write = table.write_parquet if suffix == "parquet" else table.write_ipc
+    write(path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-20])
+    with pytest.raises(InputError, match="the file cannot be read") as error:
+        read_run(path).collect()
+    assert error.value.given == "its end is missing"
+
+
+def test_values_of_different_kinds(tmp_path: Path) -> None:
+    """The types of another library are not named."""
+    lines = [
+        '{"query_id": "q", "doc_id": {"a": 1}}',
+        '{"query_id": "q", "doc_id": [[1]]}',
+    ]
+    (tmp_path / "run.jsonl").write_text("\n".join(lines))
+    with pytest.raises(InputError) as error:
+        read_run(tmp_path / "run.jsonl").collect()
+    assert "supertype" not in str(error.value)

@@ -200,17 +200,17 @@ def test_heads_of_long_tables_may_have_nothing_in_common(tmp_path: Path) -> None
     rows = [f"query{at},document{at},1" for at in range(20_000)]
     judged, run = tmp_path / "q.csv", tmp_path / "r.csv"
     run.write_text("\n".join(["query_id,doc_id,score", *rows[::-1]]))
-    judged.write_text("\n".join(["qid,docno,label", *rows]))
-    with pytest.raises(MissingColumn, match="'qid': 'query_id', 'docno': 'doc_id'"):
+    judged.write_text("\n".join(["qid,docid,label", *rows]))
+    with pytest.raises(MissingColumn, match="'qid': 'query_id', 'docid': 'doc_id'"):
         rankstone.evaluate(judged, run, "RR")
-    judged.write_text("\n".join(["qid,docno,label", *rows[:9]]))
-    with pytest.raises(MissingColumn, match="'qid': 'query_id', 'docno': 'doc_id'"):
+    judged.write_text("\n".join(["qid,docid,label", *rows[:9]]))
+    with pytest.raises(MissingColumn, match="'qid': 'query_id', 'docid': 'doc_id'"):
         rankstone.evaluate(judged, run, "RR")
     # but of the same queries they show the documents
     others = [row.replace("document", "page") for row in rows]
-    judged.write_text("\n".join(["qid,docno,label", *others[::-1]]))
+    judged.write_text("\n".join(["qid,docid,label", *others[::-1]]))
     with pytest.raises(
-        MissingColumn, match="with qid, docno the two tables do not go together"
+        MissingColumn, match="with qid, docid the two tables do not go together"
     ):
         rankstone.evaluate(judged, run, "RR")
 

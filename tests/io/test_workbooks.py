@@ -197,6 +197,43 @@ def test_workbooks_that_are_not_as_they_should_be(tmp_path: Path) -> None:
         read_judgments(tmp_path / "d.xlsx")
 
 
+def test_numbers_that_stand_as_texts(tmp_path: Path) -> None:
+    """Texts of numbers are numbers, also with a decimal comma; of others the cell is named if it is needed."""
+    pytest.importorskip("fastexcel")
+
+    def scored(*scores: object, **options: Any) -> dict[str, dict[str, float]]:
+        cells = zip((7, 7, 8), ("d2", "d1", "d3"), scores, strict=True)
+        path = write(tmp_path / "run.xlsx", Run=[RUN[0], *cells])
+        return rankstone.evaluate({7: ["d1"]}, path, "RR", **options).to_dict()
+
+    assert scored("9.5", "10.5", "1") == {"run": {"RR": 1.0}}
+    assert scored("9,5", "10,5", "1") == {"run": {"RR": 1.0}}
+    assert scored("11,5", "10,5", "1") == {"run": {"RR": 0.5}}
+    with pytest.raises(BadLine, match=r"run\.xlsx, row 3: the score 'n/a' is not a"):
+        scored("9.5", "n/a", "1")
+    assert scored("9.5", "n/a", "1", order="input") == {"run": {"RR": 0.5}}
+    with pytest.raises(BadLine, match=r"row 2: '9,500' may be a fraction or thousands"):
+        scored("9,500", "10,500", "725")
+    assert scored("9,500", "10,500", "725", decimal=",") == {"run": {"RR": 1.0}}
+
+
+@pytest.mark.parametrize(
+    "above", [[("Results",)], [("Results",), (None,)], [("Results", "May"), (None,)]]
+)
+def test_rows_above_the_header(tmp_path: Path, above: list[tuple[Any, ...]]) -> None:
+    """A title is no header, with a blank row below it or not; nothing is advised that would read it as one."""
+    pytest.importorskip("fastexcel")
+    path = write(tmp_path / "run.xlsx", Run=[*above, *RUN])
+    with pytest.raises(BadLine, match=r"run\.xlsx, row 1: the first row is a title"):
+        read_run(path)
+    text = "\n".join(
+        ",".join(str(cell or "") for cell in row) for row in (*above, *RUN)
+    )
+    (tmp_path / "run.csv").write_text(text)
+    with pytest.raises(BadLine, match=r"run\.csv:1: the first row is a title"):
+        read_run(tmp_path / "run.csv")
+
+
 def test_a_workbook_at_a_shell(tmp_path: Path) -> None:
     """The command line reads it, or ends as for every package that is missing."""
     path = write(tmp_path / "run.xlsx", Run=RUN)

@@ -205,7 +205,7 @@ def _rule(
             f"estimate={estimate!r} needs the {what} of every data set",
             where=", ".join(read.sources.values()),
             given=f"none above 0 for {some(map(printable, lacking))}",
-            fix=f"weights={{{lacking[0]!r}: …}}, or a column weight",
+            fix=f"--weights {lacking[0]}=… (in Python weights={{{lacking[0]!r}: …}}), or a column weight",
         )
     shares = np.array([known[name] for name in read.datasets])
     sign = -1 if read.direction == "lower" else 1

@@ -22,6 +22,7 @@ from rankstone.errors import (
     RankstoneError,
     UnknownMeasure,
     UsageError,
+    at_shell,
     did_you_mean,
     printable,
 )
@@ -381,11 +382,12 @@ def with_flags(error: RankstoneError) -> str:
     if isinstance(error, BadRuns):
         for one in error.errors.values():
             with_flags(one)
+    error.fix = error.advice and at_shell(error.advice)
     if isinstance(error, UnknownMeasure):
         if "convention" in _flags():
             error.fix = _advice_on_name(error) or error.fix
     elif not isinstance(error, BadParameter):
         error.what = as_flags(error.what)
-        error.expected = error.expected and as_flags(error.expected)
+        error.expected = error.expected and as_flags(at_shell(error.expected))
         error.fix = error.fix and _pasteable(as_flags(error.fix))
     return str(error)

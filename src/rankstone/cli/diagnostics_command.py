@@ -89,10 +89,15 @@ def check_command(
 
 
 def _is_run(path: str, given: Mapping[str, Any]) -> bool:
-    """Return True for a file that is read as a run, and not as judgments."""
-    from rankstone.io import is_read, read_judgments, read_run
+    """Return True for a file that is read as a run, and not as judgments, or would be with other options."""
+    from rankstone.io import has_advice, is_read, read_judgments, read_run
 
-    return not is_read(read_judgments, path, given) and is_read(read_run, path, given)
+    for may_be_read in (is_read, has_advice):
+        if may_be_read(read_judgments, path, given):
+            return False
+        if may_be_read(read_run, path, given):
+            return True
+    return False
 
 
 @declare(

@@ -53,7 +53,9 @@ if TYPE_CHECKING:
 _LONG: Final = frozenset({"run", "measure", "value"})
 #: how a wide table was read
 _WIDE: Final = "queries × systems"
-_IF_MEASURES: Final = "if the columns are measures, measures={!r}"
+_IF_MEASURES: Final = (
+    "if the columns are measures, name a file for each system, and measures={!r}"
+)
 #: what the first column of a table of means is called
 _MEASURES: Final = frozenset({"metric", "metrics", "measure", "measures"})
 #: texts that people write where there is no score

@@ -212,7 +212,7 @@ def _explainer(
             raise BadParameter(
                 f"{parsed} is not a measure of a run against judgments",
                 fix=f"use {parsed.computed_by} --explain {quoted(str(parsed))}, with -q ID for the value of "
-                "a query or user; in Python the method explain of the results of diff and beyond",
+                "a query or user (in Python the method explain of the results of diff and beyond)",
             )
         return Explainer(qrels, parsed, **given)
     from rankstone.conventions.evaluation_by_convention import read_one

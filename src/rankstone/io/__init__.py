@@ -66,7 +66,13 @@ from rankstone.io.trec_text import (
     Layout,
     Ranks,
 )
-from rankstone.io.tried_advice import advise_on_others, advised, heads, is_read
+from rankstone.io.tried_advice import (
+    advise_on_others,
+    advised,
+    has_advice,
+    heads,
+    is_read,
+)
 from rankstone.io.unreadable_files import unreadable
 from rankstone.io.unused_lists import possible_grades
 
@@ -88,6 +94,7 @@ __all__ = [
     "atomic",
     "can_be_read_again",
     "display_name",
+    "has_advice",
     "has_columns",
     "is_data_set",
     "is_database",

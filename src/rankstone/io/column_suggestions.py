@@ -63,6 +63,9 @@ _OTHER: Final[dict[tuple[str, ...], str]] = {
     ("qrels", "relevance"): "score",
     ("run", "score"): "relevance",
 }
+_JUDGED: Final = (
+    "these look like judgments, whose grades are no scores: QRELS comes first, then RUN"
+)
 SWAPPED: Final = "are judgments and run in the right order? QRELS comes first"
 _TWICE: Final = " (a file with both is named twice: as QRELS and as a RUN)"
 _IN_ORDER: Final = " (it keeps the order of the rows)"
@@ -258,6 +261,8 @@ class Missing:
 
     def proposals(self) -> list[Advice]:
         """Return options that may name the missing columns, the most likely first, with spare ones."""
+        if self._are_judgments():
+            return []
         spares = [
             replace(advice, is_spare=True)
             for avoided in self.guesses()
@@ -314,6 +319,8 @@ class Missing:
             return did_you_mean(self.ours[0], self.names)
         if looks_like_row(self.names):
             return "give the columns names: the first line looks like a row"
+        if self._are_judgments():
+            return _JUDGED
         if self._other in self.names:
             return SWAPPED
         # a name of its own says what a column is, its content alone does not
@@ -327,6 +334,22 @@ class Missing:
         need = naming_need(unknown or self.ours, self.given)
         beside = ",".join(f"{theirs}={ours}" for ours, theirs in named.items())
         return f"{need}, beside {beside}" if unknown and beside else need
+
+    def _are_judgments(self) -> bool:
+        """Return whether grades stand where a run has scores or ranks."""
+        if self._table != "run" or "score" not in self.ours or self._lists():
+            return False
+        grades = [
+            name
+            for name in self.names
+            if is_common_name(name, ["relevance"])
+            and not is_common_name(name, ["score"])
+            and self._kind(name) == "whole"
+        ]
+        scores = [theirs for theirs, ours in self.renames().items() if ours == "score"]
+        orders = [theirs.removeprefix("run.") for theirs in scores]
+        orders += [name for name in self.names if is_common_name(name, ["rank"])]
+        return bool(grades) and {*orders} <= {*grades}
 
     @property
     def _other(self) -> str:

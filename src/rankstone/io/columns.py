@@ -434,9 +434,10 @@ def _known_header(names: Sequence[str], chosen: Columns, columns: Renames) -> Co
     from rankstone.io.shapes import candidates
 
     shape = candidates(columns.role).of_header(names)
-    if shape is None or {*shape.columns.values()} & {*names}:
+    header = {} if shape is None else shape.columns
+    new = {ours for theirs, ours in header.items() if theirs != ours}
+    if new & {*names}:
         return {}
-    header = shape.columns
     agrees = all(
         header.get(theirs) == ours
         for theirs, ours in chosen.items()
@@ -520,10 +521,16 @@ def require(
     for theirs, ours in requested.items():
         if ours in missing:
             absent += f", no {printable(theirs, 40)}"
+    renamed = {
+        ours: theirs for theirs, ours in requested.items() if theirs not in names
+    }
+    shown = [
+        f"{renamed[name]} (as {name})" if name in renamed else name for name in names
+    ]
     error = MissingColumn(
         f"there is no column {' and no column '.join(missing)}{beside}",
         where=source,
-        given=f"columns {some(names, 12) or 'none'}{absent}",
+        given=f"columns {some(shown, 12) or 'none'}{absent}",
         expected=", ".join(needed),
         fix=guessed.need(),
     )

@@ -38,6 +38,8 @@ SEPARATORS: Final = {"csv": ",", "tsv": "\t"}
 #: bytes at the beginning of a file, and rows among them, in which the dialect is detected
 _BLOCK: Final = 1 << 16
 _ROWS: Final = 50
+#: rows at the top of a table among which the header is
+TOP: Final = 5
 #: columns whose common names show a header
 _PAIR: Final = ("query_id", "doc_id")
 #: bytes in which the end of a header is looked for
@@ -295,16 +297,17 @@ def clean_names(names: Sequence[str], columns: Columns) -> dict[str, str]:
 
 
 def refuse_title(rows: Sequence[Sequence[str | None]], where: str) -> None:
-    """Refuse a table whose first row is a title: a single text, above a row of several."""
-    filled = [sum(map(bool, row)) for row in rows[:2]]
-    if len(filled) < 2 or not filled[0] == 1 < filled[1]:  # noqa: PLR2004 - a title, and a row
-        return
-    first = rows[0][0]
-    if first and not is_known(first):
+    """Refuse a table whose first row is a title: a single text above a row of several, or texts above a header."""
+    filled = [[cell for cell in row if cell] for row in rows[:TOP]]
+    first, *others = [*filter(None, filled)] or [[]]
+    is_title = len(first) == 1 < max(map(len, others[:1]), default=0)
+    is_title |= not _names_queries(first) and any(map(_names_queries, others))
+    # the index of a frame has no name
+    if is_title and rows[0][0] and not is_known(rows[0][0]):
         raise BadLine(
             "the first row is a title, and no header",
             where=where,
-            given=printable(first, 60),
+            given=printable(", ".join(first), 60),
             expected="names of columns in the first row",
             fix="delete the rows above the header",
         )

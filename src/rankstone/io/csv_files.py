@@ -22,8 +22,18 @@ import polars as pl
 from rankstone._basics import counted
 from rankstone.errors import EmptyInput, InputError, MissingExtra, one_of, printable
 from rankstone.io.column_suggestions import is_common_name, kinds_of_texts, sides_of
-from rankstone.io.columns import CANONICAL, hidden, is_known, is_text, lacking, renames
+from rankstone.io.columns import (
+    CANONICAL,
+    CsvOptions,
+    Renames,
+    hidden,
+    is_known,
+    is_text,
+    lacking,
+    renames,
+)
 from rankstone.io.csv_dialect import (
+    TOP,
     Dialect,
     clean_names,
     dialect_of,
@@ -401,8 +411,42 @@ def scan_workbook(
     return frame.rename(clean_names(frame.columns, columns)).lazy(), tuple(notes)
 
 
+def numbers_of_workbook(
+    frame: pl.LazyFrame, title: str, columns: Columns
+) -> tuple[pl.LazyFrame, dict[str, InputError], tuple[str, ...]]:
+    """Return a sheet in which our numbers that stand as texts are numbers.
+
+    Returns
+    -------
+    tuple
+        The rows; the errors of columns in which a text is no number; notes on what was detected.
+    """
+    errors = dict[str, InputError]()
+    notes = dict[str, None]()
+    for name, dtype in frame.collect_schema().items():
+        ours = columns.get(name, name)
+        if dtype != pl.String or ours not in CANONICAL or is_text(ours):
+            continue
+        # the reader of a comma alone does not know whether it marks thousands
+        decimals = Decimals(CsvOptions.of(columns).decimal, separator="\t")
+        decimals.start()
+        if isinstance(columns, Renames):
+            columns.csv_files.append(title)  # its settings were used
+        try:
+            cells = frame.select(pl.col(name)).collect()
+            numbers = decimals.read(
+                cells, lambda row: f"{title}, row {row + FIRST_ROW}"
+            )
+        except InputError as error:
+            errors[ours] = error
+            continue
+        frame = frame.with_columns(numbers.to_series())
+        notes |= dict.fromkeys(decimals.notes())
+    return frame, errors, tuple(notes)
+
+
 def _top(source: Path | bytes, title: str, number: int) -> list[tuple[Any, ...]]:
-    """Return the first two rows of a sheet."""
+    """Return the first rows of a sheet."""
     if number:
         check_workbook(source, title, number)
     return pl.read_excel(
@@ -411,7 +455,7 @@ def _top(source: Path | bytes, title: str, number: int) -> list[tuple[Any, ...]]
         has_header=False,
         infer_schema_length=0,
         raise_if_empty=False,
-        read_options={"n_rows": 2},
+        read_options={"n_rows": TOP},
     ).rows()
 
 

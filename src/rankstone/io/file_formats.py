@@ -24,6 +24,7 @@ from rankstone.io.csv_files import (
     delimited,
     is_workbook,
     line_of,
+    numbers_of_workbook,
     scan_delimited,
     scan_workbook,
     whole_rows,
@@ -464,9 +465,14 @@ def _columnar(
     try:
         parts = []
         notes = dict[str, None]()
+        unusable = dict[str, InputError]()
         for source, title in zip(sources, titles, strict=True):
             with reading(title):
                 frame, guessed = _scan(source, kind, title, columns)
+            if kind == "xlsx":
+                frame, errors, found = numbers_of_workbook(frame, title, columns)
+                unusable |= errors
+                guessed += found
             parts.append(
                 TablePart(title, frame, numbered, first, scanned=kind != "xlsx")
             )
@@ -482,7 +488,9 @@ def _columnar(
             else lambda: sum(p.height() for p in parts)
         )
         table = of_parts(parts, name, columns, further=further, extent=cache(extent))
-        return replace(table, read_as=lambda: tuple(notes)) if notes else table
+        unusable = {**table.unusable, **unusable}
+        read_as = (lambda: tuple(notes)) if notes else table.read_as
+        return replace(table, read_as=read_as, unusable=unusable)
     except InputError as error:
         broken = (
             [broken_object(*one) for one in zip(sources, titles, strict=True)]

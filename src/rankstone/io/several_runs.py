@@ -84,8 +84,8 @@ def _several(name: str, parts: Sequence[Path], given: str) -> InputError:
         where=printable(name),
         given=given,
         expected="parts of one run: one tag, and each query in one part only",
-        fix=f"to read each file as a run: {_shell_pattern(name)} (in PowerShell (Get-ChildItem "
-        f"{quoted(name)}).FullName, in Python a list of paths); "
+        fix=f"to read each file as a run give their paths: {_shell_pattern(name)} "
+        f"(in PowerShell (Get-ChildItem {quoted(name)}).FullName); "
         "if they are one run, put them into one file",
     )
 

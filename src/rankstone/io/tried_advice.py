@@ -228,6 +228,15 @@ def is_read(read: Reader, source: object, options: Mapping[str, Any]) -> bool:
     return _tried(read, {**options, "source": source}).refusal is None
 
 
+def has_advice(read: Reader, source: object, options: Mapping[str, Any]) -> bool:
+    """Return True if a reader would read a source with options that its refusal names."""
+    try:
+        read(source, **options)
+    except InputError as error:
+        return error.attempt is not None
+    return True
+
+
 def heads(files: Sequence[Path], *, is_text: bool) -> Sequence[Path | bytes]:
     """Return the heads of texts while advice is tried; else the files."""
     if not (_is_trial.get() and is_text):

@@ -32,6 +32,13 @@ _UNREADABLE: Final[dict[int, tuple[str, str]]] = {
 _MEMORY: Final = re.compile(
     r"ThreadPoolBuildError|failed to spawn thread|memory allocation|os error 1[12]\b"
 )
+#: what Polars says of a file → the same in our words, and the characters shown of anything else
+_SAID: Final = {
+    r"PAR1|InvalidFooter|InvalidFlatbuffer|[Ee]nd of file|EOF": "its end is missing",
+    r"zstd|snappy|[Cc]orrupt|checksum|[Dd]ecompress": "what it holds is damaged",
+    r"supertype|SchemaMismatch": "a field holds values of different kinds",
+}
+_SHOWN: Final = 80
 #: formats that are read
 _READABLE: Final = "text in UTF-8, Parquet, Arrow or .xlsx"
 #: characters that no text has
@@ -117,10 +124,11 @@ class reading:  # noqa: N801 - reads as a word: with reading(path)
                 block = _head(self._source)
                 refuse_binary(block, self._source)
                 fix = as_utf8(block)
+            words = (_SAID[said] for said in _SAID if re.search(said, message))
             raise InputError(
                 "the file cannot be read",
                 where=self._source,
-                given=message,
+                given=next(words, printable(message, _SHOWN)),
                 expected=_READABLE,
                 fix=fix,
             ) from error

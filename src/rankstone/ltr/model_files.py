@@ -394,7 +394,7 @@ def _columns(data: Dataset, count: int, names: Sequence[str]) -> Any:  # noqa: A
             f"{there_are(data.X.shape[1], 'feature')}, and the model has {count}, without names",
             given=listed(data.features),
             expected="the features of training, in their order",
-            fix="--features a,b,c, read(…, features=[…]): these, in this order",
+            fix="--features a,b,c (in Python read(…, features=[…])): these, in this order",
         )
     return data.X
 

@@ -70,14 +70,14 @@ class ClickOptions:
                 fix="leave out smoothing, or use method=ctr",
             )
         check_count("min_impressions", self.min_impressions, 1, 2**63 - 1)
+        if self.clip is not None and not 0 < self.clip <= 1:
+            raise BadOption(
+                f"clip={self.clip!r} is out of range", expected="0 < clip <= 1"
+            )
         if self.clip is not None and self.method != "ips":
             raise UsageError(
                 f"clip={self.clip}: only method=ips has weights",
                 fix="leave out clip, or use method=ips",
-            )
-        if self.clip is not None and not 0 < self.clip <= 1:
-            raise BadOption(
-                f"clip={self.clip!r} is out of range", expected="0 < clip <= 1"
             )
         if self.grades is not None and not _is_increasing(self.grades):
             raise BadOption(

@@ -258,7 +258,7 @@ def _clusters(
     if queries is None:
         raise BadOption(
             f"{printable(cluster)} needs a table of queries",
-            fix="queries={query: {column: value}}",
+            fix="--queries FILE (in Python queries={query: {column: value}})",
         )
     about = read_attributes(queries, "query_id", columns).collect(cluster)
     return about.select(
