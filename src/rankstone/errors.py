@@ -124,7 +124,8 @@ def in_python(text: str) -> str:
     >>> in_python("give it: --exclude FILE (in Python exclude=…)")
     'give it: exclude=…'
     """
-    return _BOTH.sub(r"\g<python>", text)
+    python = r"\g<python>"
+    return _BOTH.sub(python, text)
 
 
 def at_shell(text: str) -> str:
@@ -133,7 +134,8 @@ def at_shell(text: str) -> str:
     >>> at_shell("give it: --exclude FILE (in Python exclude=…)")
     'give it: --exclude FILE'
     """
-    return _BOTH.sub(r"\g<shell>", text)
+    shell = r"\g<shell>"
+    return _BOTH.sub(shell, text)
 
 
 def nearest(word: object, known: Iterable[str], n: int = 3) -> list[str]:

@@ -273,7 +273,7 @@ def test_a_frame_with_a_column_twice() -> None:
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow"])
-def test_what_is_wrong_is_said_in_words(tmp_path: Path, suffix: str) -> None:
+def test_what_is_wrong_is_in_words(tmp_path: Path, suffix: str) -> None:
     """The message is not that of a library's code."""
     table = pl.DataFrame({"query_id": ["q"] * 99, "doc_id": ["d"] * 99, "score": 1.0})
     path = tmp_path / f"run.{suffix}"

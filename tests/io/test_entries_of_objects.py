@@ -47,7 +47,9 @@ def test_columns_are_a_table(tmp_path: Path, *, of_file: bool) -> None:
         assert record["run"] == {"RR": (1 / 2 + 1) / 2}
         assert rankstone.check(graded, columns=columns).files[0].facts["queries"] == "2"
     slip = {"questions": "query_id", "typo": "doc_id"}
-    with pytest.raises(MissingColumn, match="columns query_id, sources, no typo"):
+    with pytest.raises(
+        MissingColumn, match=r"columns questions \(as query_id\), sources"
+    ):
         read_judgments(written({"questions": QUERIES, "sources": DOCS}), slip)
 
 

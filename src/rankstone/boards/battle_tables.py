@@ -61,6 +61,7 @@ _WORDS: Final = {
 _SHARES: Final = {0.0: RIGHT, 0.5: TIE, 1.0: LEFT}
 #: outcomes that are known from other columns; no column of a table is called so
 _ENDED: Final = "the outcome"
+_HIGHER: Final = "the side with the higher score won"
 _BETWEEN: Final = r"[\s_()\[\]-]+"
 _EXPECTED: Final = (
     "left, right, tie (as words: model_a, A, 1, 1-0, A>B; model_b, B, 2, 0-1, B>A; A=B, both bad), "
@@ -196,7 +197,7 @@ def _refuse_lacking(
 ) -> None:
     """Refuse a table without both sides and an outcome, or without rows; ``theirs`` are its own columns."""
     lacking = [side for side in ("left", "right") if side not in table.columns]
-    if {"winner", "outcome", _ENDED}.isdisjoint(table.columns):
+    if {"winner", "outcome", _ENDED, _HIGHER}.isdisjoint(table.columns):
         lacking.append("winner")
     if lacking:
         raise MissingColumn(
@@ -276,7 +277,11 @@ def _of_ends(table: pl.DataFrame, where: str) -> pl.DataFrame:
     """Return battles with their outcomes, where a column of 0 and 1 stands for each end."""
     ends = _columns_of_ends(table)
     if not {LEFT, RIGHT} <= {*ends.values()}:
-        return table
+        scores = _pair_of(table, "score")
+        if scores is None:
+            return table
+        left, right = (score_numbers(table[name], where) for name in scores)
+        return table.with_columns(_nearer(right - left).alias(_HIGHER))
     marks = _marks(table, ends, where)
     unclear = marks.sum_horizontal() != 1
     if unclear.any():
@@ -289,6 +294,21 @@ def _of_ends(table: pl.DataFrame, where: str) -> pl.DataFrame:
         )
     outcomes = pl.Series(_ENDED, [*ends.values()], dtype=pl.Int64)
     return table.with_columns(outcomes.gather(marks.to_numpy().argmax(axis=1)))
+
+
+def _nearer(differences: pl.Series) -> pl.Series:
+    """Return outcomes: below 0 the left side won, and above the right one."""
+    shares = 0.5 - differences.sign() / 2
+    return shares.replace_strict(_SHARES, return_dtype=pl.Int64)
+
+
+def _pair_of(table: pl.DataFrame, name: str) -> list[str] | None:
+    """Return the two columns that hold something of each side."""
+    for sides in (("left", "right"), ("a", "b")):
+        pair = [f"{name}_{side}" for side in sides]
+        if {*pair} <= {*table.columns}:
+            return pair
+    return None
 
 
 def _columns_of_ends(table: pl.DataFrame) -> dict[str, int]:
@@ -326,6 +346,10 @@ def _outcomes(
     """
     if _ENDED in table.columns:
         return table[_ENDED], ""
+    if _HIGHER in table.columns:
+        if table[_HIGHER].null_count():
+            raise BadValue("a score is missing in some battles", where=where)
+        return table[_HIGHER], _HIGHER
     column = "winner" if "winner" in table.columns else "outcome"
     words = name_texts(table[column], where).str.strip_chars()
     outcome_of = {word: end for end in _WORDS for word in _WORDS[end].split()}
@@ -360,6 +384,9 @@ def _outcomes(
                 fix=as_numbers,
             )
     outcome = by_word.fill_null(by_name)
+    if column == "winner" and numbers.is_between(1, 2).fill_null(value=False).all():
+        how = "the side that a preference from 1 (left) to 2 (right) is nearer to won"
+        return _nearer(numbers - 1.5), how if outcome.null_count() else ""
     if outcome.null_count():
         row = first_true(outcome.is_null())
         raise BadValue(
@@ -376,11 +403,7 @@ def _covariate(table: pl.DataFrame, name: str, where: str) -> Floats:
     """Return a covariate of each battle: a constant, or a difference in its standard deviations."""
     if name == POSITION and name not in table.columns:
         return np.ones(table.height)
-    both = (
-        [f"{name}_{side}" for side in ("left", "right")],
-        [f"{name}_{side}" for side in ("a", "b")],
-    )
-    pair = next((two for two in both if set(two) <= set(table.columns)), None)
+    pair = _pair_of(table, name)
     if pair is None and name not in table.columns:
         raise MissingColumn(
             f"there is no column {printable(name)}",

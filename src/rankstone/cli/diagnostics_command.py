@@ -92,12 +92,13 @@ def _is_run(path: str, given: Mapping[str, Any]) -> bool:
     """Return True for a file that is read as a run, and not as judgments, or would be with other options."""
     from rankstone.io import has_advice, is_read, read_judgments, read_run
 
-    for may_be_read in (is_read, has_advice):
-        if may_be_read(read_judgments, path, given):
-            return False
-        if may_be_read(read_run, path, given):
-            return True
-    return False
+    tried = [
+        (how, read)
+        for how in (is_read, has_advice)
+        for read in (read_judgments, read_run)
+    ]
+    readable = (read for how, read in tried if how(read, path, given))
+    return next(readable, None) is read_run
 
 
 @declare(

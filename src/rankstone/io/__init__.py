@@ -490,11 +490,8 @@ def _of_object(
     if table is not None:
         return table
     try:
-        table = read_object(rows(), number, columns, source, further)
+        return read_object(rows(), number, columns, source, further)
     except InputError:
         if shapes is not None and isinstance(value, (Mapping, list)):
             shapes.refuse_near(value, source)
         raise
-    if shapes is not None and not columns.keys() | {*table.columns} & {"query_id"}:
-        shapes.refuse_unnamed(value, source)
-    return table

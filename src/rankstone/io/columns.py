@@ -170,6 +170,8 @@ class Renames(dict[str, str]):
     ----------
     present
         All column names found so far.
+    named
+        {our name: their name} of the columns of the last table that are renamed.
     csv
         The settings of CSV files.
     csv_files
@@ -194,6 +196,7 @@ class Renames(dict[str, str]):
     ) -> None:
         super().__init__({str(theirs): ours for theirs, ours in names.items()})
         self.present: set[str] = set()
+        self.named: dict[str, str] = {}
         self.csv = CsvOptions()
         self.csv_files: list[str] = []
         self.all_relevant = False
@@ -391,6 +394,9 @@ def renames(present: Iterable[str], columns: Columns, source: str) -> dict[str, 
     if chosen.get("label") in names:
         del chosen["label"]
     _refuse_clash(chosen, source)
+    if isinstance(columns, Renames):
+        columns.named.clear()
+        columns.named.update({ours: theirs for theirs, ours in chosen.items()})
     return chosen
 
 
@@ -521,9 +527,7 @@ def require(
     for theirs, ours in requested.items():
         if ours in missing:
             absent += f", no {printable(theirs, 40)}"
-    renamed = {
-        ours: theirs for theirs, ours in requested.items() if theirs not in names
-    }
+    renamed = getattr(given, "named", {})
     shown = [
         f"{renamed[name]} (as {name})" if name in renamed else name for name in names
     ]

@@ -444,9 +444,6 @@ def _shaped_records(
     with reading(title_of(sources[0], name)):
         head = list(_objects(sources[0], _RECORDS))
     if shaped_document(head, name, columns, shapes) is None:
-        keys = {key for record in head if isinstance(record, dict) for key in record}
-        if shapes is not None and not columns.keys() | keys & {"query_id"}:
-            shapes.refuse_unnamed(head, name)
         return None
     records = [record for source in sources for record in _objects(source)]
     return shaped_document(records, name, columns, shapes)

@@ -101,7 +101,9 @@ class JsonPattern(Record):
                 raise Misfit(path, printable(pattern, 40), value)
             return iter((row,))
         is_value = value is None or isinstance(value, (str, int, float))
-        if not is_value or (name in NUMBERS and not _may_be_number(value)):
+        if not is_value or (
+            name in NUMBERS and value is not None and not is_number(value)
+        ):
             raise Misfit(path, f"the {name}", value)
         return iter(({**row, name: value},))
 
@@ -172,11 +174,6 @@ class JsonPattern(Record):
             yield row
         for number, part in enumerate(value[: self.entries]):
             yield from self._rows(pattern[0], part, row, f"{path}[{number}]")
-
-
-def _may_be_number(value: object) -> bool:
-    """Return whether a value is a number, also as text, or nothing."""
-    return value is None or is_number(value)
 
 
 def fits(pattern: object, value: object) -> bool:

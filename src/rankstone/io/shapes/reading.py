@@ -156,6 +156,7 @@ def shaped_document(
         return None
     shape = shapes.of_json(value, source)
     if shape is None:
+        shapes.refuse_unnamed(value, source)
         return None
     return read_document(value, source, shape)
 

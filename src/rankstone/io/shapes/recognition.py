@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 #: how a file of a user's own shapes is named where a format can be
 OWN: Final = ".toml"
+#: keys from which on an object is one of queries
+_MANY: Final = 20
 #: the key of shapes that are objects with an entry a query
 _BY_QUERY: Final = "{query_id}"
 #: a role → what its files hold
@@ -81,27 +83,25 @@ class Candidates(Record):
         UnknownFormat
             As for lines.
         """
-        misfits = {
-            shape: JsonPattern(shape.json).misfit(value)
-            for shape in self.shapes
-            if shape.json is not None
-        }
-        if not misfits:
+        with_json = [shape for shape in self.shapes if shape.json is not None]
+        if not with_json:
             return None
-        fitting = [shape for shape, misfit in misfits.items() if misfit is None]
+        fitting = [shape for shape in with_json if fits(shape.json, value)]
         return self._chosen(fitting, where, value)
 
     def refuse_unnamed(self, value: object, where: str) -> None:
         """Refuse what shapes have by query, where it stands without the ids of the queries."""
-        parts = list(value.values()) if isinstance(value, Mapping) else []
+        parts: list[Any] = [[value], value]
+        if isinstance(value, Mapping) and len(value) < _MANY:
+            parts += value.values()
         for shape in self.shapes:
-            of_query = (
-                shape.json.get(_BY_QUERY) if isinstance(shape.json, dict) else None
-            )
+            by_query = shape.json if isinstance(shape.json, dict) else {}
+            of_query = by_query.get(_BY_QUERY)
             if not isinstance(of_query, dict):
                 continue
             pattern = JsonPattern([of_query], is_exact=False)
-            if any(pattern.misfit(part) is None for part in ([value], value, *parts)):
+            fitting = [part for part in parts if pattern.misfit(part) is None]
+            if fitting and "query_id" not in fitting[0][0]:
                 raise InputError(
                     f"this looks like {shape.title}, but without the ids of the queries",
                     where=where,
@@ -112,7 +112,6 @@ class Candidates(Record):
 
     def refuse_near(self, value: object, where: str) -> None:
         """Refuse a document that has the keys of a shape and other values, or that is of the other role."""
-        self.refuse_unnamed(value, where)
         for shape in self.shapes:
             misfit = JsonPattern(shape.json).misfit(value) if shape.json else None
             if misfit is None or misfit.lacks_key:
