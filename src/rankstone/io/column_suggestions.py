@@ -346,10 +346,10 @@ class Missing:
             and not is_common_name(name, ["score"])
             and self._kind(name) == "whole"
         ]
-        scores = [theirs for theirs, ours in self.renames().items() if ours == "score"]
-        orders = [theirs.removeprefix("run.") for theirs in scores]
-        orders += [name for name in self.names if is_common_name(name, ["rank"])]
-        return bool(grades) and {*orders} <= {*grades}
+        scores = {theirs for theirs, ours in self.renames().items() if ours == "score"}
+        scores -= {f"run.{name}" for name in grades}
+        has_ranks = any(is_common_name(name, ["rank"]) for name in self.names)
+        return bool(grades) and not scores - {*grades} and not has_ranks
 
     @property
     def _other(self) -> str:

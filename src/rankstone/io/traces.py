@@ -49,7 +49,6 @@ _LANGSMITH: Final = {
     "end_time": "endTime",
     "inputs": "input",
     "outputs": "output",
-    "extra": "metadata",
 }
 
 
