@@ -212,7 +212,9 @@ class RankstoneError(Exception):
     @property
     def fix(self) -> str | None:
         """How to fix it, in Python."""
-        return self.advice and in_python(self.advice)
+        if self.advice is None:
+            return None
+        return in_python(self.advice)
 
     @fix.setter
     def fix(self, fix: str | None) -> None:
