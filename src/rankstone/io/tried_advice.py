@@ -402,7 +402,7 @@ def _plausible_head(table: Table, columns: Columns) -> pl.DataFrame:
         is_odd = False
         if ours == "doc_id":
             # of no values nothing is the most frequent
-            most = values.unique_counts().max() or 0
+            most = len(values) and (values == values.mode().first()).sum()
             is_odd = 1 < len(values) * _NEARLY_ALL <= most
         elif ours in ("relevance", "score"):
             is_unique = values.is_unique().all()
