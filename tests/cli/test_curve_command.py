@@ -37,7 +37,7 @@ def test_a_curve_is_drawn_and_described() -> None:
     assert "bm25 is above tfidf at 11 points" in text
     assert "1 query missing" in text
     assert "intervals  95 % from 1,000 bootstrap samples of queries, seed 0" in text
-    assert lines[-1] == 'conventions  defaults: rel=">0" ties=docid_desc missing=zero …'
+    assert lines[-1].startswith("audit  32 queries, 432 judgments · 4 warnings")
     last = run("curve", demo.QRELS, BM25, TFIDF, "-v").stdout.splitlines()[-1]
     assert last.startswith("conventions  order=score")
     assert "PR.interp=exact" in last

@@ -116,7 +116,7 @@ def test_notes_in_brief_whole_and_none(files: list[str]) -> None:
     warning = "the cutoff 10 is deeper than every list (the longest has 4 documents)"
     assert brief == [
         f"audit  2 queries, 2 judgments, all of relevant documents · 1 warning: all 3 runs: {warning}",
-        'conventions  ties=input (default docid_desc) · defaults: gain=linear rel=">0" missing=zero …',
+        "conventions  ties=input (default docid_desc) · the rest by default (-v)",
     ]
     whole = run(*line, "-v").stdout.splitlines()[4:]
     assert len(whole) == 1 + 3 + 1 + 1

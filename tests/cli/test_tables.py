@@ -122,10 +122,7 @@ def test_an_exact_run_is_the_truth(files: dict[str, Path]) -> None:
 
     assert out[0].split() == ["run", "R(denom=min_R_k)@2"]
     assert out[1].split() == ["a", f"{(2 / 2 + 1 / 1) / 2:.4f}"]
-    assert (
-        out[2]
-        == "audit  2 queries, 4 judgments, all of relevant documents · no warnings"
-    )
+    assert not out[2:]
     report = json.loads(
         run(
             "eval",

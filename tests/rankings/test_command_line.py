@@ -63,9 +63,7 @@ def test_a_table_says_everything(files: tuple[Path, Path]) -> None:
         line.startswith("both  1 query in common · 1 query only in old (q2), without")
         for line in lines
     )
-    assert lines[-1] == "conventions  defaults: ties=docid_desc …"
-    both = run(*files, "-m", "tau_ap tau_b").stdout.splitlines()
-    assert both[-1] == lines[-1]  # tau_ap has ties of its own
+    assert not [line for line in lines if line.startswith("conventions")]
     whole = run(*files, "-m", "Jaccard@2 tau_b", "--verbose").stdout.splitlines()
     assert (
         whole[-1]

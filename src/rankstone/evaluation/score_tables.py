@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from rankstone._basics import counted
@@ -19,10 +21,15 @@ if TYPE_CHECKING:
     from rankstone.tables.sheet import Details, Kind
 
     Row = tuple[str, ...]
+    Means = Mapping[str, float | None]
+    #: run → which queries → how many, and the means over them
+    Fewer = Mapping[str, Mapping[str, tuple[int, Means]]]
 
 
 #: with more than this share of queries without a relevant document, the mean without them is shown, too
 _MANY_EMPTY = 0.01
+#: runs whose means over fewer queries are named in the audit
+_SHOWN = 3
 
 
 def of_runs(
@@ -32,6 +39,8 @@ def of_runs(
     intervals: pl.DataFrame | None = None,
     about: Sequence[str] = (),
     ranks: str | None = None,
+    *,
+    verbose: bool = False,
 ) -> Sheet:
     """Return means as a sheet: one row for each run, one column for each measure; the best are marked.
 
@@ -49,14 +58,19 @@ def of_runs(
         Notes on the intervals.
     ranks
         The measure by which the place of each run is shown; the best are then marked in plain text, too.
+    verbose
+        True for a row below each run with its means over fewer queries, where these are other ones; the
+        audit says so of the first measure otherwise.
     """
     names = [str(measure) for measure in scores.measures]
     placed = None if ranks is None else places(scores, ranks)
     rows: list[Row] = []
     starts: dict[str, int] = {}
+    others = _means_over_fewer(scores)
     for run in scores.audit.runs:
         starts[run] = len(rows)
-        rows += _rows(scores, run, names, digits, by, intervals)
+        fewer = others.get(run, {}) if verbose else {}
+        rows += _rows(scores, run, names, digits, by, intervals, fewer)
     front: Row = ("run",) if placed is None else ("#", "run")
     if placed is not None:
         numbers = {at: str(placed[run]) for run, at in starts.items()}
@@ -71,11 +85,66 @@ def of_runs(
     table = Table(
         "", head, tuple(rows), tuple(kinds), best=best, starred=placed is not None
     )
-    notes: list[Details | str] = [*about, data_notes(scores.audit, scores.conventions)]
+    sentences = _sentences(scores, others, digits)
+    data = data_notes(scores.audit, scores.conventions, further=sentences)
+    notes: list[Details | str] = [*about, data]
     if placed is not None:
         stars = "*  the best of its column; rankstone compare tests differences"
         notes.insert(0, stars)
-    return Sheet("", parts=(table,), notes=tuple(notes))
+    shown = (scores, digits, by, intervals, about, ranks)
+    whole = None if verbose else partial(of_runs, *shown, verbose=True)
+    return Sheet("", parts=(table,), notes=tuple(notes), whole=whole)
+
+
+def _means_over_fewer(scores: Averaged) -> Fewer:
+    """Return means without queries that one may want to leave out."""
+    alignment = scores.conventions["alignment"]
+    fewer: dict[str, dict[str, tuple[int, Means]]] = {}
+    for run, audit in scores.audit.runs.items():
+        without = {}
+        if audit.missing and alignment["missing"] == "zero":
+            without["answered queries"] = "missing"
+        share = scores.share_of(run, "no_relevant")
+        if alignment["empty"] in ("zero", "one") and share > _MANY_EMPTY:
+            without["queries with a relevant document"] = "no_relevant"
+        for queries, status in without.items():
+            frame = scores.mean(without=(status,)).filter(run=run)
+            means = zip(frame["measure"], frame["value"], strict=True)
+            fewer.setdefault(run, {})[queries] = max(frame["n"]), dict(means)
+    return fewer
+
+
+def _sentences(scores: Averaged, fewer: Fewer, digits: int) -> Iterator[str]:
+    """Yield the means over fewer queries by the first measure that has others there."""
+    means = scores.to_dict()
+    said: dict[str, list[str]] = {}
+    for some_queries in dict.fromkeys(chain(*fewer.values())):
+        for measure in scores.measures:
+            name = str(measure)
+            values = {}
+            for run, by_queries in fewer.items():
+                _, others = by_queries.get(some_queries, (0, means[run]))
+                value = cell(others[name], digits=digits)
+                if value != cell(means[run][name], digits=digits):
+                    values[run] = value
+            if values:
+                said.setdefault(f"{measure.label} {_by_run(values)}", []).append(
+                    some_queries
+                )
+                break
+    for values_by_run, queries in said.items():
+        yield f"{values_by_run} over {' and over '.join(queries)}"
+
+
+def _by_run(values: Mapping[str, str]) -> str:
+    """Return the values of the first runs.
+
+    >>> _by_run({"bm25": "0.5888"}), _by_run(dict.fromkeys("abcd", "0.5"))
+    ('0.5888 (bm25)', '0.5 (a), 0.5 (b), 0.5 (c) … (-v)')
+    """
+    shown = [f"{value} ({printable(run)})" for run, value in values.items()]
+    more = " … (-v)" if len(shown) > _SHOWN else ""
+    return ", ".join(shown[:_SHOWN]) + more
 
 
 def _best(
@@ -106,33 +175,20 @@ def _rows(
     digits: int,
     by: Sequence[str],
     intervals: pl.DataFrame | None,
+    fewer: Mapping[str, tuple[int, Means]],
 ) -> Iterator[Row]:
-    def means(without: Row = ()) -> list[str]:
-        frame = scores.mean(without=without).filter(run=run)
-        values = dict(zip(frame["measure"], frame["value"], strict=True))
-        return [cell(values[name], digits=digits) for name in names]
-
+    means = scores.to_dict()[run]
     ends = {}
     if intervals is not None:
         ends = _ends(intervals.filter(run=run), digits)
     yield (
         printable(run),
-        *(
-            f"{mean}{ends.get(name, '')}"
-            for name, mean in zip(names, means(), strict=True)
-        ),
+        *(f"{cell(means[name], digits=digits)}{ends.get(name, '')}" for name in names),
     )
-    alignment = scores.conventions["alignment"]
-    audit = scores.audit.runs[run]
-    if audit.missing and alignment["missing"] == "zero":
-        answered = scores.mean(without=("missing",)).filter(run=run)
-        count = max(answered["n"])
-        yield f"  … {counted(count, 'answered query')}", *means(("missing",))
-    if (
-        alignment["empty"] in ("zero", "one")
-        and scores.share_of(run, "no_relevant") > _MANY_EMPTY
-    ):
-        yield "  … queries with a relevant document", *means(("no_relevant",))
+    for some_queries, (count, others) in fewer.items():
+        values = (cell(others[name], digits=digits) for name in names)
+        one = some_queries.replace("queries", "query")
+        yield f"  … {counted(count, one, some_queries)}", *values
     if by:
         frame = scores.mean(by=by).filter(run=run)
         for segment in frame.partition_by(list(by), maintain_order=True):

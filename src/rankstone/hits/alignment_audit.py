@@ -141,6 +141,11 @@ class JudgmentsAudit(Record):
             noted(self.duplicates, "duplicate judgment", "merged"),
             noted(self.negative, "grade", "below zero"),
             self._empty,
+            noted(
+                self.excluded_relevant,
+                "relevant document",
+                "no longer judged: excluded",
+            ),
         )
 
     def line(self) -> str:
@@ -304,10 +309,11 @@ class RunAudit(ListCounts):
         excluded = audit.pop("left_out")
         return audit if excluded is None else audit | {"excluded": excluded}
 
-    def concerns(self, *, unjudged: bool) -> Names:
+    def concerns(self, *, unjudged: bool, in_ideal: bool) -> Names:
         """Return what deserves attention, the most important first; empty texts where all is well.
 
         ``unjudged``: whether unjudged documents do; if only relevant ones are judged they are no surprise.
+        ``in_ideal`` is as for :meth:`LeftOut.line`.
         """
         k, share = next(iter(self.unjudged.items()), (0, 0.0))
         return (
@@ -315,6 +321,7 @@ class RunAudit(ListCounts):
             self.failures,
             noted(self.missing, "query", self._missing),
             *not_in_means(self.undefined),
+            "" if self.left_out is None else self.left_out.concern(in_ideal=in_ideal),
             *self.warnings,
             noted(self.extra, "query", "without judgments"),
             f"{share:.1%} unjudged in the top {k}"
@@ -475,14 +482,18 @@ class Audit(InLines):
             **({"scores": plain(self.scores)} if self.scores else {}),
         }
 
-    def brief(self) -> list[str]:
-        """Return one line: what was judged, and what deserves attention, once for all runs it is true of."""
+    def brief(self, *further: str) -> list[str]:
+        """Return one line if anything deserves attention, or was read in a way that had to be detected.
+
+        What is true of several runs is said once; ``further`` are sentences about the means.
+        """
         judged = self.judgments
         tables = {"queries": self.queries, "intents": self.intents}
         alone = judged is not None and 0 < judged.judgments == judged.relevant
         bad = self.bad_runs
         found = [f"{counted(len(bad), 'run')} left out: {some(bad)}"] if bad else []
         found += [] if judged is None else filter(None, judged.concerns())
+        in_ideal = judged is not None and not judged.excluded
         for name, table in tables.items():
             found += [
                 f"{name}: {one}"
@@ -491,7 +502,8 @@ class Audit(InLines):
             ]
         alike: dict[str, list[tuple[str, str]]] = {}
         for name, run in self.runs.items():
-            for one in filter(None, run.concerns(unjudged=not alone)):
+            concerns = run.concerns(unjudged=not alone, in_ideal=in_ideal)
+            for one in filter(None, concerns):
                 alike.setdefault(re.sub(r"[\d.,]+", "#", one), []).append(
                     (printable(name), one)
                 )
@@ -504,16 +516,16 @@ class Audit(InLines):
         head += ", all of relevant documents" if alone else ""
         more = [f"{len(found) - _SHOWN} more with -v"] if len(found) > _SHOWN else []
         shown = "; ".join(found[:_SHOWN] + more)
-        warned = (
-            f"{counted(len(found), 'warning')}: {shown}" if found else "no warnings"
-        )
+        warned = f"{counted(len(found), 'warning')}: {shown}" if found else ""
         detected = [
             one.read_as
             for one in (judged, *tables.values(), *self.runs.values())
             if one is not None
         ]
         how = read_as([*dict.fromkeys(chain(*detected, *self.scores.values()))])
-        return [f"audit  {line(head, how, warned)}"]
+        if not (found or how or further):
+            return []
+        return [f"audit  {line(head, how, warned, further)}"]
 
     def lines(self) -> list[str]:
         """Return one line for the judgments, one for each side table, and one for each run."""

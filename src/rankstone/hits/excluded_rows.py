@@ -36,14 +36,17 @@ class LeftOut:
         shown = ", ".join(self.examples) + (
             " …" if self.unmatched > len(self.examples) else ""
         )
-        left = self.pairs_relevant if in_ideal else 0
         parts = (
             f"{counted(self.rows, 'row')} excluded, {self.relevant:,} of them relevant",
             noted(self.unmatched, "pair", f"to exclude in no list ({shown})"),
-            noted(
-                left,
-                "excluded relevant document",
-                "still in the ideal list (exclude_from=both removes them)",
-            ),
+            self.concern(in_ideal=in_ideal),
         )
         return ", ".join(filter(None, parts))
+
+    def concern(self, *, in_ideal: bool) -> str:
+        """Return a warning about relevant documents that no list can have any more, and that still count."""
+        return noted(
+            self.pairs_relevant if in_ideal else 0,
+            "excluded relevant document",
+            "still in the ideal list (exclude_from=both removes them)",
+        )

@@ -9,8 +9,6 @@ from rankstone.errors import printable
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-#: options and parameters whose defaults are shown in brief: those that libraries disagree on most
-_USUAL: Final = ("gain", "rel", "ties", "missing")
 #: characters of a value
 _MAX_VALUE: Final = 40
 
@@ -24,7 +22,7 @@ def conventions_lines(
     >>> conventions_lines(known)
     ['conventions  order=score ties=input · AP.denom=R']
     >>> conventions_lines(known | {"changed": {"ties": "docid_desc"}}, brief=True)
-    ['conventions  ties=input (default docid_desc) · defaults: …']
+    ['conventions  ties=input (default docid_desc) · the rest by default (-v)']
     """
     if "convention" in conventions:
         return list(_lines_of_a_named(conventions))
@@ -37,7 +35,9 @@ def conventions_lines(
         return [f"conventions  {_assigned(values)}"] if values else []
 
     if brief:
-        return [_brief_line(conventions)]
+        different = [*_different(conventions)]
+        rest = "· the rest by default (-v)"
+        return [" ".join(["conventions ", *different, rest])] if different else []
     line = f"conventions  {_assigned(_without_none(conventions['alignment']))}"
     parameters = _assigned(conventions["defaults"])
     return [f"{line} · {parameters}" if parameters else line]
@@ -58,33 +58,14 @@ def _lines_of_a_named(conventions: Mapping[str, Any]) -> Iterator[str]:
         yield line
 
 
-def _brief_line(conventions: Mapping[str, Any]) -> str:
-    """Return what differs from the defaults, and the defaults that libraries disagree on most."""
-    alignment = _without_none(conventions["alignment"])
+def _different(conventions: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the options that are not at their default."""
     changed = conventions.get("changed", {})
-    parameters = {
-        name.rpartition(".")[2]: value
-        for name, value in conventions["defaults"].items()
-    }
-
-    different = []
-    usual = {
-        name: parameters[name]
-        for name in _USUAL
-        if parameters.get(name) and name not in conventions["alignment"]
-    }
-    for name, value in alignment.items():
+    for name, value in _without_none(conventions["alignment"]).items():
         if name in changed:
             default = changed[name]
             note = "" if default is None else f" (default {default})"
-            different.append(f"{name}={value}{note}")
-        elif name in _USUAL:
-            usual[name] = value
-
-    if different:
-        different.append("·")
-    words = ["conventions ", *different, "defaults:", _assigned(usual), "…"]
-    return " ".join(filter(None, words))
+            yield f"{name}={value}{note}"
 
 
 def _assigned(values: Mapping[str, Any]) -> str:

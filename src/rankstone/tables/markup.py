@@ -170,15 +170,16 @@ def document(title: str, pieces: Iterable[str]) -> str:
 
 
 def html(sheet: Sheet) -> str:
-    """Return a sheet as a piece of HTML with its own style."""
+    """Return a sheet as a piece of HTML with its own style; it has room for all rows and notes."""
     escape = escaping.escape
+    whole = sheet.verbose()
     lines = [f"<style>{_STYLE}</style>", '<div class="rankstone">']
     if sheet.title:
         lines.append(f"<h3>{escape(sheet.title)}</h3>")
     below = map(escape, filter(None, (sheet.formula, sheet.symbols)))
     lines += [f'<p class="formula">{text}</p>' for text in below]
 
-    for part in sheet.readable:
+    for part in whole.readable:
         title, body = _written(part, _html_table, _html_list)
         if title:
             lines.append(f"<h4>{escape(title)}</h4>")
@@ -186,6 +187,9 @@ def html(sheet: Sheet) -> str:
 
     if sheet.brief:
         lines += _html_list(sheet.brief)
+    if whole.brief != sheet.brief:
+        folded = _html_list(whole.brief)
+        lines += ["<details><summary>…</summary>", *folded, "</details>"]
     return "\n".join([*lines, "</div>"])
 
 

@@ -440,15 +440,20 @@ def data_notes(
     audit: Any,  # noqa: ANN401 - of any room
     conventions: Mapping[str, Any] | None,
     lang: str = "en",
+    *,
+    further: Iterable[str] = (),
 ) -> Details:
-    """Return what is noted below numbers: the audit of their data, and the conventions they depend on."""
+    """Return what is noted below numbers: the audit of their data, and the conventions they depend on.
+
+    In brief it is what deserves attention, with ``further`` sentences, and what differs from the defaults.
+    """
     from rankstone.tables.sheet import Details
 
     whole = conventions_lines(conventions or {})
     brief = conventions_lines(conventions or {}, brief=True)
     if audit is not None:
         whole = [*audit.lines(), *whole]
-        brief = [*audit.brief(), *brief]
+        brief = [*audit.brief(*further), *brief]
     return Details(
         tuple(from_english(line, lang) for line in whole),
         tuple(from_english(line, lang) for line in brief),

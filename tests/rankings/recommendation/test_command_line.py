@@ -47,7 +47,7 @@ def test_a_table_of_measures(files: dict[str, str]) -> None:
     assert out[1].split() == ["Coverage@2", "0.7500", "0.7500"]
     assert out[2].split() == ["Entropy@1", "0.0000", "1.0000"]
     assert out[3] == "catalogue  4 items (table of items)"
-    assert out[-1] == "conventions  defaults: ties=docid_desc missing=drop …"
+    assert not [line for line in out if line.startswith("conventions")]
 
 
 def test_groups_of_users(files: dict[str, str]) -> None:
@@ -68,7 +68,7 @@ def test_groups_of_users(files: dict[str, str]) -> None:
         "sex=m",
         "largest",
     ]
-    assert "1 user without a list" in out[-2]
+    assert "1 user without a list" in out[-1]
 
 
 def test_every_format(files: dict[str, str]) -> None:

@@ -1,0 +1,93 @@
+"""The first screen of ``rankstone eval``: a line a run, then only what deserves attention."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.command_line import command as run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+QRELS = "q1 0 a 1\nq1 0 b 0\nq2 0 a 1\nq2 0 b 0\n"
+FULL = "q1 Q0 a 1 2 x\nq1 Q0 b 2 1 x\nq2 Q0 b 1 2 x\nq2 Q0 a 2 1 x\n"
+ANSWERED = (
+    "audit  2 queries, 4 judgments · 1 warning: 1 query missing"
+    " · RR 1.0000 (run) over answered queries"
+)
+#: option or flaw → the beginnings of the lines below the two rows
+STATES = {
+    "nothing": (FULL, "", ()),
+    "detected": (FULL, "run.csv", ("audit  2 queries, 4 judgments · read as: ",)),
+    "missing": (FULL[:28], "", (ANSWERED,)),
+    "option": (FULL, "--ties input", ("conventions  ties=input (default docid_desc)",)),
+}
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_a_line_a_run(tmp_path: Path, state: str) -> None:
+    """Whatever the files are like, the table has a row a run; what follows is about flaws and options."""
+    text, option, expected = STATES[state]
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    name = option if option.endswith(".csv") else "run.txt"
+    if name == "run.csv":
+        rows = [line.split() for line in text.splitlines()]
+        body = "".join(f"{row[0]};{row[2]};{row[4]},5\n" for row in rows)
+        text = f"query_id;doc_id;score\n{body}"
+    (tmp_path / name).write_text(text)
+    options = option.split() if option.startswith("-") else []
+    line = ("eval", tmp_path / "qrels.txt", tmp_path / name, "-m", "RR", *options)
+    head, row, *below = run(*line).stdout.splitlines()
+
+    assert head.split() == ["run", "RR"]
+    assert row.split()[0] == "run"
+    assert len(below) == len(expected)
+    for found, begin in zip(below, expected, strict=True):
+        assert found.startswith(begin)
+
+
+def test_means_over_fewer_queries(tmp_path: Path) -> None:
+    """-v and HTML have a row of means over answered queries; where they are alike nothing is said of them."""
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    (tmp_path / "run.txt").write_text(FULL[:28])
+    line = ("eval", tmp_path / "qrels.txt", tmp_path / "run.txt")
+    row = "… 1 answered query"
+    whole = run(*line, "-m", "RR", "-v").stdout.splitlines()
+    assert whole[2].split() == [*row.split(), "1.0000"]
+    assert row in run(*line, "-m", "RR", "--format", "html").stdout
+    assert row not in run(*line, "-m", "RR").stdout
+    (tmp_path / "run.txt").write_text("q1 Q0 b 1 2 x\n")
+    alike = run(*line, "-m", "RR").stdout
+    assert "1 query missing" in alike
+    assert "over answered" not in alike
+
+
+def test_excluded_relevant_documents_are_a_warning(tmp_path: Path) -> None:
+    """--exclude may take relevant documents away; then the first screen says what still counts."""
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    (tmp_path / "run.txt").write_text(FULL)
+    (tmp_path / "out.txt").write_text("q1 0 a 1\n")
+    line = ("eval", tmp_path / "qrels.txt", tmp_path / "run.txt", "-m", "AP")
+    for place, sentence in (
+        ("lists", "1 excluded relevant document still in the ideal list"),
+        ("judgments", "1 relevant document no longer judged: excluded"),
+        ("both", "1 relevant document no longer judged: excluded"),
+    ):
+        options = ("--exclude", tmp_path / "out.txt", "--exclude-from", place)
+        assert sentence in run(*line, *options).stdout
+    (tmp_path / "out.txt").write_text("q1 0 b 1\n")
+    harmless = run(*line, "--exclude", tmp_path / "out.txt")
+    assert "relevant" not in harmless.stdout
+
+
+def test_a_page_has_all_notes(tmp_path: Path) -> None:
+    """HTML folds the whole audit and all conventions, and JSON has them."""
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    (tmp_path / "run.txt").write_text(FULL)
+    line = ("eval", tmp_path / "qrels.txt", tmp_path / "run.txt", "-m", "AP")
+    page = run(*line, "--format", "html").stdout
+    assert "ties=docid_desc" in page.partition("<details>")[2]
+    report = json.loads(run(*line, "--format", "json").stdout)
+    assert report["conventions"]["alignment"]["ties"] == "docid_desc"
