@@ -6,6 +6,7 @@ below imports this module.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from rankstone.errors import UsageError, one_of
@@ -13,6 +14,7 @@ from rankstone.evaluation.labelled_table import Given
 from rankstone.evaluation.request import (
     EvaluationKeywords,
     advising,
+    is_unnamed,
     name_runs,
     of_rankings,
     split_runs,
@@ -189,8 +191,9 @@ def evaluate(
     --------
     >>> qrels = {"q1": {"d1": 3, "d2": 0}, "q2": {"d3": 1}}
     >>> run = {"q1": {"d1": 0.9, "d2": 0.8}, "q2": {"d9": 0.7, "d3": 0.6}}
-    >>> evaluate(qrels, run, ["nDCG@10", "RR"]).to_dict()
-    {'run': {'nDCG@10': 0.8154648767857288, 'RR': 0.75}}
+    >>> scores = evaluate(qrels, run, ["nDCG@10", "RR"])
+    >>> scores["RR"], scores.to_dict()
+    (0.75, {'run': {'nDCG@10': 0.8154648767857288, 'RR': 0.75}})
     >>> clicks = {"query_id": ["u1", "u1", "u2"], "score": [0.9, 0.5, 0.3], "label": [0, 1, 1]}
     >>> evaluate(table=clicks, measures="RR").to_dict()
     {'run': {'RR': 0.75}}
@@ -210,13 +213,14 @@ def evaluate(
         given_there: dict[str, Any] = {
             n: value for n, value in options.items() if n != "one_group"
         }
-        return on_spark(qrels, runs, measures, **given_there)
+        spread = on_spark(qrels, runs, measures, **given_there)
+        return replace(spread, unnamed=is_unnamed(runs))
     if memory is not None:
         from rankstone.evaluation.out_of_core import evaluate_out_of_core
 
         _refuse("memory", special)
         reading: dict[str, Any] = {"on_bad_run": on_bad_run, "progress": progress}
-        return evaluate_out_of_core(
+        stored = evaluate_out_of_core(
             qrels,  # type: ignore[arg-type]
             runs,  # type: ignore[arg-type]
             measures,
@@ -224,6 +228,7 @@ def evaluate(
             **reading,
             **options,
         )
+        return replace(stored, unnamed=is_unnamed(runs))
     given = Given(qrels, runs, table, name)
     options["columns"] = with_csv(
         options.get("columns"),
@@ -239,6 +244,7 @@ def evaluate(
         given = Given(
             qrels, split_runs(name_runs(runs), run_column, options["columns"], **read)
         )
+    unnamed = is_unnamed(given.runs) if table is None else name is None
     with advising(given.qrels, given.runs):
         if convention is None:
             scored = given.score_runs(
@@ -247,11 +253,11 @@ def evaluate(
                 on_bad_run=on_bad_run,
                 **options,
             )
-            return Scores(*scored)
+            return Scores(*scored, unnamed=unnamed)
 
         from rankstone.conventions.evaluation_by_convention import evaluate_by
 
-        return evaluate_by(
+        scores = evaluate_by(
             convention,
             given,
             measures,
@@ -259,6 +265,7 @@ def evaluate(
             progress=progress,
             **options,
         )
+        return replace(scores, unnamed=unnamed)
 
 
 def beyond(
@@ -359,7 +366,8 @@ def beyond(
     if convention is not None:
         from rankstone.conventions.evaluation_by_convention import beyond_by
 
-        return beyond_by(convention, runs, measures, **given)
+        scores = beyond_by(convention, runs, measures, **given)
+        return replace(scores, unnamed=is_unnamed(runs))
     from rankstone.rankings.recommendation.beyond_accuracy import (
         DEFAULT_MEASURES,
         measure_runs,
@@ -367,7 +375,8 @@ def beyond(
     )
 
     wanted = parse_beyond(DEFAULT_MEASURES if measures is None else measures)
-    return measure_runs(runs, wanted, optional=measures is None, **given)
+    scores = measure_runs(runs, wanted, optional=measures is None, **given)
+    return replace(scores, unnamed=is_unnamed(runs))
 
 
 def _refuse(choice: str, others: Mapping[str, object]) -> None:

@@ -17,6 +17,7 @@
     ├── UsageError (ValueError)          exit 2: arguments that are not valid, or not together
     │   ├── UnknownMeasure               an unknown measure (the nearest names are suggested)
     │   ├── UnknownConvention            an unknown library, or version of it
+    │   ├── UnknownMean (KeyError)       a run or measure that scores do not have
     │   ├── BadParameter                 a parameter of a measure
     │   └── BadOption                    an option
     ├── NotEnoughMemory (MemoryError)    exit 3: the memory that this process may use does not suffice
@@ -60,6 +61,7 @@ __all__ = [
     "TiedScores",
     "UnknownConvention",
     "UnknownFormat",
+    "UnknownMean",
     "UnknownMeasure",
     "UsageError",
     "above_0",
@@ -380,6 +382,10 @@ class UnknownMeasure(UsageError):
 
 class UnknownConvention(UsageError):
     """An unknown library, or an unknown version of it."""
+
+
+class UnknownMean(UsageError, KeyError):
+    """A run or a measure that scores do not have."""
 
 
 class BadParameter(UsageError):

@@ -18,6 +18,7 @@ from rankstone.evaluation.request import (
     choices,
     columns_read,
     declared_queries,
+    is_unnamed,
     name_runs,
     of_rankings,
     open_intents,
@@ -191,9 +192,10 @@ class Prepared:
         on_bad_run: str = "stop",
     ) -> Scores:
         """Score one run, or several by name; parameters as for :func:`rankstone.evaluate`."""
-        return Scores(
-            *self.score_runs(name_runs(runs), progress=progress, on_bad_run=on_bad_run)
+        scored = self.score_runs(
+            name_runs(runs), progress=progress, on_bad_run=on_bad_run
         )
+        return Scores(*scored, unnamed=is_unnamed(runs))
 
     def hits(self, run: RunLike, query: object = None) -> Hits:
         """Return the hits of a run: the ranks and grades of its judged documents.

@@ -260,6 +260,16 @@ def name_runs(runs: object) -> dict[str, object]:
     return {"run": runs}
 
 
+def is_unnamed(runs: object) -> bool:
+    """Return True for one run that is given as it is, without a name.
+
+    >>> is_unnamed("bm25.run"), is_unnamed({"bm25": "bm25.run"}), is_unnamed({"q1": ["d1"]})
+    (True, False, True)
+    """
+    first = next(iter(name_runs(runs).values()))
+    return first is runs
+
+
 def split_runs(
     tables: Mapping[str, object],
     run_column: str,

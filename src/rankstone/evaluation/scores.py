@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -10,9 +11,16 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import numpy as np
 import polars as pl
 
-from rankstone._basics import Record
-from rankstone.errors import BadParameter, did_you_mean, printable
+from rankstone._basics import Record, some
+from rankstone.errors import (
+    BadParameter,
+    UnknownMean,
+    UsageError,
+    did_you_mean,
+    printable,
+)
 from rankstone.measures.core.measure import Measure, Status
+from rankstone.measures.core.syntax import parse_measure
 from rankstone.tables.results import HasMeans
 
 if TYPE_CHECKING:
@@ -75,6 +83,49 @@ class RunMeans(HasMeans):
     """A result that is shown with one row of means for each run."""
 
     picture = "rankstone.evaluation.score_tables:of_runs"
+    #: True if the only run was given without a name
+    unnamed: bool
+    #: scores are looked up, not gone through
+    __iter__ = None
+
+    def __getitem__(self, key: object) -> Any:  # noqa: ANN401 - a number or some
+        """Return the mean of a measure: a number, or that of each run where runs have names.
+
+        Parameters
+        ----------
+        key
+            The measure's name; or run and measure, which is always a number.
+
+        Examples
+        --------
+        >>> import rankstone
+        >>> qrels, run = {"q1": {"d": 1}}, {"q1": ["x", "d"]}
+        >>> rankstone.evaluate(qrels, run, "RR")["RR"]
+        0.5
+        >>> scores = rankstone.evaluate(qrels, {"bm25": run}, "RR")
+        >>> scores["RR"], scores["bm25", "RR"]
+        ({'bm25': 0.5}, 0.5)
+        """
+        scores = cast("Averaged", self)
+        means = scores.to_dict()
+        known: dict[object, Any] = {}
+        for measure in scores.measures:
+            by_run = {run: values[str(measure)] for run, values in means.items()}
+            mean = next(iter(by_run.values())) if self.unnamed else by_run
+            for name in (str(measure), measure.label):
+                known[name] = mean
+                known |= {(run, name): value for run, value in by_run.items()}
+
+        for name in (key, _canonical(key)):
+            if name in known:
+                return known[name]
+        text, *near = (", ".join(map(repr, _parts(way))) for way in (key, *known))
+        raise UnknownMean(
+            f"there is no mean scores[{printable(text)}]",
+            expected="scores[measure] or scores[run, measure]; "
+            f"measures {some(map(str, scores.measures))}; runs {some(means)}",
+            fix=did_you_mean(text, near, "scores[{}]".format),
+        )
 
     def sheet(
         self,
@@ -125,6 +176,8 @@ class Scores(RunMeans, Record):
         All options and parameters that the numbers depend on.
     inputs
         The sources of judgments and runs.
+    unnamed
+        True if the only run was given without a name: ``scores["RR"]`` is then a number.
 
     Examples
     --------
@@ -139,6 +192,7 @@ class Scores(RunMeans, Record):
     audit: Audit
     conventions: Mapping[str, Any]
     inputs: Mapping[str, Any] = field(default_factory=dict)
+    unnamed: bool = field(default=False, kw_only=True)
     _means: dict[tuple[Names, ...], pl.DataFrame] = field(
         default_factory=dict, compare=False
     )
@@ -275,6 +329,18 @@ class Scores(RunMeans, Record):
                 share = (scored.status == code).mean()
                 largest = max(largest, float(share))
         return largest
+
+
+def _parts(key: object) -> tuple[object, ...]:
+    return key if isinstance(key, tuple) else (key,)
+
+
+def _canonical(key: Any) -> object:  # noqa: ANN401 - whatever is looked up
+    """Return a key with the name that means have for its measure, if it is one."""
+    *run, measure = _parts(key) or (None,)
+    with suppress(UsageError, TypeError):
+        measure = str(parse_measure(cast("str", measure)))
+    return (*run, measure) if run else measure
 
 
 def status_of(name: str) -> Status:

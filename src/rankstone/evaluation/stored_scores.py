@@ -85,6 +85,8 @@ class SummedScores(RunMeans, Record):
         Runs that were left out, with their errors.
     recorded
         The options of side inputs.
+    unnamed
+        True if the only run was given without a name.
     """
 
     measures: tuple[Measure, ...]
@@ -95,6 +97,7 @@ class SummedScores(RunMeans, Record):
     listed: Mapping[str, Origin]
     bad_runs: Mapping[str, InputError] = field(default_factory=dict, kw_only=True)
     recorded: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    unnamed: bool = field(default=False, kw_only=True)
 
     def collect(self) -> Scores:
         """Return the scores in memory, which must be large enough for those of all queries."""
