@@ -20,6 +20,9 @@ __version__ = "0.1.0"
 PUBLIC = {
     "api": ("beyond", "evaluate"),
     "boards": ("board", "slices"),
+    "collections": (
+        "certify", "collection", "verify",
+    ),
     "comparison": (
         "Comparison", "Gate", "Plan", "compare", "compare_scores", "gate", "intervals", "power",
         "thresholds",

@@ -36,6 +36,9 @@ from rankstone.api import beyond as beyond
 from rankstone.api import evaluate as evaluate
 from rankstone.boards import board as board
 from rankstone.boards import slices as slices
+from rankstone.collections import certify as certify
+from rankstone.collections import collection as collection
+from rankstone.collections import verify as verify
 from rankstone.comparison import Comparison as Comparison
 from rankstone.comparison import Gate as Gate
 from rankstone.comparison import Plan as Plan
@@ -130,7 +133,9 @@ __all__ = [
     "beyond",
     "board",
     "bounds",
+    "certify",
     "check",
+    "collection",
     "compare",
     "compare_scores",
     "curve",
@@ -152,5 +157,6 @@ __all__ = [
     "similarity",
     "slices",
     "thresholds",
+    "verify",
     "plots",
 ]

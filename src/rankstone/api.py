@@ -6,7 +6,6 @@ below imports this module.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from rankstone.errors import UsageError, one_of
@@ -14,7 +13,6 @@ from rankstone.evaluation.labelled_table import Given
 from rankstone.evaluation.request import (
     EvaluationKeywords,
     advising,
-    is_unnamed,
     name_runs,
     of_rankings,
     split_runs,
@@ -25,6 +23,7 @@ from rankstone.hits.alignment_options import (
     Negative,
     OrderingKeywords,
     documents_options,
+    takes,
 )
 from rankstone.io.columns import with_csv
 
@@ -51,11 +50,12 @@ if TYPE_CHECKING:
         on_bad_run: Literal["stop", "skip"]
         progress: Progress | None
 
-    class BeyondKeywords(OrderingKeywords, total=False):
-        """What :func:`beyond` takes by keyword besides its own parameters."""
 
-        duplicate_judgments: DuplicateJudgments
-        negative: Negative
+class BeyondKeywords(OrderingKeywords, total=False):
+    """What :func:`beyond` takes by keyword besides its own parameters."""
+
+    duplicate_judgments: DuplicateJudgments
+    negative: Negative
 
 
 @overload
@@ -95,6 +95,7 @@ def evaluate(
     engine: Literal["spark"],
     **options: Unpack[EvaluationKeywords],
 ) -> SparkScores: ...
+@takes(EvaluationKeywords)
 @documents_options
 def evaluate(
     qrels: object = None,
@@ -213,8 +214,8 @@ def evaluate(
         given_there: dict[str, Any] = {
             n: value for n, value in options.items() if n != "one_group"
         }
-        spread = on_spark(qrels, runs, measures, **given_there)
-        return replace(spread, unnamed=is_unnamed(runs))
+        on_cluster = on_spark(qrels, runs, measures, **given_there)
+        return on_cluster.given_as(runs)
     if memory is not None:
         from rankstone.evaluation.out_of_core import evaluate_out_of_core
 
@@ -228,7 +229,7 @@ def evaluate(
             **reading,
             **options,
         )
-        return replace(stored, unnamed=is_unnamed(runs))
+        return stored.given_as(runs)
     given = Given(qrels, runs, table, name)
     options["columns"] = with_csv(
         options.get("columns"),
@@ -244,7 +245,9 @@ def evaluate(
         given = Given(
             qrels, split_runs(name_runs(runs), run_column, options["columns"], **read)
         )
-    unnamed = is_unnamed(given.runs) if table is None else name is None
+    named = given.runs
+    if name:
+        named = {name: table}
     with advising(given.qrels, given.runs):
         if convention is None:
             scored = given.score_runs(
@@ -253,7 +256,8 @@ def evaluate(
                 on_bad_run=on_bad_run,
                 **options,
             )
-            return Scores(*scored, unnamed=unnamed)
+            scores = Scores(*scored)
+            return scores.given_as(named)
 
         from rankstone.conventions.evaluation_by_convention import evaluate_by
 
@@ -265,9 +269,10 @@ def evaluate(
             progress=progress,
             **options,
         )
-        return replace(scores, unnamed=unnamed)
+        return scores.given_as(named)
 
 
+@takes(BeyondKeywords)
 def beyond(
     runs: RunsLike,
     measures: str | Named | Sequence[str | Named] | None = None,
@@ -367,16 +372,19 @@ def beyond(
         from rankstone.conventions.evaluation_by_convention import beyond_by
 
         scores = beyond_by(convention, runs, measures, **given)
-        return replace(scores, unnamed=is_unnamed(runs))
+        return scores.given_as(runs)
     from rankstone.rankings.recommendation.beyond_accuracy import (
         DEFAULT_MEASURES,
         measure_runs,
         parse_beyond,
     )
 
-    wanted = parse_beyond(DEFAULT_MEASURES if measures is None else measures)
+    if measures is None:
+        wanted = parse_beyond(DEFAULT_MEASURES)
+    else:
+        wanted = parse_beyond(measures)
     scores = measure_runs(runs, wanted, optional=measures is None, **given)
-    return replace(scores, unnamed=is_unnamed(runs))
+    return scores.given_as(runs)
 
 
 def _refuse(choice: str, others: Mapping[str, object]) -> None:

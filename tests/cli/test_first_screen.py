@@ -15,7 +15,7 @@ QRELS = "q1 0 a 1\nq1 0 b 0\nq2 0 a 1\nq2 0 b 0\n"
 FULL = "q1 Q0 a 1 2 x\nq1 Q0 b 2 1 x\nq2 Q0 b 1 2 x\nq2 Q0 a 2 1 x\n"
 ANSWERED = (
     "audit  2 queries, 4 judgments · 1 warning: 1 query missing"
-    " · RR 1.0000 (run) over answered queries"
+    " · RR over answered queries 1.0000 (run)"
 )
 #: option or flaw → the beginnings of the lines below the two rows
 STATES = {
@@ -44,12 +44,12 @@ def test_a_line_a_run(tmp_path: Path, state: str) -> None:
     assert head.split() == ["run", "RR"]
     assert row.split()[0] == "run"
     assert len(below) == len(expected)
-    for found, begin in zip(below, expected, strict=True):
-        assert found.startswith(begin)
+    for line_below, begin in zip(below, expected, strict=True):
+        assert line_below.startswith(begin)
 
 
 def test_means_over_fewer_queries(tmp_path: Path) -> None:
-    """-v and HTML have a row of means over answered queries; where they are alike nothing is said of them."""
+    """-v and HTML have a row of means over answered queries; means that are alike are not repeated."""
     (tmp_path / "qrels.txt").write_text(QRELS)
     (tmp_path / "run.txt").write_text(FULL[:28])
     line = ("eval", tmp_path / "qrels.txt", tmp_path / "run.txt")

@@ -110,7 +110,7 @@ def test_the_help_shows_the_defaults_of_the_functions() -> None:
             if not isinstance(option, Option) or parameter is None:
                 continue
             default = parameter.default
-            if default in (None, False, (), inspect.Parameter.empty):
+            if default in (None, False, (), ..., inspect.Parameter.empty):
                 continue
             shown = shown_default(option)
             assert is_as_shown(default, shown), f"{name} {option.opts[0]}: {default}"

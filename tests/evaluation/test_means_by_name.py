@@ -78,7 +78,7 @@ def test_runs_by_name_are_a_dict(tmp_path: Path, way: str) -> None:
     assert scores["a", "RR"] == 0.75
 
 
-def test_a_measure_may_be_written_as_it_was_asked_for() -> None:
+def test_a_measure_has_several_names() -> None:
     """The look-up knows a measure by each of its names, and as a value."""
     scores = rankstone.evaluate(QRELS, RUN, "HR@10 ndcg@10")
     assert scores["HR@10"] == scores["Success@10"] == 1.0
@@ -99,7 +99,7 @@ def test_without_a_value() -> None:
         (("AP", "bm25"), "did you mean scores['bm25', 'AP']?"),
         ("bm25", "did you mean scores['bm25', 'AP']?"),
         (("bm25", "dense", "AP"), "did you mean scores['dense', 'AP']?"),
-        (0, None),
+        (0, "did you mean scores['AP']?"),
         ((), None),
         ("a\x1b[31m", None),
     ],

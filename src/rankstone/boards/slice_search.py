@@ -29,6 +29,7 @@ from rankstone.errors import (
 )
 from rankstone.evaluation.request import EvaluationKeywords, name_runs, of_rankings
 from rankstone.evaluation.scores import Scores
+from rankstone.hits.alignment_options import takes
 from rankstone.io.attributes import open_table, read_attributes
 from rankstone.io.columns import columns_in, with_csv
 from rankstone.stats.exact_sums import tolerance
@@ -75,6 +76,7 @@ class SlicesKeywords(SliceKeywords, EvaluationKeywords, total=False):
     """The settings of a search for slices, and the options of evaluation."""
 
 
+@takes(SlicesKeywords)
 def slices(
     qrels: QrelsLike,
     runs: RunsLike,

@@ -169,17 +169,13 @@ def power_command(
     """Compute how many queries are needed to detect a difference, or for intervals of some width.
 
     The standard deviation of the differences per query is estimated from existing runs (a pilot), or given.
+    Without a difference it is the observed one of each pair.
 
     rankstone power qrels.txt bm25.run dense.run -m nDCG@10 -d 0.01,0.02,0.05
     rankstone power --deviation 0.2 -d 0.02 --power 0.9
     rankstone power --deviation 0.2 -d 0.05 --among 10
     rankstone power --deviation 0.2 --interval-width 0.05
     """
-    if (differences is None) == (widths is None):
-        raise UsageError(
-            "give either --difference or --interval-width",
-            fix="rankstone power QRELS A B -d 0.02",
-        )
     wanted: dict[str, Any] = {
         f"{name}s": numbers(f"--{name}", text, "such as 0.01,0.05")
         for name, text in (("difference", differences), ("width", widths))

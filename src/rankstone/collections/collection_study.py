@@ -28,6 +28,7 @@ from rankstone.errors import (
 )
 from rankstone.evaluation.prepared import Prepared
 from rankstone.evaluation.request import EvaluationKeywords, name_runs, of_rankings
+from rankstone.hits.alignment_options import takes
 from rankstone.io.attributes import open_table
 from rankstone.io.columns import columns_in
 from rankstone.rankings.rank_similarity.list_ordering import (
@@ -148,6 +149,7 @@ def _value_by_query(scored: RunScores, measure: Measure) -> dict[object, float]:
     return {query: value for query, value in pairs if math.isfinite(value)}
 
 
+@takes(EvaluationKeywords)
 def collection(
     qrels: QrelsLike,
     runs: RunsLike,

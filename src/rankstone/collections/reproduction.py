@@ -26,6 +26,7 @@ from rankstone.errors import (
 )
 from rankstone.evaluation.prepared import Prepared
 from rankstone.evaluation.request import EvaluationKeywords, name_runs, of_rankings
+from rankstone.hits.alignment_options import takes
 from rankstone.io.columns import columns_in
 from rankstone.rankings.rank_similarity.list_ordering import (
     OPTIONS,
@@ -67,6 +68,7 @@ _ORDER: Final = 3
 _NONE: Final = (math.nan, math.nan)
 
 
+@takes(EvaluationKeywords)
 def reproduce(
     original: object,
     again: object,

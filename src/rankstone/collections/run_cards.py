@@ -22,6 +22,7 @@ from rankstone.comparison.single_intervals import intervals
 from rankstone.conventions.evaluation_by_convention import scores_by
 from rankstone.errors import UsageError, printable
 from rankstone.evaluation.request import EvaluationKeywords, name_runs
+from rankstone.hits.alignment_options import takes
 from rankstone.io.file_roles import note_input
 from rankstone.io.sources import is_database
 from rankstone.io.suffixes import GZIP
@@ -116,6 +117,7 @@ class RunCard(Findings, Record):
         return [files, Table.of(means, say("figures"), digits=digits, names=names)]
 
 
+@takes(EvaluationKeywords)
 def certify(
     qrels: StrPath,
     runs: Any,  # noqa: ANN401 - paths, as for evaluate

@@ -26,6 +26,7 @@ from rankstone.evaluation.request import (
     split_runs,
 )
 from rankstone.evaluation.scores import Scores
+from rankstone.hits.alignment_options import takes
 from rankstone.io.attributes import read_attributes
 from rankstone.io.columns import columns_in, with_csv
 from rankstone.io.sources import display_name
@@ -41,6 +42,7 @@ class ComparisonKeywords(SettingsKeywords, EvaluationKeywords, total=False):
     """The settings of a comparison, and the options of evaluation."""
 
 
+@takes(ComparisonKeywords)
 def compare(
     qrels: QrelsLike,
     runs: RunsLike,
@@ -182,6 +184,7 @@ def compare(
     return comparison
 
 
+@takes(SettingsKeywords)
 def compare_scores(
     scores: object,
     measures: MeasuresLike | None = None,

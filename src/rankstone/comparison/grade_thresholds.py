@@ -21,6 +21,8 @@ from rankstone.comparison.single_intervals import intervals
 from rankstone.diagnostics.cutoff_choice import tau_b
 from rankstone.errors import BadParameter, printable
 from rankstone.evaluation.prepared import Prepared
+from rankstone.evaluation.request import EvaluationKeywords
+from rankstone.hits.alignment_options import takes
 from rankstone.measures.core.definition import Threshold
 from rankstone.measures.core.measure import Measure
 from rankstone.measures.core.syntax import parse_measures
@@ -33,12 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from rankstone._basics import Progress
-    from rankstone.evaluation.request import (
-        EvaluationKeywords,
-        MeasuresLike,
-        QrelsLike,
-        RunsLike,
-    )
+    from rankstone.evaluation.request import MeasuresLike, QrelsLike, RunsLike
     from rankstone.evaluation.scores import Scores
     from rankstone.hits.list_arrays import Ideal
     from rankstone.tables.sheet import Details
@@ -49,6 +46,7 @@ _FEW = 4
 _NAMED = 5
 
 
+@takes(EvaluationKeywords)
 def thresholds(
     qrels: QrelsLike,
     runs: RunsLike,

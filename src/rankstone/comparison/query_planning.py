@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
 import numpy as np
 import polars as pl
 
 from rankstone._basics import Record, counted
+from rankstone.comparison.compare_systems import compare
 from rankstone.comparison.comparison_result import Comparison
 from rankstone.comparison.comparison_words import percent
 from rankstone.errors import BadOption, UsageError, printable
+from rankstone.evaluation.request import EvaluationKeywords
+from rankstone.hits.alignment_options import takes
 from rankstone.stats.pilots import Pilots
 from rankstone.stats.sample_size import smallest_n, upper_deviation
 from rankstone.stats.topic_set_sizes import (
@@ -25,6 +28,7 @@ from rankstone.tables.sheet import Sheet, Table, cell
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from rankstone.evaluation.request import MeasuresLike, QrelsLike, RunsLike
     from rankstone.tables.sheet import Part
 
 
@@ -41,6 +45,12 @@ _SCHEMA: Final[dict[str, Any]] = {
 }
 #: with fewer queries that differ, the standard deviation of a pilot is only a guess
 _FEW_DIFFERING: Final = 10
+_DIFFERENCES: Final = "-d 0.01,0.05 (in Python differences=[0.01, 0.05])"
+#: what is planned for unless somebody says it
+_OBSERVED: Final = (
+    "difference: the observed one of each pair, which chance has made larger or smaller; "
+    "better plan for the smallest that matters"
+)
 
 
 class Plan(Result, Record):
@@ -145,15 +155,19 @@ class Plan(Result, Record):
         return {**numbers, "plan": plan, "notes": list(self.notes)}
 
 
+@takes(EvaluationKeywords)
 def power(
-    pilot: Comparison | float,
-    differences: float | Sequence[float] | None = None,
+    pilot: Comparison | float | QrelsLike,
+    runs: float | Sequence[float] | RunsLike | None = None,
+    measures: MeasuresLike | None = None,
     *,
+    differences: float | Sequence[float] | None = None,
     widths: float | Sequence[float] | None = None,
     among: int = 2,
     power: float = 0.8,
     confidence: float = 0.95,
     comparisons: int | None = None,
+    **options: Unpack[EvaluationKeywords],
 ) -> Plan:
     """Return how many queries are needed to detect a true difference, or for intervals of some width.
 
@@ -164,9 +178,11 @@ def power(
     ----------
     pilot
         A comparison, from which the standard deviation of differences is estimated; or this standard
-        deviation as a number.
+        deviation as a number; or judgments, with runs and measures that are then compared by the t test.
+    runs, measures, **options
+        As for :func:`rankstone.compare`.  Without measures the second argument is ``differences``.
     differences
-        True differences of means to be detected.
+        True differences of means to be detected; by default each pair's observed one.
     widths
         Instead of differences: expected widths of the interval of a difference.
     among
@@ -192,34 +208,24 @@ def power(
     [252]
     >>> power(0.2, widths=0.05).table["needed"].to_list()
     [248]
+    >>> from rankstone import demo
+    >>> power(demo.QRELS, demo.RUNS, "nDCG@10").table["needed"].to_list()
+    [93]
     """
-    design, differences = _Design.of(differences, widths, among, power)
-    if isinstance(pilot, Comparison):
-        if any(matrix.replicates for matrix in pilot.matrices.values()):
-            raise BadOption(
-                "the variance between several runs of one system does not depend on the number of queries",
-                fix="plan with a pilot of single runs",
-            )
-        size = comparisons or (pilot.families[0].size if among == 2 else 1)  # noqa: PLR2004
-        several = among > 2  # noqa: PLR2004 - a pair
-        pairs = [
-            *(
-                _residuals(pilot, among)
-                if several
-                else _deviations(pilot, widths=design.widths)
-            )
-        ]
-    else:
-        if not 0 < pilot < math.inf:
-            raise BadOption(
-                f"a standard deviation of {pilot!r} is not possible",
-                expected="a number above 0",
-            )
-        size = comparisons or 1
-        alone = None
-        if among == 2 and widths is None:  # noqa: PLR2004 - a pair
-            alone = Pilots(np.ones(1), np.array([float(pilot)]), flips=True)
-        pairs = [(None, None, None, None, None, float(pilot), alone)]
+    if measures is not None:
+        pilot = compare(pilot, runs, measures, test="t", primary=measures, **options)  # type: ignore[arg-type]
+    elif differences is None:
+        differences = runs  # type: ignore[assignment] # as the second argument
+    is_open = differences is None and widths is None
+    design, planned = _Design.of(differences, widths, among, power)
+    pairs = list(_pairs(pilot, design))
+    size = comparisons or 1
+    if isinstance(pilot, Comparison) and among == 2:  # noqa: PLR2004 - a pair
+        size = comparisons or pilot.families[0].size
+    elif is_open:
+        raise UsageError(
+            "there is no observed difference to plan for", fix=_DIFFERENCES
+        )
     if not 0 < confidence < 1 or size < 1:
         raise BadOption(
             "confidence or comparisons is out of range",
@@ -227,19 +233,46 @@ def power(
         )
     alpha = (1 - confidence) / size
     rows = []
-    for measure, system, versus, n, units, deviation, pilots in pairs:
+    for measure, system, versus, n, units, deviation, pilots, *observed in pairs:
         plan = _PairPlan(design, deviation, pilots, alpha)
         least = None if units is None else plan.shows(units)
         each = 1.0 if n is None or units is None else n / units
-        for difference in differences:
+        for difference in planned or observed:
             widened = [1.0] if units is None else [1.0, plan.caution(units)]
             counts = [plan.queries(difference, widen, each) for widen in widened]
             counts += [None] * (2 - len(counts))
             shown = deviation * math.sqrt(each)
             rows.append((measure, system, versus, n, shown, difference, *counts, least))
     notes = tuple(_rough_estimates(pilot)) if isinstance(pilot, Comparison) else ()
+    if is_open:
+        notes = (_OBSERVED, *notes)
     table = pl.DataFrame(rows, _SCHEMA, orient="row")
     return Plan(table, power, alpha, among, design.widths, notes=notes)
+
+
+def _pairs(pilot: object, design: _Design) -> Iterator[tuple[Any, ...]]:
+    """Yield what is known of each pair: names, queries, deviation, its test, the observed difference."""
+    is_pair = design.systems == 2  # noqa: PLR2004
+    if isinstance(pilot, Comparison):
+        if any(matrix.replicates for matrix in pilot.matrices.values()):
+            raise BadOption(
+                "the variance between several runs of one system does not depend on the number of queries",
+                fix="plan with a pilot of single runs",
+            )
+        if is_pair:
+            yield from _deviations(pilot, widths=design.widths)
+        else:
+            yield from _residuals(pilot, design.systems)
+        return
+    if not isinstance(pilot, (int, float)) or not 0 < pilot < math.inf:
+        raise BadOption(
+            f"a standard deviation of {printable(pilot)} is not possible",
+            expected="a number above 0, a comparison, or judgments with runs and measures",
+        )
+    alone = None
+    if is_pair and not design.widths:
+        alone = Pilots(np.ones(1), np.array([float(pilot)]), flips=True)
+    yield None, None, None, None, None, float(pilot), alone
 
 
 class _Design(Record):
@@ -259,23 +292,22 @@ class _Design(Record):
     ) -> tuple[_Design, list[float]]:
         """Return the design, and the differences or widths."""
         wanted = widths if differences is None else differences
-        if wanted is None or None not in (differences, widths):
+        if None not in (differences, widths):
             raise UsageError(
-                "a plan needs either differences or widths",
-                fix="power(pilot, [0.01, 0.05])",
+                "a plan is either for differences or for widths", fix=_DIFFERENCES
             )
         if systems < 2 or (systems > 2 and widths is not None):  # noqa: PLR2004 - a pair
             raise BadOption(
                 f"among={systems!r} is out of range",
                 expected="2 or more systems, of differences",
             )
-        given = [wanted] if isinstance(wanted, (int, float)) else list(wanted)
+        given = [wanted] if isinstance(wanted, (int, float)) else list(wanted or ())
         for one in given:
-            if not 0 < one < math.inf:
+            if not isinstance(one, (int, float)) or not 0 < one < math.inf:
                 what = "difference" if widths is None else "width"
                 raise BadOption(
-                    f"a {what} of {one!r} cannot be planned for",
-                    expected="a number above 0",
+                    f"a {what} of {printable(one)} cannot be planned for",
+                    expected="a number above 0; with judgments and runs also measures",
                 )
         return cls(systems, widths is not None, power), given
 
@@ -321,7 +353,7 @@ class _PairPlan(Record):
 
     def queries(self, difference: float, widen: float, each: float) -> int | None:
         """Return how many queries a difference needs, ``each`` a unit."""
-        if not self.deviation > 0:  # no variance in the pilot: other queries may vary
+        if not self.deviation > 0 or not difference:  # other queries may vary
             return None
         if self.pilots is None:
             effect = difference / (self.deviation * widen)
@@ -356,7 +388,8 @@ def _deviations(pilot: Comparison, *, widths: bool) -> Iterator[tuple[Any, ...]]
         if not pilots.deviation > 0:
             deviation = 0.0
         names = row["measure"], row["system"], row["versus"]
-        yield (*names, n, units, deviation, None if widths else pilots)
+        pilot_test = None if widths else pilots
+        yield (*names, n, units, deviation, pilot_test, abs(row["difference"]))
 
 
 def _residuals(pilot: Comparison, systems: int) -> Iterator[tuple[Any, ...]]:

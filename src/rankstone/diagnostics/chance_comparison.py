@@ -18,8 +18,9 @@ from rankstone.diagnostics.expected_by_chance import Gain, equivalent, gain, ski
 from rankstone.diagnostics.random_lists import RandomLists
 from rankstone.errors import BadOption, BadParameter, RankstoneError, one_of, printable
 from rankstone.evaluation.prepared import Prepared
-from rankstone.evaluation.request import name_runs
+from rankstone.evaluation.request import EvaluationKeywords, name_runs
 from rankstone.evaluation.scores import RunScores, Scores
+from rankstone.hits.alignment_options import takes
 from rankstone.measures.core.definition import ANY_GAIN
 from rankstone.tables.results import Result, data_notes, given
 from rankstone.tables.sheet import Details, Sheet
@@ -30,12 +31,7 @@ if TYPE_CHECKING:
 
     from rankstone._basics import Progress
     from rankstone.evaluation.pipeline import Pipeline
-    from rankstone.evaluation.request import (
-        EvaluationKeywords,
-        MeasuresLike,
-        QrelsLike,
-        RunsLike,
-    )
+    from rankstone.evaluation.request import MeasuresLike, QrelsLike, RunsLike
     from rankstone.hits.alignment_audit import RunAudit
     from rankstone.hits.alignment_options import AlignmentOptions, Order
     from rankstone.hits.tie_rules import Ties
@@ -67,6 +63,7 @@ _GAINS: Final[dict[str, Any]] = {
 }
 
 
+@takes(EvaluationKeywords)
 def baseline(
     qrels: QrelsLike,
     runs: RunsLike,

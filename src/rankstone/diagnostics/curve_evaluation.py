@@ -8,6 +8,8 @@ from rankstone.diagnostics.curve_resampling import Resampling
 from rankstone.diagnostics.curve_result import Curves
 from rankstone.diagnostics.mean_curves import RunCurves
 from rankstone.evaluation.labelled_table import Given
+from rankstone.evaluation.request import EvaluationKeywords
+from rankstone.hits.alignment_options import takes
 from rankstone.measures.at_cutoffs import AtK, parse_curves
 
 if TYPE_CHECKING:
@@ -15,18 +17,14 @@ if TYPE_CHECKING:
 
     from rankstone._basics import Progress
     from rankstone.evaluation.pipeline import ScoredRuns
-    from rankstone.evaluation.request import (
-        EvaluationKeywords,
-        QrelsLike,
-        RunsLike,
-        TableLike,
-    )
+    from rankstone.evaluation.request import QrelsLike, RunsLike, TableLike
     from rankstone.measures.core.curve import Curve, CurveValues
     from rankstone.measures.core.measure import Measure, Scored
 
     CurvesLike = str | Curve | Measure | Iterable[str | Curve | Measure]
 
 
+@takes(EvaluationKeywords)
 def curve(
     qrels: QrelsLike | None = None,
     runs: RunsLike | None = None,

@@ -17,7 +17,8 @@ from rankstone._basics import counted, queries
 from rankstone.errors import BadParameter, BadValue, NotComparable, printable
 from rankstone.evaluation.pipeline import ScoredPart
 from rankstone.evaluation.prepared import Prepared
-from rankstone.evaluation.request import name_runs
+from rankstone.evaluation.request import EvaluationKeywords, name_runs
+from rankstone.hits.alignment_options import takes
 from rankstone.measures.core.definition import Threshold
 from rankstone.rankings.recommendation.sampled_metrics import correct_sampled
 from rankstone.tables.results import Result
@@ -29,12 +30,7 @@ if TYPE_CHECKING:
 
     from rankstone._basics import Ints, Progress
     from rankstone.evaluation.pipeline import Pipeline
-    from rankstone.evaluation.request import (
-        EvaluationKeywords,
-        MeasuresLike,
-        QrelsLike,
-        RunsLike,
-    )
+    from rankstone.evaluation.request import MeasuresLike, QrelsLike, RunsLike
     from rankstone.evaluation.scores import RunScores
     from rankstone.hits.alignment_audit import Audit, RunAudit
     from rankstone.hits.hits import Hits
@@ -42,6 +38,7 @@ if TYPE_CHECKING:
     from rankstone.io.input_table import Table
 
 
+@takes(EvaluationKeywords)
 def sampled(
     qrels: QrelsLike,
     runs: RunsLike,

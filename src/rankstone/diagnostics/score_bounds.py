@@ -18,8 +18,8 @@ from rankstone.diagnostics.lists_with_holes import ListsWithHoles
 from rankstone.errors import BadOption, UsageError, printable
 from rankstone.evaluation.pipeline import ScoredPart, query_order
 from rankstone.evaluation.prepared import Prepared
-from rankstone.evaluation.request import name_runs, of_rankings
-from rankstone.hits.alignment_options import LARGEST_GRADE
+from rankstone.evaluation.request import EvaluationKeywords, name_runs, of_rankings
+from rankstone.hits.alignment_options import LARGEST_GRADE, takes
 from rankstone.hits.extras.unjudged_places import Holes
 from rankstone.hits.list_arrays import ragged_range
 from rankstone.measures.core.measure import Status
@@ -29,12 +29,7 @@ if TYPE_CHECKING:
 
     from rankstone._basics import Floats, Ints, Progress
     from rankstone.evaluation.pipeline import Pipeline
-    from rankstone.evaluation.request import (
-        EvaluationKeywords,
-        MeasuresLike,
-        QrelsLike,
-        RunsLike,
-    )
+    from rankstone.evaluation.request import MeasuresLike, QrelsLike, RunsLike
     from rankstone.evaluation.scores import RunScores
     from rankstone.hits.alignment_audit import RunAudit
     from rankstone.hits.hits import Hits
@@ -50,6 +45,7 @@ LIMIT: Final = 4096
 _HOLES: Final = 1 << 17
 
 
+@takes(EvaluationKeywords)
 def bounds(
     qrels: QrelsLike,
     runs: RunsLike,

@@ -18,7 +18,6 @@ from rankstone.evaluation.request import (
     choices,
     columns_read,
     declared_queries,
-    is_unnamed,
     name_runs,
     of_rankings,
     open_intents,
@@ -195,7 +194,7 @@ class Prepared:
         scored = self.score_runs(
             name_runs(runs), progress=progress, on_bad_run=on_bad_run
         )
-        return Scores(*scored, unnamed=is_unnamed(runs))
+        return Scores(*scored).given_as(runs)
 
     def hits(self, run: RunLike, query: object = None) -> Hits:
         """Return the hits of a run: the ranks and grades of its judged documents.

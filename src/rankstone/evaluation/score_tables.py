@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from functools import partial
-from itertools import chain
 from typing import TYPE_CHECKING
 
-from rankstone._basics import counted
+from rankstone._basics import counted, some
 from rankstone.errors import printable
 from rankstone.evaluation.run_places import places
 from rankstone.tables.results import data_notes
@@ -21,15 +20,10 @@ if TYPE_CHECKING:
     from rankstone.tables.sheet import Details, Kind
 
     Row = tuple[str, ...]
-    Means = Mapping[str, float | None]
-    #: run → which queries → how many, and the means over them
-    Fewer = Mapping[str, Mapping[str, tuple[int, Means]]]
 
 
 #: with more than this share of queries without a relevant document, the mean without them is shown, too
 _MANY_EMPTY = 0.01
-#: runs whose means over fewer queries are named in the audit
-_SHOWN = 3
 
 
 def of_runs(
@@ -59,22 +53,21 @@ def of_runs(
     ranks
         The measure by which the place of each run is shown; the best are then marked in plain text, too.
     verbose
-        True for a row below each run with its means over fewer queries, where these are other ones; the
-        audit says so of the first measure otherwise.
+        True for rows with the means over fewer queries, of which the audit has the first otherwise.
     """
     names = [str(measure) for measure in scores.measures]
     placed = None if ranks is None else places(scores, ranks)
     rows: list[Row] = []
     starts: dict[str, int] = {}
-    others = _means_over_fewer(scores)
     for run in scores.audit.runs:
         starts[run] = len(rows)
-        fewer = others.get(run, {}) if verbose else {}
-        rows += _rows(scores, run, names, digits, by, intervals, fewer)
+        rows += _rows(scores, run, digits, by, intervals, verbose=verbose)
     front: Row = ("run",) if placed is None else ("#", "run")
     if placed is not None:
         numbers = {at: str(placed[run]) for run, at in starts.items()}
-        rows = [(numbers.get(at, ""), *row) for at, row in enumerate(rows)]
+        for at, row in enumerate(rows):
+            number = numbers.get(at, "")
+            rows[at] = (number, *row)
     best = frozenset[tuple[int, int]]()
     if len(starts) > 1:
         marked = _best(scores, starts, digits, len(front))
@@ -85,8 +78,8 @@ def of_runs(
     table = Table(
         "", head, tuple(rows), tuple(kinds), best=best, starred=placed is not None
     )
-    sentences = _sentences(scores, others, digits)
-    data = data_notes(scores.audit, scores.conventions, further=sentences)
+    further = _sentences(scores, digits)
+    data = data_notes(scores.audit, scores.conventions, further=further)
     notes: list[Details | str] = [*about, data]
     if placed is not None:
         stars = "*  the best of its column; rankstone compare tests differences"
@@ -96,55 +89,32 @@ def of_runs(
     return Sheet("", parts=(table,), notes=tuple(notes), whole=whole)
 
 
-def _means_over_fewer(scores: Averaged) -> Fewer:
-    """Return means without queries that one may want to leave out."""
+def _over_fewer(scores: Averaged, run: str) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Yield the means of a run without queries that one may want to leave out."""
     alignment = scores.conventions["alignment"]
-    fewer: dict[str, dict[str, tuple[int, Means]]] = {}
-    for run, audit in scores.audit.runs.items():
-        without = {}
-        if audit.missing and alignment["missing"] == "zero":
-            without["answered queries"] = "missing"
-        share = scores.share_of(run, "no_relevant")
-        if alignment["empty"] in ("zero", "one") and share > _MANY_EMPTY:
-            without["queries with a relevant document"] = "no_relevant"
-        for queries, status in without.items():
-            frame = scores.mean(without=(status,)).filter(run=run)
-            means = zip(frame["measure"], frame["value"], strict=True)
-            fewer.setdefault(run, {})[queries] = max(frame["n"]), dict(means)
-    return fewer
+    if scores.audit.runs[run].missing and alignment["missing"] == "zero":
+        means = scores.mean(without="missing")
+        yield "answered queries", means.filter(run=run)
+    share = scores.share_of(run, "no_relevant")
+    if alignment["empty"] in ("zero", "one") and share > _MANY_EMPTY:
+        means = scores.mean(without="no_relevant")
+        yield "queries with a relevant document", means.filter(run=run)
 
 
-def _sentences(scores: Averaged, fewer: Fewer, digits: int) -> Iterator[str]:
-    """Yield the means over fewer queries by the first measure that has others there."""
-    means = scores.to_dict()
-    said: dict[str, list[str]] = {}
-    for some_queries in dict.fromkeys(chain(*fewer.values())):
-        for measure in scores.measures:
-            name = str(measure)
-            values = {}
-            for run, by_queries in fewer.items():
-                _, others = by_queries.get(some_queries, (0, means[run]))
-                value = cell(others[name], digits=digits)
-                if value != cell(means[run][name], digits=digits):
-                    values[run] = value
-            if values:
-                said.setdefault(f"{measure.label} {_by_run(values)}", []).append(
-                    some_queries
-                )
-                break
-    for values_by_run, queries in said.items():
-        yield f"{values_by_run} over {' and over '.join(queries)}"
-
-
-def _by_run(values: Mapping[str, str]) -> str:
-    """Return the values of the first runs.
-
-    >>> _by_run({"bm25": "0.5888"}), _by_run(dict.fromkeys("abcd", "0.5"))
-    ('0.5888 (bm25)', '0.5 (a), 0.5 (b), 0.5 (c) … (-v)')
-    """
-    shown = [f"{value} ({printable(run)})" for run, value in values.items()]
-    more = " … (-v)" if len(shown) > _SHOWN else ""
-    return ", ".join(shown[:_SHOWN]) + more
+def _sentences(scores: Averaged, digits: int) -> Iterator[str]:
+    """Yield the means over fewer queries by the first measure that shows other ones there."""
+    values: dict[str, list[str]] = {}
+    for run, means in scores.to_dict().items():
+        for queries, frame in _over_fewer(scores, run):
+            for measure, value in zip(scores.measures, frame["value"], strict=True):
+                text = cell(value, digits=digits)
+                over_all = cell(means[str(measure)], digits=digits)
+                if text != over_all:
+                    sentence = f"{measure.label} over {queries}"
+                    values.setdefault(sentence, []).append(f"{text} ({run})")
+                    break
+    for sentence, by_run in values.items():
+        yield f"{sentence} {some(by_run)}"
 
 
 def _best(
@@ -171,24 +141,26 @@ def _best(
 def _rows(
     scores: Averaged,
     run: str,
-    names: list[str],
     digits: int,
     by: Sequence[str],
     intervals: pl.DataFrame | None,
-    fewer: Mapping[str, tuple[int, Means]],
+    *,
+    verbose: bool,
 ) -> Iterator[Row]:
-    means = scores.to_dict()[run]
     ends = {}
     if intervals is not None:
         ends = _ends(intervals.filter(run=run), digits)
-    yield (
-        printable(run),
-        *(f"{cell(means[name], digits=digits)}{ends.get(name, '')}" for name in names),
-    )
-    for some_queries, (count, others) in fewer.items():
-        values = (cell(others[name], digits=digits) for name in names)
-        one = some_queries.replace("queries", "query")
-        yield f"  … {counted(count, one, some_queries)}", *values
+    row = [printable(run)]
+    for name, mean in scores.to_dict()[run].items():
+        shown = cell(mean, digits=digits)
+        end = ends.get(name, "")
+        row.append(f"{shown}{end}")
+    yield tuple(row)
+    for queries, frame in _over_fewer(scores, run) if verbose else ():
+        count = max(frame["n"])
+        singular = queries.replace("queries", "query")
+        values = (cell(value, digits=digits) for value in frame["value"])
+        yield f"  … {counted(count, singular, queries)}", *values
     if by:
         frame = scores.mean(by=by).filter(run=run)
         for segment in frame.partition_by(list(by), maintain_order=True):

@@ -19,8 +19,9 @@ from rankstone.errors import (
     did_you_mean,
     printable,
 )
+from rankstone.evaluation.request import is_unnamed
 from rankstone.measures.core.measure import Measure, Status
-from rankstone.measures.core.syntax import parse_measure
+from rankstone.measures.core.syntax import parse_measures
 from rankstone.tables.results import HasMeans
 
 if TYPE_CHECKING:
@@ -108,24 +109,38 @@ class RunMeans(HasMeans):
         """
         scores = cast("Averaged", self)
         means = scores.to_dict()
-        known: dict[object, Any] = {}
-        for measure in scores.measures:
-            by_run = {run: values[str(measure)] for run, values in means.items()}
-            mean = next(iter(by_run.values())) if self.unnamed else by_run
-            for name in (str(measure), measure.label):
-                known[name] = mean
-                known |= {(run, name): value for run, value in by_run.items()}
+        measures = scores.measures
+        known: dict[tuple[str, ...], Any] = {}
+        for measure in measures:
+            canonical = str(measure)
+            by_run = {run: values[canonical] for run, values in means.items()}
+            mean: Any = by_run
+            if self.unnamed:
+                [mean] = by_run.values()
+            for name in (canonical, measure.label):
+                known[name,] = mean
+                for run, value in by_run.items():
+                    known[run, name] = value
 
-        for name in (key, _canonical(key)):
-            if name in known:
-                return known[name]
-        text, *near = (", ".join(map(repr, _parts(way))) for way in (key, *known))
+        parts = key if isinstance(key, tuple) else (key,)
+        words = tuple(map(str, parts))
+        if words not in known:
+            with suppress(UsageError):
+                names = map(str, parse_measures(words[-1:]))
+                words = (*words[:-1], *names)
+        if words in known:
+            return known[words]
+        text, *near = (", ".join(map(repr, way)) for way in (words, *known))
         raise UnknownMean(
             f"there is no mean scores[{printable(text)}]",
             expected="scores[measure] or scores[run, measure]; "
-            f"measures {some(map(str, scores.measures))}; runs {some(means)}",
+            f"measures {some(measures)}; runs {some(means)}",
             fix=did_you_mean(text, near, "scores[{}]".format),
         )
+
+    def given_as(self, runs: object) -> Self:
+        """Return the same scores, which know whether their run was given without a name."""
+        return replace(self, unnamed=is_unnamed(runs))  # type: ignore[type-var] # of dataclasses
 
     def sheet(
         self,
@@ -329,18 +344,6 @@ class Scores(RunMeans, Record):
                 share = (scored.status == code).mean()
                 largest = max(largest, float(share))
         return largest
-
-
-def _parts(key: object) -> tuple[object, ...]:
-    return key if isinstance(key, tuple) else (key,)
-
-
-def _canonical(key: Any) -> object:  # noqa: ANN401 - whatever is looked up
-    """Return a key with the name that means have for its measure, if it is one."""
-    *run, measure = _parts(key) or (None,)
-    with suppress(UsageError, TypeError):
-        measure = str(parse_measure(cast("str", measure)))
-    return (*run, measure) if run else measure
 
 
 def status_of(name: str) -> Status:

@@ -119,15 +119,13 @@ class SummedScores(RunMeans, Record):
     @property
     def inputs(self) -> NamedValues:
         """The sources of judgments and runs."""
-        sources = {
+        sources: NamedValues = {
             "judgments": self.judged.source,
             "runs": {name: one.source for name, one in self.listed.items()},
         }
-        return (
-            sources
-            if self.queries is None
-            else {**sources, "queries": self.queries.source}
-        )
+        if self.queries is not None:
+            sources["queries"] = self.queries.source
+        return sources
 
     def _with_runs(self, names: Sequence[str]) -> Self:
         trailers = {name: self.trailers[name] for name in names}

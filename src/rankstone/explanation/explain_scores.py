@@ -14,7 +14,7 @@ from rankstone._basics import counted, quoted
 from rankstone.errors import BadOption, BadParameter, EmptyInput, UsageError
 from rankstone.evaluation.pipeline import Pipeline
 from rankstone.evaluation.prepared import Prepared
-from rankstone.evaluation.request import choices, name_runs
+from rankstone.evaluation.request import EvaluationKeywords, choices, name_runs
 from rankstone.explanation.explanation_result import Explanation
 from rankstone.explanation.explanation_rows import Change, Missed
 from rankstone.explanation.footnotes import footnotes
@@ -25,6 +25,7 @@ from rankstone.explanation.traced_list import (
     query_number,
     rows_of,
 )
+from rankstone.hits.alignment_options import takes
 from rankstone.hits.extras.abstained_lists import AbstainedLists
 from rankstone.hits.extras.row_numbers import RowNumbers
 from rankstone.hits.extras.unjudged_places import Holes
@@ -38,7 +39,7 @@ from rankstone.tables.phrases import check_language
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from rankstone.evaluation.request import EvaluationKeywords, QrelsLike, RunsLike
+    from rankstone.evaluation.request import QrelsLike, RunsLike
     from rankstone.explanation.score_difference import ExplainedDifference
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.hits import Hits
@@ -53,6 +54,7 @@ _SHOWN: Final = 3
 _NOTHING: Final = 1e-12
 
 
+@takes(EvaluationKeywords)
 def explain(
     qrels: QrelsLike,
     run: RunsLike,

@@ -9,7 +9,7 @@ fields.
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from inspect import cleandoc
+from inspect import Parameter, cleandoc, signature
 from textwrap import wrap
 from typing import (
     TYPE_CHECKING,
@@ -398,6 +398,30 @@ def described(
         if one.name in kinds
         for text in get_args(one.type)[1:]
     ]
+
+
+def takes(keywords: type) -> Callable[[Documented], Documented]:
+    """Write the names of ``**options`` into the signature of a verb, where notebooks and ``help()`` find them.
+
+    Defaults are those of the verb, so none is shown.
+
+    >>> @takes(OrderingKeywords)
+    ... def sort(run, **options): ...
+    >>> list(signature(sort).parameters)
+    ['run', 'order', 'score_dtype', 'ties', 'duplicates', 'depth']
+    """
+
+    def signed(verb: Documented) -> Documented:
+        shown = signature(verb)
+        *own, _ = shown.parameters.values()
+        more = [
+            Parameter(name, Parameter.KEYWORD_ONLY, default=..., annotation=kind)
+            for name, kind in keywords.__annotations__.items()
+        ]
+        setattr(verb, "__signature__", shown.replace(parameters=[*own, *more]))  # noqa: B010 - functions have it
+        return verb
+
+    return signed
 
 
 def documents_options(verb: Documented) -> Documented:

@@ -35,9 +35,10 @@ def conventions_lines(
         return [f"conventions  {_assigned(values)}"] if values else []
 
     if brief:
-        different = [*_different(conventions)]
-        rest = "· the rest by default (-v)"
-        return [" ".join(["conventions ", *different, rest])] if different else []
+        different = " ".join(_different(conventions))
+        if not different:
+            return []
+        return [f"conventions  {different} · the rest by default (-v)"]
     line = f"conventions  {_assigned(_without_none(conventions['alignment']))}"
     parameters = _assigned(conventions["defaults"])
     return [f"{line} · {parameters}" if parameters else line]

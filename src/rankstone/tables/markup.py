@@ -189,7 +189,8 @@ def html(sheet: Sheet) -> str:
         lines += _html_list(sheet.brief)
     if whole.brief != sheet.brief:
         folded = _html_list(whole.brief)
-        lines += ["<details><summary>…</summary>", *folded, "</details>"]
+        lines.append("<details><summary>…</summary>")
+        lines += [*folded, "</details>"]
     return "\n".join([*lines, "</div>"])
 
 

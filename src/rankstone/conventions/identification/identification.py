@@ -27,9 +27,9 @@ from rankstone.conventions.identification.search_space import (
 )
 from rankstone.errors import RankstoneError
 from rankstone.evaluation.prepared import Prepared
-from rankstone.evaluation.request import name_runs
+from rankstone.evaluation.request import EvaluationKeywords, name_runs
 from rankstone.evaluation.scores import uncounted
-from rankstone.hits.alignment_options import AlignmentOptions
+from rankstone.hits.alignment_options import AlignmentOptions, takes
 from rankstone.measures import Status
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from rankstone._basics import Bools, Progress
     from rankstone.conventions.identification.candidate_values import Facts, Swept
     from rankstone.conventions.identification.search_space import LibraryMeasure
-    from rankstone.evaluation.request import EvaluationKeywords, QrelsLike, RunsLike
+    from rankstone.evaluation.request import QrelsLike, RunsLike
     from rankstone.measures.core.measure import Measure, Scored
 
 
@@ -57,6 +57,7 @@ def identify(
     value: str | float,
     measure: str | Measure | None = None,
     *,
+    measures: str | Measure | None = None,
     digits: int | None = None,
     progress: Progress | None = None,
     **options: Unpack[EvaluationKeywords],
@@ -68,16 +69,19 @@ def identify(
     value: list[str] | tuple[str | float, ...],
     measure: str | Measure | None = None,
     *,
+    measures: str | Measure | None = None,
     digits: int | None = None,
     progress: Progress | None = None,
     **options: Unpack[EvaluationKeywords],
 ) -> tuple[Identification, ...]: ...
+@takes(EvaluationKeywords)
 def identify(
     qrels: QrelsLike,
     runs: RunsLike,
     value: str | float | list[str] | tuple[str | float, ...],
     measure: str | Measure | None = None,
     *,
+    measures: str | Measure | None = None,
     digits: int | None = None,
     progress: Progress | None = None,
     **options: Unpack[EvaluationKeywords],
@@ -98,8 +102,8 @@ def identify(
         The number as it was printed, best as a text: ``"0.8270"`` has four decimals, ``"82.7"`` may be a
         percentage, ``"82.7 %"`` is one.  Several are identified one by one, each with its own decimals; if
         there are as many as runs, each belongs to the run in its place, and a single one to the first run.
-    measure
-        Its reported name: ``"nDCG@10"``; ``None`` if unknown.
+    measure, measures
+        Its reported name: ``"nDCG@10"``; ``None`` if unknown.  Both keywords mean the same.
     digits
         Decimals, where the number is not a text that shows them.
     progress
@@ -127,6 +131,7 @@ def identify(
     >>> "xgboost-3.2" in found.groups[0].libraries
     True
     """
+    measure = measures if measure is None else measure
     values = value if isinstance(value, (list, tuple)) else [value]
     printed = [Printed.of(one, digits) for one in values]
     searches = _searches(qrels, name_runs(runs), measure, progress, options)

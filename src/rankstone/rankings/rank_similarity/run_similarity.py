@@ -12,6 +12,7 @@ import polars as pl
 from rankstone._basics import counted, is_path, some
 from rankstone.errors import BadOption, InputError, NotComparable, printable
 from rankstone.evaluation.request import recorded_choices
+from rankstone.hits.alignment_options import OrderingKeywords, takes
 from rankstone.hits.tie_rules import TIES
 from rankstone.io import read_run
 from rankstone.io.columns import with_csv
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from rankstone._basics import Columns, Progress
-    from rankstone.hits.alignment_options import AlignmentOptions, OrderingKeywords
+    from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.io.input_table import Table
     from rankstone.measures.core.definition import Named
     from rankstone.rankings.rank_similarity.ranked_lists import LoadedRun
@@ -68,6 +69,7 @@ def open_runs(
     return first.with_text_ids(*differ), second.with_text_ids(*differ)
 
 
+@takes(OrderingKeywords)
 def diff(
     a: object,
     b: object,
@@ -241,6 +243,7 @@ Values = Literal["ids", "scores"]
 _QUERY = "the ordering"
 
 
+@takes(OrderingKeywords)
 def similarity(
     x: object,
     y: object,
