@@ -634,11 +634,16 @@ def test_narrow_terminals_show_whole_names() -> None:
 
 
 def test_demo_runs() -> None:
-    """The demo prints the shipped runs' scores."""
-    out = run("demo").stdout
+    """The first files have no flaw, so nothing stands below their numbers; the others show what a warning is."""
+    first, _, second = run("demo").stdout.partition("$ rankstone eval qrels.txt")
 
-    assert "bm25" in out
-    assert "conventions" in out
+    assert first.rstrip().splitlines()[-1].split()[0] == "reranked"
+    assert "audit" not in first
+    assert "audit  32 queries, 432 judgments · 5 warnings: " in second
+    task = Path(__file__).parents[2] / "examples" / "shared-task"
+    names = ("qrels.txt", "runs/beta-bm25.run", "runs/beta-rerank.run")
+    for path, name in zip(demo.FIRST, names, strict=True):
+        assert path.read_bytes() == (task / name).read_bytes()
 
 
 def test_outputs_never_overwrite_inputs(

@@ -388,11 +388,14 @@ def _need(given: object, flag: str, others: Mapping[str, object]) -> None:
 
 @declare("demo", {}, "where copy")
 def demo_command(*, where: bool, copy: str | None) -> None:
-    """Score the shipped collection's two rankers, BM25 and TF-IDF."""
+    """Score files without a flaw, then a collection that has some, and what a warning looks like.
+
+    All of them ship with the package.
+    """
     from zipfile import ZipFile
 
     from rankstone import evaluate
-    from rankstone.demo import FOLDER, QRELS, RUNS
+    from rankstone.demo import FIRST, FOLDER, QRELS, RUNS
 
     if copy is not None:
         place = made_folder(copy, empty=True)
@@ -405,9 +408,11 @@ def demo_command(*, where: bool, copy: str | None) -> None:
     if where:
         click.echo(FOLDER)
         return
-    measures = "nDCG@10 AP RR@10 R@20 P@10 Judged@10"
-    shown = " ".join(f"{path.name}" for path in RUNS.values())
-    click.echo(
-        f'$ rankstone eval {QRELS.name} {shown} -m "{measures}"\n# in {FOLDER}\n'
-    )
-    click.echo(written(evaluate(QRELS, RUNS, measures), "table"), nl=False)
+    measures = "nDCG@10 AP RR@10"
+    click.echo(f"# in {FOLDER}")
+    for files in (FIRST, [QRELS, *RUNS.values()]):
+        qrels, *runs = files
+        shown = " ".join(str(path.relative_to(FOLDER)) for path in files)
+        click.echo(f'\n$ rankstone eval {shown} -m "{measures}"')
+        click.echo(written(evaluate(qrels, runs, measures), "table"), nl=False)
+    click.echo("\n# the audit says what deserves attention in files; -v shows all")
