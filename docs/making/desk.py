@@ -178,6 +178,10 @@ def _common() -> dict[str, Any]:
         "out/run.parquet": scores,
         "scores.parquet": _values(judgments, scores),
         "queries.jsonl": demo.QUERIES.read_text("utf-8"),
+        **{
+            f"first/{path.name}": path.read_text("utf-8")
+            for path in sorted(demo.FIRST.iterdir())
+        },
         "docs.jsonl": demo.DOCUMENTS.read_text("utf-8"),
         "train.txt": (letor / "train.txt").read_text("utf-8"),
         "test.txt": (letor / "test.txt").read_text("utf-8"),

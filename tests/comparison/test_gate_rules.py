@@ -173,13 +173,13 @@ def test_every_rule_says_what_it_is() -> None:
         (0.0, "only a candidate that is clearly better", "只有明显更好"),
         (
             0.6,
-            "an unchanged candidate can pass (smallest margin 0.5)",
-            "最小可设为 0.5",
+            "an unchanged candidate can pass; with these queries no margin below 0.5 passes",
+            "低于 0.5 时无法通过",
         ),
         (
             0.2,
-            "if few change, the smallest margin is 0.5; 7 queries",
-            "须为 0.5；7 个查询",
+            "if few change, the margin must be 0.5 or more; 7 queries",
+            "不低于 0.5；7 个查询",
         ),
     ],
 )

@@ -84,7 +84,7 @@ class Margin:
         )
         raise UsageError(
             f"{self.measure}: margin = {self.margin:g} cannot pass at n = {self.queries:,}",
-            expected=f"the smallest margin that an unchanged candidate passes is {self.many:.2g}",
+            expected=f"{self.many:.2g} or more, or an unchanged candidate cannot pass",
             fix=f"{use}margin = {_up(self.many)}",
         )
 

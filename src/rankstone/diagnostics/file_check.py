@@ -21,7 +21,6 @@ from rankstone.hits.budgets import OFFSETS, STEPS
 from rankstone.io import advise_on_others, read_interactions, read_judgments, read_run
 from rankstone.io.columns import with_csv
 from rankstone.io.sources import display_name
-from rankstone.stats.bounded_means import unseen_share
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -32,8 +31,6 @@ if TYPE_CHECKING:
     from rankstone.measures.core.measure import Measures
 
 
-#: one-sided level of a gate with one rule
-_GATE: Final = 0.025
 #: grades that are counted one by one
 _LEVELS: Final = 12
 #: the default cutoffs
@@ -160,13 +157,11 @@ def _check(report: FileReport, frame: pl.DataFrame, **beside: Any) -> None:  # n
 
 
 def _facts_of_judgments(frame: pl.DataFrame) -> dict[str, str]:
-    queries = frame["query_id"].n_unique()
     grades = frame["relevance"].drop_nulls().value_counts()
     levels = grades.sort("relevance").head(_LEVELS).iter_rows()
     return {
         "judgments": f"{frame.height:,}",
-        "queries": f"{queries:,}",
-        "smallest margin": f"{unseen_share(queries, _GATE):.2g} of the range, for a gate if few queries change",
+        "queries": f"{frame['query_id'].n_unique():,}",
         "grades": ", ".join(f"{grade:g} × {count:,}" for grade, count in levels),
         "judged per query": spread(frame.group_by("query_id").len()["len"]),
     }
