@@ -211,9 +211,8 @@ def evaluate(
         from rankstone.spark.spark_evaluation import evaluate as on_spark
 
         _refuse("engine='spark'", {**special, "memory": memory})
-        given_there: dict[str, Any] = {
-            n: value for n, value in options.items() if n != "one_group"
-        }
+        options.pop("one_group", None)
+        given_there: dict[str, Any] = {**options}
         on_cluster = on_spark(qrels, runs, measures, **given_there)
         return on_cluster.given_as(runs)
     if memory is not None:

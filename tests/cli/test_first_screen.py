@@ -91,3 +91,28 @@ def test_a_page_has_all_notes(tmp_path: Path) -> None:
     assert "ties=docid_desc" in page.partition("<details>")[2]
     report = json.loads(run(*line, "--format", "json").stdout)
     assert report["conventions"]["alignment"]["ties"] == "docid_desc"
+
+
+def test_one_log_of_judgments_and_lists(tmp_path: Path) -> None:
+    """A file with both is given twice, and the messages lead there from the first attempt."""
+    log = tmp_path / "log.jsonl"
+    log.write_text('{"question": "q1", "retrieved": ["a", "b"], "gold": ["b"]}\n')
+    alone = run("eval", log, code=2).stderr
+    assert "for judgments and lists in one: name the file twice" in alone
+    twice = run("eval", log, log, code=3).stderr
+    columns = "question=query_id,run.retrieved=doc_id,qrels.gold=doc_id"
+    assert f"--columns {columns}" in twice
+    assert run("eval", log, log, "-m", "RR", "--columns", columns).stdout.splitlines()[
+        1
+    ].split() == ["log", "0.5000"]
+
+
+def test_a_board_whose_scores_have_another_name(tmp_path: Path) -> None:
+    """A row a system and data set lacks a column by name; it is not read as a column a data set."""
+    rows = [f"{name},{place},0.{name}{place}" for name in "123" for place in "45678"]
+    (tmp_path / "b.csv").write_text("model,dataset,ndcg\n" + "\n".join(rows))
+    refused = run("board", tmp_path / "b.csv", code=3).stderr
+    assert "there is no column value" in refused
+    assert "rename it with --columns" in refused
+    renamed = run("board", tmp_path / "b.csv", "--columns", "ndcg=value").stdout
+    assert "3 systems on 5 data sets" in renamed

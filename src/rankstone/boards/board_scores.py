@@ -288,7 +288,7 @@ def _read(
         raise EmptyInput(
             "no rows are left" if only else "the table is empty", where=name
         )
-    wide = "value" not in table.columns
+    wide = not {"value", "dataset"} & {*table.columns}
     refuse_copies(
         table.columns,
         name,

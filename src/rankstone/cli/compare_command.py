@@ -201,7 +201,8 @@ def power_command(
             pilot = of_files(
                 files, names, scores=scores, test="t", primary=names or None, **options
             )
-        return power(pilot, **wanted, **present(settings))
+        chosen = present(settings)
+        return power(pilot, **wanted, **chosen)
 
     execute(given, find, [*files, given["queries"]], notes=None)
 

@@ -186,7 +186,8 @@ def _evaluation(
     runs = judged_runs(
         "eval",
         files,
-        else_try="for scores and labels in one: rankstone eval --labeled FILE; "
+        else_try="for judgments and lists in one: name the file twice; "
+        "for scores and labels in one: rankstone eval --labeled FILE; "
         "for answers with their contexts: rankstone answers FILE",
     )
     return partial(evaluate, files[0], runs, measures, memory=memory)
@@ -410,9 +411,14 @@ def demo_command(*, where: bool, copy: str | None) -> None:
         return
     measures = "nDCG@10 AP RR@10"
     click.echo(f"# in {FOLDER}")
-    for files in (FIRST, [QRELS, *RUNS.values()]):
+    first = [FIRST / name for name in ("qrels.txt", "bm25.run", "reranked.run")]
+    others = [QRELS, *RUNS.values()]
+    for files in (first, others):
         qrels, *runs = files
-        shown = " ".join(str(path.relative_to(FOLDER)) for path in files)
-        click.echo(f'\n$ rankstone eval {shown} -m "{measures}"')
-        click.echo(written(evaluate(qrels, runs, measures), "table"), nl=False)
+        names = [str(path.relative_to(FOLDER)) for path in files]
+        shown = " ".join(names)
+        command_line = f'rankstone eval {shown} -m "{measures}"'
+        click.echo(f"\n$ {command_line}")
+        scores = evaluate(qrels, runs, measures)
+        click.echo(written(scores, "table"), nl=False)
     click.echo("\n# the audit says what deserves attention in files; -v shows all")

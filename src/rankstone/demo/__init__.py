@@ -12,8 +12,8 @@ __all__ = ["DOCUMENTS", "FIRST", "FOLDER", "QRELS", "QUERIES", "RUNS"]
 
 #: the folder that holds the demo collection
 FOLDER = Path(__file__).parent
-#: judgments and two runs without a flaw, to begin with
-FIRST = [FOLDER / "first" / name for name in ("qrels.txt", "bm25.run", "reranked.run")]
+#: the folder of judgments and two runs without a flaw, to begin with
+FIRST = FOLDER / "first"
 #: texts of the documents, as JSON lines
 DOCUMENTS = FOLDER / "documents.jsonl"
 #: texts of the queries, as JSON lines

@@ -12,7 +12,7 @@ from rankstone.tables.results import data_notes
 from rankstone.tables.sheet import Sheet, Table, cell
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import polars as pl
 
@@ -55,37 +55,38 @@ def of_runs(
     verbose
         True for rows with the means over fewer queries, of which the audit has the first otherwise.
     """
-    names = [str(measure) for measure in scores.measures]
-    placed = None if ranks is None else places(scores, ranks)
+    placed = None
+    if ranks is not None:
+        placed = places(scores, ranks)
     rows: list[Row] = []
     starts: dict[str, int] = {}
     for run in scores.audit.runs:
         starts[run] = len(rows)
         rows += _rows(scores, run, digits, by, intervals, verbose=verbose)
-    front: Row = ("run",) if placed is None else ("#", "run")
+    front: Row = ("run",)
     if placed is not None:
+        front = ("#", "run")
         numbers = {at: str(placed[run]) for run, at in starts.items()}
         for at, row in enumerate(rows):
             number = numbers.get(at, "")
             rows[at] = (number, *row)
-    best = frozenset[tuple[int, int]]()
-    if len(starts) > 1:
-        marked = _best(scores, starts, digits, len(front))
-        best = frozenset(marked)
-    head = (*front, *(one.label for one in scores.measures))
-    kinds: list[Kind | bool] = ["id" for _ in front]
-    kinds += [True for _ in names]
-    table = Table(
-        "", head, tuple(rows), tuple(kinds), best=best, starred=placed is not None
-    )
+    best = frozenset(_best(scores, starts, digits, len(front)))
+    labels = [measure.label for measure in scores.measures]
+    head = (*front, *labels)
+    kinds: list[Kind | bool] = [True] * len(head)
+    kinds[: len(front)] = ["id"] * len(front)
+    starred = placed is not None
+    table = Table("", head, tuple(rows), tuple(kinds), best=best, starred=starred)
     further = _sentences(scores, digits)
     data = data_notes(scores.audit, scores.conventions, further=further)
     notes: list[Details | str] = [*about, data]
-    if placed is not None:
+    if starred:
         stars = "*  the best of its column; rankstone compare tests differences"
         notes.insert(0, stars)
-    shown = (scores, digits, by, intervals, about, ranks)
-    whole = None if verbose else partial(of_runs, *shown, verbose=True)
+    whole = None
+    if not verbose:
+        shown = scores, digits, by, intervals, about, ranks
+        whole = partial(of_runs, *shown, verbose=True)
     return Sheet("", parts=(table,), notes=tuple(notes), whole=whole)
 
 
@@ -111,7 +112,8 @@ def _sentences(scores: Averaged, digits: int) -> Iterator[str]:
                 over_all = cell(means[str(measure)], digits=digits)
                 if text != over_all:
                     sentence = f"{measure.label} over {queries}"
-                    values.setdefault(sentence, []).append(f"{text} ({run})")
+                    by_run = values.setdefault(sentence, [])
+                    by_run.append(f"{text} ({run})")
                     break
     for sentence, by_run in values.items():
         yield f"{sentence} {some(by_run)}"
@@ -122,6 +124,8 @@ def _best(
 ) -> Iterator[tuple[int, int]]:
     """Yield row and column of the best mean by each measure, and of those that are shown alike."""
     means = scores.to_dict()
+    if len(starts) == 1:
+        return
     for column, measure in enumerate(scores.measures, first):
         known = []
         for by_measure in means.values():
@@ -156,7 +160,10 @@ def _rows(
         end = ends.get(name, "")
         row.append(f"{shown}{end}")
     yield tuple(row)
-    for queries, frame in _over_fewer(scores, run) if verbose else ():
+    fewer: Iterable[tuple[str, pl.DataFrame]] = ()
+    if verbose:
+        fewer = _over_fewer(scores, run)
+    for queries, frame in fewer:
         count = max(frame["n"])
         singular = queries.replace("queries", "query")
         values = (cell(value, digits=digits) for value in frame["value"])

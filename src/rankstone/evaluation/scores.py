@@ -111,16 +111,13 @@ class RunMeans(HasMeans):
         means = scores.to_dict()
         measures = scores.measures
         known: dict[tuple[str, ...], Any] = {}
-        for measure in measures:
-            canonical = str(measure)
-            by_run = {run: values[canonical] for run, values in means.items()}
-            mean: Any = by_run
-            if self.unnamed:
-                [mean] = by_run.values()
-            for name in (canonical, measure.label):
-                known[name,] = mean
-                for run, value in by_run.items():
-                    known[run, name] = value
+        for measure in map(str, measures):
+            by_run = {run: values[measure] for run, values in means.items()}
+            known[measure,] = by_run
+            for run, value in by_run.items():
+                known[run, measure] = value
+                if self.unnamed:
+                    known[measure,] = value
 
         parts = key if isinstance(key, tuple) else (key,)
         words = tuple(map(str, parts))
@@ -130,11 +127,12 @@ class RunMeans(HasMeans):
                 words = (*words[:-1], *names)
         if words in known:
             return known[words]
-        text, *near = (", ".join(map(repr, way)) for way in (words, *known))
+        text = ", ".join(map(repr, words))
+        near = [", ".join(map(repr, way)) for way in known]
+        ways = "scores[measure] or scores[run, measure]"
         raise UnknownMean(
             f"there is no mean scores[{printable(text)}]",
-            expected="scores[measure] or scores[run, measure]; "
-            f"measures {some(measures)}; runs {some(means)}",
+            expected=f"{ways}; measures {some(measures)}; runs {some(means)}",
             fix=did_you_mean(text, near, "scores[{}]".format),
         )
 
@@ -145,13 +143,11 @@ class RunMeans(HasMeans):
     def sheet(
         self,
         digits: int = 4,
-        by: Sequence[str] = (),
-        intervals: pl.DataFrame | None = None,
-        about: Sequence[str] = (),
-        ranks: str | None = None,
+        *shown: Any,  # noqa: ANN401 - of the picture
+        **options: Any,  # noqa: ANN401
     ) -> Sheet:
         """Return the means as a sheet; see :func:`rankstone.evaluation.score_tables.of_runs`."""
-        return self.pictured(digits, by, intervals, about, ranks)
+        return self.pictured(digits, *shown, **options)
 
     def sorted(self, measure: str | Named) -> Self:
         """Return the same scores with the runs sorted by a measure, the best first; without a mean last.
