@@ -411,12 +411,13 @@ def demo_command(*, where: bool, copy: str | None) -> None:
         return
     measures = "nDCG@10 AP RR@10"
     click.echo(f"# in {FOLDER}")
-    first = [FIRST / name for name in ("qrels.txt", "bm25.run", "reranked.run")]
+    names = "qrels.txt", "bm25.run", "reranked.run"
+    first = [FIRST / name for name in names]
     others = [QRELS, *RUNS.values()]
     for files in (first, others):
         qrels, *runs = files
-        names = [str(path.relative_to(FOLDER)) for path in files]
-        shown = " ".join(names)
+        paths = [str(path.relative_to(FOLDER)) for path in files]
+        shown = " ".join(paths)
         command_line = f'rankstone eval {shown} -m "{measures}"'
         click.echo(f"\n$ {command_line}")
         scores = evaluate(qrels, runs, measures)

@@ -180,7 +180,9 @@ def _with(measure: Measure, name: str, value: object) -> str | None:
     """
     head, _, cutoff = str(measure).partition("@")
     if name == "k":
-        return f"{head}@{value}" if measure.takes_cutoff else None
+        if measure.takes_cutoff:
+            return f"{head}@{value}"
+        return None
     parameters = {field.name for field in fields(measure)}
     if name not in parameters or name in measure.changed():
         return None

@@ -135,7 +135,9 @@ def _best(
         direction = measure.card.direction
         if not known or direction == "neither":
             continue
-        best = max(known) if direction == "higher" else min(known)
+        best = min(known)
+        if direction == "higher":
+            best = max(known)
         shown = cell(best, digits=digits)
         for run, row in starts.items():
             if cell(means[run][str(measure)], digits=digits) == shown:

@@ -12,16 +12,10 @@ import numpy as np
 import polars as pl
 
 from rankstone._basics import Record, some
-from rankstone.errors import (
-    BadParameter,
-    UnknownMean,
-    UsageError,
-    did_you_mean,
-    printable,
-)
+from rankstone.errors import BadParameter, UnknownMean, did_you_mean, printable
 from rankstone.evaluation.request import is_unnamed
 from rankstone.measures.core.measure import Measure, Status
-from rankstone.measures.core.syntax import parse_measures
+from rankstone.measures.core.syntax import parse_measure
 from rankstone.tables.results import HasMeans
 
 if TYPE_CHECKING:
@@ -119,12 +113,15 @@ class RunMeans(HasMeans):
                 if self.unnamed:
                     known[measure,] = value
 
-        parts = key if isinstance(key, tuple) else (key,)
+        parts: tuple[object, ...] = (key,)
+        if isinstance(key, tuple):
+            parts = key
         words = tuple(map(str, parts))
         if words not in known:
-            with suppress(UsageError):
-                names = map(str, parse_measures(words[-1:]))
-                words = (*words[:-1], *names)
+            with suppress(ValueError):  # no measure, or not even a word
+                *runs, name = words
+                canonical = str(parse_measure(name))
+                words = (*runs, canonical)
         if words in known:
             return known[words]
         text = ", ".join(map(repr, words))

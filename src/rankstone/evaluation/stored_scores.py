@@ -344,14 +344,12 @@ class StoredScores(SummedScores):
             arrays = {column: frame[column].to_numpy() for column in _NUMBERS}
             arrays["status"] = arrays["status"].astype(np.int8)
             by_measure[measure] = Scored(**arrays)
-        names = (
-            self._wide(name).select("query_id").collect(engine="streaming")["query_id"]
-        )
-        return RunScores(
-            names,
-            by_measure,
-            None if self.queries is None else self.queries.take(names),
-        )
+        ids = self._wide(name).select("query_id")
+        names = ids.collect(engine="streaming")["query_id"]
+        about = None
+        if self.queries is not None:
+            about = self.queries.take(names)
+        return RunScores(names, by_measure, about)
 
 
 def _numbered(at: int) -> dict[str, pl.Expr]:
