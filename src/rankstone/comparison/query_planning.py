@@ -243,11 +243,13 @@ def power(
             counts += [None] * (2 - len(counts))
             shown = deviation * math.sqrt(each)
             rows.append((measure, system, versus, n, shown, difference, *counts, least))
-    notes = tuple(_rough_estimates(pilot)) if isinstance(pilot, Comparison) else ()
+    notes = []
     if is_open:
-        notes = (_OBSERVED, *notes)
+        notes.append(_OBSERVED)
+    if isinstance(pilot, Comparison):
+        notes += _rough_estimates(pilot)
     table = pl.DataFrame(rows, _SCHEMA, orient="row")
-    return Plan(table, power, alpha, among, design.widths, notes=notes)
+    return Plan(table, power, alpha, among, design.widths, notes=tuple(notes))
 
 
 def _pairs(pilot: object, design: _Design) -> Iterator[tuple[Any, ...]]:
