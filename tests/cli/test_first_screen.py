@@ -61,6 +61,9 @@ def test_means_over_fewer_queries(tmp_path: Path) -> None:
     (tmp_path / "run.txt").write_text("q1 Q0 b 1 2 x\n")
     alike = run(*line, "-m", "RR").stdout
     assert "1 query missing" in alike
+    (tmp_path / "qrels.txt").write_text("q1 0 a 0\nq2 0 a 0\n")
+    nothing = run(*line, "-m", "RR", "-v").stdout
+    assert "  … queries with a relevant document  0.0000" in nothing
     assert "over answered" not in alike
 
 

@@ -166,10 +166,10 @@ def _rows(
     if verbose:
         fewer = _over_fewer(scores, run)
     for queries, frame in fewer:
-        count = max(frame["n"])
-        singular = queries.replace("queries", "query")
+        answered = counted(max(frame["n"]), "answered query")
+        which = queries.replace("answered queries", answered)
         values = (cell(value, digits=digits) for value in frame["value"])
-        yield f"  … {counted(count, singular, queries)}", *values
+        yield f"  … {which}", *values
     if by:
         frame = scores.mean(by=by).filter(run=run)
         for segment in frame.partition_by(list(by), maintain_order=True):
