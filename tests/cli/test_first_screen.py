@@ -75,8 +75,8 @@ def test_excluded_relevant_documents_are_a_warning(tmp_path: Path) -> None:
     line = ("eval", tmp_path / "qrels.txt", tmp_path / "run.txt", "-m", "AP")
     for place, sentence in (
         ("lists", "1 excluded relevant document still in the ideal list"),
-        ("judgments", "1 relevant document no longer judged: excluded"),
-        ("both", "1 relevant document no longer judged: excluded"),
+        ("judgments", "1 excluded relevant document no longer judged"),
+        ("both", "1 excluded relevant document no longer judged"),
     ):
         options = ("--exclude", tmp_path / "out.txt", "--exclude-from", place)
         assert sentence in run(*line, *options).stdout

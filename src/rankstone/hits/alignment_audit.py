@@ -142,9 +142,7 @@ class JudgmentsAudit(Record):
             noted(self.negative, "grade", "below zero"),
             self._empty,
             noted(
-                self.excluded_relevant,
-                "relevant document",
-                "no longer judged: excluded",
+                self.excluded_relevant, "excluded relevant document", "no longer judged"
             ),
         )
 

@@ -83,8 +83,8 @@ def _pattern(english: str) -> str:
 def from_english(text: str, lang: str, cuts: Iterable[str] = _CUTS) -> str:
     """Return a text of a card or an audit in a language, piece by piece, as far as its book has them.
 
-    >>> from_english("both runs: 1 query missing; no warnings", "zh")
-    '两个运行结果：1 个查询缺失；无警告'
+    >>> from_english("both runs: 1 query missing; 2 more with -v", "zh")
+    '两个运行结果：1 个查询缺失；另有 2 条见 -v'
     """
     if lang == "en":
         return text

@@ -449,8 +449,10 @@ def data_notes(
     """
     from rankstone.tables.sheet import Details
 
-    whole = conventions_lines(conventions or {})
-    brief = conventions_lines(conventions or {}, brief=True)
+    if conventions is None:
+        conventions = {}
+    whole = conventions_lines(conventions)
+    brief = conventions_lines(conventions, brief=True)
     if audit is not None:
         whole = [*audit.lines(), *whole]
         brief = [*audit.brief(*further), *brief]
