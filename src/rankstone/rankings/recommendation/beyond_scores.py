@@ -114,7 +114,7 @@ class BeyondScores(Scores):
 
     Attributes
     ----------
-    runs, measures, audit, conventions, inputs
+    runs, measures, audit, conventions, inputs, unnamed
         As for :class:`rankstone.Scores`.
     whole
         Run → measure → value, for measures with one value for the run; NaN without a value.
