@@ -301,7 +301,7 @@ class StoredScores(SummedScores):
 
     Attributes
     ----------
-    measures, trailers, options, queries, judged, listed, bad_runs, recorded
+    measures, trailers, options, queries, judged, listed, bad_runs, recorded, unnamed
         As for sums of scores: the means, and what alignment counted.
     files
         Run name → its files, one row for each query.
