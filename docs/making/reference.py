@@ -111,9 +111,12 @@ class Source:
 
     @classmethod
     def of(cls, module: str, name: str) -> Source | None:
-        """Read a class, in whichever function it stands; ``None`` where there is none of this name."""
+        """Read a class, in whichever function it stands; ``None`` where there is none of this name.
+
+        It may be a private one, ``_Name``, that becomes ``Name`` when the library is there to inherit from.
+        """
         for node in ast.walk(ast.parse(_source(module))):
-            if isinstance(node, ast.ClassDef) and node.name == name:
+            if isinstance(node, ast.ClassDef) and node.name in (name, f"_{name}"):
                 return cls(ast.get_docstring(node) or "", _parameters(node))
         return None
 

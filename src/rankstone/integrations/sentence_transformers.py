@@ -26,7 +26,7 @@ __all__ = ["GradedEvaluator"]
 _DEPTH: Final = 1000
 
 
-class _Evaluator:
+class _GradedEvaluator:
     """Retrieve with a model, and score by measures of rankstone.
 
     Parameters
@@ -134,9 +134,9 @@ class _Evaluator:
 
 @cache
 def _graded_evaluator() -> type:
-    """Return :class:`_Evaluator` as a class of the library."""
-    names = {"__module__": __name__, "__doc__": _Evaluator.__doc__}
-    return type("GradedEvaluator", (_Evaluator, _base()), names)
+    """Return :class:`_GradedEvaluator` as a class of the library."""
+    names = {"__module__": __name__, "__doc__": _GradedEvaluator.__doc__}
+    return type("GradedEvaluator", (_GradedEvaluator, _base()), names)
 
 
 def retrieved(
