@@ -14,7 +14,7 @@ from rankstone.boards.slices_result import FEWEST
 from rankstone.errors import BadOption, UsageError, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rankstone._basics import Bools, Ints
 
@@ -104,24 +104,24 @@ def query_slices(
     >>> query_slices(table, bins=2, least=10).names
     ('language=de', 'language=en', 'hits=0–19', 'hits=20–39', 'language=de & hits=0–19', ...)
     """
-    found: list[Single] = []
+    singles: list[Single] = []
     smaller: list[Single] = []
     left_out: list[str] = []
     n = attributes.height
     texts = [name for name in attributes.columns if _is_text(attributes[name], name)]
     for name, pattern in (tags or {}).items():
-        found.append((name, name, _matching(attributes, texts, name, pattern)))
+        singles.append((name, name, _matching(attributes, texts, name, pattern)))
     for column in attributes:
         is_text = column.name in texts
         made = list(_of_column(column, bins, least, text=is_text))
-        found += made
+        singles += made
         if not made:
             smaller += _of_column(column, bins, FEWEST, text=is_text)
             left_out.append(
                 f"{printable(column.name, 40)} ({counted(column.n_unique(), 'value')})"
             )
-    found = [one for one in found if least <= one[2].sum() <= n - least]
-    if not found:
+    singles = [single for single in singles if least <= single[2].sum() <= n - least]
+    if not singles:
         sizes = [min(size, n - size) for *_, mask in smaller if (size := mask.sum())]
         largest = max(sizes, default=0)
         raise UsageError(
@@ -129,7 +129,7 @@ def query_slices(
             given=f"{counted(n, 'query')}, {some(left_out) if left_out else some(attributes.columns)}",
             fix=f"min_size={largest} allows one" if largest >= FEWEST else None,
         )
-    owners, names, masks = zip(*found, strict=True)
+    owners, names, masks = zip(*singles, strict=True)
     return _with_pairs(owners, names, np.stack(masks, axis=1), least, tuple(left_out))
 
 
@@ -163,13 +163,13 @@ def _with_pairs(
     places = list[int]()
     kept = list[int]()
     same = list[list[str]]()
-    for at, key in enumerate(np.ascontiguousarray(np.packbits(every, axis=0).T)):
+    for index, key in enumerate(np.ascontiguousarray(np.packbits(every, axis=0).T)):
         place = keys.setdefault(key.tobytes(), len(kept))
         if place == len(kept):
-            kept.append(at)
+            kept.append(index)
             same.append([])
         else:
-            same[place].append(texts[at])
+            same[place].append(texts[index])
         places.append(place)
     none = np.full((len(names), 2), -1)
     parents = np.concatenate([none, np.array(places)[np.stack([one, other], axis=1)]])[
@@ -177,7 +177,7 @@ def _with_pairs(
     ]
     equal = tuple(map(tuple, same))
     return QuerySlices(
-        tuple(texts[at] for at in kept), parents, every[:, kept], equal, left_out
+        tuple(texts[index] for index in kept), parents, every[:, kept], equal, left_out
     )
 
 
@@ -194,12 +194,19 @@ def _is_text(column: pl.Series, name: str) -> bool:
 
 
 def _matching(
-    attributes: pl.DataFrame, texts: Iterable[str], name: str, pattern: str
+    attributes: pl.DataFrame, texts: Sequence[str], name: str, pattern: str
 ) -> Bools:
-    found = np.zeros(attributes.height, bool)
+    """Return the queries with a text that matches a tag's pattern, whatever the case."""
+    if not texts:
+        raise UsageError(
+            "tags need a text of queries",
+            given=some(attributes.columns),
+            expected="a column text, query or title",
+        )
+    matches = np.zeros(attributes.height, bool)
     try:
         for column in texts:
-            found |= (
+            matches |= (
                 attributes[column]
                 .str.contains(f"(?i){pattern}")
                 .fill_null(value=False)
@@ -210,13 +217,7 @@ def _matching(
             f"the tag {printable(name, 40)} is no regular expression",
             given=printable(pattern, 60),
         ) from error
-    if not texts:
-        raise UsageError(
-            "tags need a text of queries",
-            given=some(attributes.columns),
-            expected="a column text, query or title",
-        )
-    return found
+    return matches
 
 
 def _of_column(
@@ -229,15 +230,15 @@ def _of_column(
         yield from _of_numbers(
             f"words of {name}" if name not in TEXTS else "words", words, bins
         )
-        asked = column.str.extract(_QUESTIONS, 1).fill_null(
+        question = column.str.extract(_QUESTIONS, 1).fill_null(
             column.str.extract(_QUESTIONS, 2)
         )
-        asked = pl.select(
+        question = pl.select(
             pl.when(column.is_null())
             .then(None)
-            .otherwise(asked.str.to_lowercase().fill_null("none"))
+            .otherwise(question.str.to_lowercase().fill_null("none"))
         ).to_series()
-        yield from _of_values("question word", asked, least)
+        yield from _of_values("question word", question, least)
         return
     if column.dtype == pl.String:
         column = column.str.strip_chars().replace("", None)
@@ -302,6 +303,6 @@ def _missing(name: str, absent: pl.Series) -> Iterator[Single]:
 
 
 def _places(rows: pl.Series, n: int) -> Bools:
-    found = np.zeros(n, bool)
-    found[rows.to_numpy()] = True
-    return found
+    members = np.zeros(n, bool)
+    members[rows.to_numpy()] = True
+    return members

@@ -321,7 +321,9 @@ def _along(_name: str, pipeline: Pipeline, table: Table) -> tuple[RunScores, Run
 def _reordered(ready: Prepared, runs: Mapping[str, Table], ties: Ties) -> Scores | None:
     """Score the same lists as the mean, the worst or the best of all orders."""
     options = replace(ready.options, order="score", ties=ties)
-    defined = [measure for measure in ready.measures if _has(measure, options)]
+    defined = [
+        measure for measure in ready.measures if _has_closed_form(measure, options)
+    ]
     if not defined:
         return None
     tied = {name: _all_tie(run) for name, run in runs.items()}
@@ -343,8 +345,8 @@ def _all_tie(run: Table) -> Table:
     return replace(run, schema=schema, start=tied, listed=False)
 
 
-def _has(measure: Measure, options: AlignmentOptions) -> bool:
-    """Return True if the mean of a measure over all orders, or its extreme, has a closed form."""
+def _has_closed_form(measure: Measure, options: AlignmentOptions) -> bool:
+    """Return True if its mean over all orders of tied documents, or its extreme over them, is computed exactly."""
     if options.tie_rule.extremal:
         least = options.negative != "keep" or measure.claims.negative_is_least
         return least and options.ties in measure.claims.proven_orders
@@ -377,7 +379,7 @@ def _of_candidates(
         defined = tuple(
             measure
             for measure in ready.measures
-            if measure.reads_grades_alone and _has(measure, options)
+            if measure.reads_grades_alone and _has_closed_form(measure, options)
         )
         drawn = {}
         for name, run in scores.runs.items():

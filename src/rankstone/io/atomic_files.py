@@ -109,7 +109,10 @@ def _sync(path: Path, flags: int) -> None:
 
 
 def _created(folder: Path) -> tuple[int | None, Path]:
-    """Create a locked temporary file; the system releases the lock when this process ends."""
+    """Create a locked temporary file; the system releases the lock when this process ends.
+
+    The handle that holds the lock is ``None`` on systems that have no such locks.
+    """
     while True:
         handle, name = tempfile.mkstemp(prefix=_PREFIX, suffix=_SUFFIX, dir=folder)
         if fcntl is None:

@@ -219,6 +219,7 @@ class _Request(Record):
         self, measures: Sequence[Beyond], tables: Tables, *, optional: bool
     ) -> tuple[Beyond, ...]:
         """Return the measures that the given tables allow; refuse the others unless they are optional."""
+        # checks ask which tables there are, not what is in them: these are not read yet
         no_pairs = Pairs(np.empty(0, np.uint64))
         given = self.given
         tables = replace(
