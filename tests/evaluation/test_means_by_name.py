@@ -99,7 +99,7 @@ def test_without_a_value() -> None:
         (("AP", "bm25"), "did you mean scores['bm25', 'AP']?"),
         ("bm25", "did you mean scores['bm25', 'AP']?"),
         (("bm25", "dense", "AP"), "did you mean scores['dense', 'AP']?"),
-        (0, "did you mean scores['AP']?"),
+        (0, None),
         ((), None),
         ("a\x1b[31m", None),
     ],

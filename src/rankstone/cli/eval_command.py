@@ -273,11 +273,12 @@ def shown_scores(
                 fix="--format csv or jsonl",
             )
         return _trec(scores, digits)
-    whole = frame = None
+    whole = None
+    frame = None
     if form == "json":
-        whole = scores.report(by) | (
-            {} if intervals is None else {"intervals": intervals.to_dicts()}
-        )
+        whole = scores.report(by)
+        if intervals is not None:
+            whole["intervals"] = intervals.to_dicts()
     elif form in ("csv", "jsonl"):
         frame = scores.mean(by=by)
         if intervals is not None:
@@ -297,12 +298,12 @@ def _trec(scores: AnyScores, digits: int | None) -> str:
         lines.append(f"{'runid':<22}\tall\t{printable(run)}")
         for measure in scores.measures:
             value = means[str(measure)]
-            whole = measure.agg == "sum" and value is not None and value == int(value)
-            shown = (
-                "nan"
-                if value is None
-                else (str(int(value)) if whole else f"{value:6.{digits}f}")
-            )
+            if value is None:
+                shown = "nan"
+            elif measure.agg == "sum" and value == int(value):
+                shown = str(int(value))
+            else:
+                shown = f"{value:6.{digits}f}"
             lines.append(f"{trec_name(measure):<22}\tall\t{shown}")
     return "\n".join(lines) + "\n"
 

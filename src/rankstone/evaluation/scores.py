@@ -126,11 +126,12 @@ class RunMeans(HasMeans):
             return known[words]
         text = ", ".join(map(repr, words))
         near = [", ".join(map(repr, way)) for way in known]
+        in_order = words[::-1] if words[::-1] in known else words
         ways = "scores[measure] or scores[run, measure]"
         raise UnknownMean(
             f"there is no mean scores[{printable(text)}]",
             expected=f"{ways}; measures {some(measures)}; runs {some(means)}",
-            fix=did_you_mean(text, near, "scores[{}]".format),
+            fix=did_you_mean(", ".join(map(repr, in_order)), near, "scores[{}]".format),
         )
 
     def given_as(self, runs: object) -> Self:
