@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import random
+import re
 from typing import Any
 
 import numpy as np
@@ -167,3 +169,29 @@ def test_lists_of_runs_in_a_file(tmp_path: Any) -> None:
     (tmp_path / "rankstone.toml").write_text(text.replace('"a-s1.run"]', "3]"))
     with pytest.raises(UsageError, match="baseline"):
         rankstone.gate(tmp_path / "rankstone.toml")
+
+
+@pytest.mark.parametrize("interval", ["test", "worst_case"])
+@pytest.mark.parametrize("repeated", [True, False])
+def test_pages_show_the_intervals_of_means_that_frames_have(
+    tmp_path: Any, interval: str, *, repeated: bool
+) -> None:
+    """Of repeated runs none: the interval of their queries alone would be too narrow."""
+    runs = RUNS | {"c": run(0.3, 7)}
+    if not repeated:
+        runs = {name[0]: one for name, one in runs.items()}
+    options = {} if repeated else {"interval": interval}
+    found = rankstone.compare(QRELS, runs, "AP P@5", primary=["AP", "P@5"], **options)
+    page = tmp_path / "page.html"
+    rankstone.report(found, page)
+    text = page.read_text("utf-8")
+    data = json.loads(text.partition('id="data">')[2].partition("<")[0])
+
+    for measure in data["measures"]:
+        frame = found.leaderboard(measure["name"])
+        for end in ("low", "high"):
+            known = dict(frame.drop_nulls(end).select("system", end).rows())
+            ends = [known[system] for system in data["systems"] if known]
+            assert measure[end] == pytest.approx(ends, abs=1e-5)
+            assert len(ends) == (0 if repeated else 3)
+    assert bool(re.search("95.{1,9}%, each on its own", text)) != repeated

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from rankstone.errors import UsageError
 from rankstone.stats import Units, difference_estimate, estimates, mean_estimates
 from rankstone.stats.automatic_intervals import difference_estimates
 from rankstone.stats.bounded_means import (
@@ -384,3 +385,27 @@ def test_two_units_are_planned_with_a_third_at_the_worst_loss() -> None:
     assert math.isnan(
         difference_estimate(Units.from_scores(column(0.1)), (0.0, 1.0)).spread
     )
+
+
+@pytest.mark.parametrize("values", [(0.0, 0.0, 0.4, 0.3), (1.0, 1.0, 0.4, 0.3)])
+def test_a_tail_of_one_half_of_clusters_is_where_its_neighbours_are(
+    values: tuple[float, ...],
+) -> None:
+    """Quantiles of t and of the normal distribution are both 0 there."""
+    units = Units.from_scores(column(*values), cluster=np.array([0, 0, 1, 2]))
+    [estimate] = mean_estimates(units, [(0.0, 1.0)])
+
+    for end in (0, 1):
+        below, middle, above = (
+            estimate.limits(tail)[end] for tail in (0.4999, 0.5, 0.5001)
+        )
+        assert min(below, above) - 0.02 < middle < max(below, above) + 0.02
+
+
+@pytest.mark.parametrize("size", [np.zeros(3), np.empty(0)])
+@pytest.mark.parametrize("clustered", [True, False])
+def test_nothing_has_no_mean(size: np.ndarray, clustered: bool) -> None:  # noqa: FBT001
+    units = Units(np.zeros((len(size), 1)), size, clustered=clustered)
+
+    with pytest.raises(UsageError, match="no query or cluster counts"):
+        mean_estimates(units, [(0.0, 1.0)])

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
+from rankstone.errors import UsageError
 from rankstone.stats import friedman, nemenyi, nemenyi_reach, ranks, two_way
+from rankstone.stats.friedman_and_nemenyi import conover, rank_z
 
 
 def test_f_is_the_analysis_of_variance_of_ranks() -> None:
@@ -56,3 +59,11 @@ def test_only_the_order_of_scores_counts() -> None:
 
     assert friedman(table) == friedman(np.exp(5 * table))
     assert ranks(np.array([[0.3, 0.1 + 0.2, 0.5]])).tolist() == [[1.5, 1.5, 3.0]]
+
+
+@pytest.mark.parametrize("test", [friedman, nemenyi, nemenyi_reach, conover, rank_z])
+@pytest.mark.parametrize("shape", [(5, 1), (1, 3), (1, 1), (0, 3), (3, 0)])
+def test_one_system_or_query_is_refused(test: Any, shape: tuple[int, int]) -> None:
+    """Nothing divides by zero, and one query is never called certain."""
+    with pytest.raises(UsageError, match="at least two queries and two systems"):
+        test(np.random.default_rng(3).random(shape))

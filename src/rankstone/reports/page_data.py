@@ -50,11 +50,9 @@ def measures(found: Comparison, order: Sequence[str]) -> list[dict[str, Any]]:
         matrix = found.matrices[name]
         place = [matrix.systems.index(system) for system in order]
         known = not columns or len(order) * (1 + len(columns)) <= _INTERVALS
-        ends = (
-            np.array(matrix.mean_intervals(found.settings.confidence))[place]
-            if known
-            else np.empty((0, 2))
-        )
+        intervals = found.mean_intervals(name) if known else {}
+        ends = [intervals[system] for system in order if intervals]
+        low_ends, high_ends = np.reshape(ends, (-1, 2)).T
         low, high = matrix.declared
         bounds = [0.0, 1.0] if matrix.span == (0.0, 1.0) and high is None else None
         columns.append(
@@ -65,8 +63,8 @@ def measures(found: Comparison, order: Sequence[str]) -> list[dict[str, Any]]:
                 "n": len(matrix),
                 "bounds": bounds if low is None or high is None else [low, high],
                 "mean": _short(matrix.units.mean[place]),
-                "low": _short(ends[:, 0]),
-                "high": _short(ends[:, 1]),
+                "low": _short(low_ends),
+                "high": _short(high_ends),
             }
         )
     return columns

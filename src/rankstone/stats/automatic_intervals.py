@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from rankstone._basics import Record
+from rankstone.errors import UsageError
 from rankstone.stats.bounded_means import (
     END,
     adaptive,
@@ -94,8 +95,10 @@ class BoundedMean(Estimate, kw_only=True):
         centre, error = _only_mean(Units(total, size, clustered=True))
 
         z = -float(special.ndtri(tail))
+        # at a tail of one half both quantiles are 0
+        narrower = z / t if z else 1.0
         whole = math.fsum(self.size)
-        effective = centre * (1 - centre) / error**2 * (z / t) ** 2
+        effective = centre * (1 - centre) / error**2 * narrower**2
         n = min(max(effective, 1.0), whole)
         hits = mean * n
         low = 0.0
@@ -242,6 +245,12 @@ def mean_estimates(
     """
     counting = units.counting()
     size = counting.size
+    if not len(size):
+        raise UsageError(
+            "no query or cluster counts, so there is no mean",
+            given=f"{len(units)} units",
+            expected="a unit with a size above 0",
+        )
     errors, df = units.robust_error()
     columns = zip(
         units.mean.tolist(), errors.tolist(), counting.total.T, spans, strict=True

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankstone.errors import UsageError
 from rankstone.stats.two_way_anova import absolute_gaps, f_tail
 
 if TYPE_CHECKING:
@@ -56,6 +57,18 @@ def ranks(scores: Floats, *, rounding: float = 1e-12) -> Floats:
     return places
 
 
+def _places(scores: Floats) -> Floats:
+    """Return :func:`ranks` of scores that can be tested: one system or one query has nothing to differ from."""
+    if min(scores.shape) < 2:  # noqa: PLR2004 - two of each
+        queries, systems = scores.shape
+        raise UsageError(
+            "a test of ranks needs at least two queries and two systems",
+            given=f"{queries} x {systems} scores",
+            expected="scores[queries, systems]",
+        )
+    return ranks(scores)
+
+
 @dataclass(frozen=True, slots=True)
 class Friedman:
     """Friedman's test of several systems, over the same queries.
@@ -96,7 +109,7 @@ def friedman(scores: Floats) -> Friedman:
     """
     from scipy import special
 
-    places = ranks(scores)
+    places = _places(scores)
     n, m = scores.shape
     between = float(((places.mean(axis=0) - (m + 1) / 2) ** 2).sum())
     df = m - 1, (m - 1) * (n - 1)
@@ -124,7 +137,7 @@ def _variance(places: Floats) -> float:
 
 def _mean_rank_gaps(scores: Floats) -> tuple[Floats, float]:
     """Return how far mean ranks are apart, ``[systems, systems]``, and the variance of a mean rank."""
-    places = ranks(scores)
+    places = _places(scores)
     return absolute_gaps(places.mean(axis=0)), _variance(places) / len(places)
 
 
@@ -225,7 +238,7 @@ def conover(scores: Floats) -> Floats:
     """
     from scipy import special
 
-    places = ranks(scores)
+    places = _places(scores)
     n, m = scores.shape
     sums = places.sum(axis=0)
     gaps = absolute_gaps(sums)
