@@ -252,7 +252,7 @@ def test_judged_shares_have_a_cutoff_where_no_measure_has_one() -> None:
     """Shares of judged documents are those of the first ten where only AP is compared."""
     runs = {"a": {"q": ["x"], "p": ["y"]}, "b": {"q": ["y"], "p": ["x"]}}
     comparison = compare({"q": {"x": 1}, "p": {"x": 1}}, runs, "AP")
-    assert "Judged@10" in comparison.text()
+    assert "Judged@10" in comparison.text(verbose=True)
 
 
 @pytest.mark.parametrize("correction", ["hsd", "max_t", "tukey"])
@@ -344,9 +344,9 @@ def test_identical_scores_are_called_identical() -> None:
 @pytest.mark.parametrize(
     ("options", "kind", "head"),
     [
-        ({}, "simultaneous", "simultaneous 95 % intervals"),
-        ({"correction": "bonferroni"}, "simultaneous", "simultaneous 95 % intervals"),
-        ({"baseline": "a"}, "simultaneous", "simultaneous 95 % intervals"),
+        ({}, "simultaneous", "simultaneous 95 %"),
+        ({"correction": "bonferroni"}, "simultaneous", "simultaneous 95 %"),
+        ({"baseline": "a"}, "simultaneous", "simultaneous 95 %"),
         (
             {"baseline": "a", "correction": "holm"},
             "pointwise",
@@ -756,11 +756,11 @@ def test_judged_positives_are_no_bias(
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_many_pairs_judged_apart_are_one_table(lang: str) -> None:
-    """Five systems, ten pairs that are judged apart: one table of five systems, no sentence for a pair."""
+    """Five systems, ten pairs that are judged apart: a sentence that names the five, and their table with -v."""
     qrels = {f"q{q}": {f"d{i}": i % 2 for i in range(10)} for q in range(60)}
     runs = {f"s{n}": shares(n) for n in range(1, 6)}
     comparison = compare(qrels, runs, "nDCG@10", lang=lang)
-    parts = comparison.sheet().parts
+    parts = comparison.sheet(verbose=True).parts
     [table] = [
         part
         for part in parts
@@ -774,9 +774,35 @@ def test_many_pairs_judged_apart_are_one_table(lang: str) -> None:
     assert [row[2:] for row in table.rows] == [
         (str(n - 1), str(5 - n)) for n in range(5, 0, -1)
     ]
-    assert "Judged@10" not in str(
-        [part for part in parts if not isinstance(part, Table)]
-    )
+    brief = comparison.text()
+    assert brief.count("Judged@10") == 1
+    assert re.findall(r"\bs\d \d\.\d{3}\b", brief) == [
+        f"s{n} {(2 * n - 1 / (n + 1)) / 10:.3f}" for n in range(1, 6)
+    ]
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize(("systems", "most"), [(2, 25), (6, 45)])
+def test_the_first_screen_is_short_and_verbose_has_the_rest(
+    systems: int, most: int, lang: str
+) -> None:
+    """Of partly judged runs, which are warned about, at 80 columns; no means or pairs are lost."""
+    qrels = {f"q{q}": {f"d{i}": i % 2 for i in range(10)} for q in range(60)}
+    runs = {f"s{n}": shares(n) for n in range(1, systems + 1)}
+    measures = "nDCG@10 AP RR P@10" if systems > 2 else "nDCG@10 AP"
+    comparison = compare(qrels, runs, measures, lang=lang)
+    brief = comparison.text(80)
+    every = comparison.text(80, verbose=True)
+
+    rare_losses = 3 * brief.count("--interval worst_case")
+    assert len(brief.splitlines()) - rare_losses <= most
+    assert "Judged@10" in brief
+    for measure, mean in comparison.mean().select("measure", "mean").iter_rows():
+        assert measure in brief
+        assert f"{mean:.4f}" in brief
+        assert f"{mean:.4f}" in every
+    counts = re.findall(r"\d+/\d+/\d+", every)
+    assert len(counts) == comparison.table.height
 
 
 def test_bounds_of_the_difference() -> None:

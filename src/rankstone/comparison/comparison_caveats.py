@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from rankstone._basics import some
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
     from rankstone.comparison.compared_systems import ComparedSystems
 
-#: pairs with different shares of judged documents that get a sentence each; more of them get a table
+#: pairs with different shares of judged documents from which on there is a table of them
 _FEW: Final = 3
 
 
@@ -53,9 +54,8 @@ def judged_share_table(comparison: ComparedSystems) -> Table | None:
         )
     )
     judged = comparison.judged[0]
-    title = say("pools", judged=judged, k=judged.partition("@")[2])
     head = (say("system"), judged, say("more_than"), say("less_than"))
-    return Table(title, head, rows, (False, True, True, True))
+    return Table(judged, head, rows, (False, True, True, True))
 
 
 def _judged_shares(comparison: ComparedSystems) -> dict[str, float]:
@@ -72,15 +72,15 @@ def _pool_bias(comparison: ComparedSystems, short: dict[str, str]) -> Iterator[s
     differing = comparison.pool_bias
     judged = comparison.judged[0]
     names = {"judged": judged, "k": judged.partition("@")[2]}
-    if len(differing) > _FEW:
-        if len(comparison.systems) > MAX_SENTENCES:
-            yield say("pools", **names)
+    if len(differing) > 1:
+        ascending = sorted(set(chain(*differing)), key=shares.__getitem__)
+        values = [f"{short[system]} {shares[system]:.3f}" for system in ascending]
+        yield say("pools", **names, names=", ".join(values[:MAX_SENTENCES]))
     elif differing:
-        for pair in differing:
-            fewer, other = sorted(pair, key=shares.__getitem__)
-            a = f"{shares[fewer]:.3f}"
-            b = f"{shares[other]:.3f}"
-            yield say("pool", **names, fewer=short[fewer], other=short[other], a=a, b=b)
+        fewer, other = sorted(differing[0], key=shares.__getitem__)
+        a = f"{shares[fewer]:.3f}"
+        b = f"{shares[other]:.3f}"
+        yield say("pool", **names, fewer=short[fewer], other=short[other], a=a, b=b)
     else:
         low = [
             f"{short[system]} {share:.3f}"

@@ -32,6 +32,7 @@ from rankstone.comparison.verdict import CLEAR, turned
 from rankstone.errors import printable
 from rankstone.tables.results import data_notes
 from rankstone.tables.sheet import Details, Sheet, Table, cell
+from rankstone.tables.short_names import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
 #: from this number of systems on, the title shows their number and not their names
 _MANY: Final = 4
 _PAIR: Final = 2
+#: the longest name above means
+_MEAN_WIDTH: Final = 11
 #: in place of what is not known
 _NONE: Final = "–"
 #: verdict → its sign
@@ -71,7 +74,7 @@ def sheet(
 ) -> Sheet:
     """Return the comparison for people to read.
 
-    Of two systems it has a sentence and the differences by each measure; of more a leaderboard, and the
+    Of two systems it has a sentence, and means and differences by each measure; of more a leaderboard, and the
     differences from each baseline, or from the best system, by the primary measures.  ``verbose``: a
     sentence for each comparison, and the differences of every pair by each measure.
     """
@@ -82,17 +85,16 @@ def sheet(
         " · ".join(names) if len(names) < _MANY else say("systems", count=len(names))
     )
     n = max(comparison.table["n"].to_list())
-    brief = len(names) > _PAIR and not verbose
-    parts = _brief(comparison, digits) if brief else _whole(comparison, digits)
+    parts = (_whole if verbose else _brief)(comparison, digits)
     if isinstance(comparison, ComparedRuns):
         parts += _of_scores(comparison, digits)
     if comparison.segments is not None:
         parts.append(_segments(comparison, digits))
     shares = judged_share_table(comparison)
-    if shares is not None and not (brief and len(names) > MAX_SENTENCES):
+    if shares is not None and verbose:
         parts.append(shares)
     caveats = list(caveats_of(comparison, digits))
-    if brief:
+    if len(names) > _PAIR and not verbose:
         caveats += few_differing(comparison)
     if caveats:
         parts.append((say("care"), tuple(first_sentences(caveats, say))))
@@ -107,7 +109,7 @@ def sheet(
         ),
     )
     whole = None
-    if brief and len(names) <= MAX_SENTENCES:
+    if len(names) <= MAX_SENTENCES and not verbose:
         whole = partial(sheet, comparison, digits, verbose=True)
     return Sheet(
         say("title", systems=systems, n=f"{n:,}"),
@@ -118,8 +120,18 @@ def sheet(
 
 
 def _brief(comparison: ComparedSystems, digits: int) -> list[Part]:
-    """Return how many pairs differ clearly, the leaderboard, and the differences from its rivals."""
+    """Return how many pairs differ clearly, the leaderboard, and the differences from its rivals.
+
+    Of two systems a sentence, and the means beside their differences.
+    """
     say = comparison.say
+    if len(comparison.systems) == _PAIR:
+        findings = list(comparison.findings(digits))
+        return [
+            (say("verdict"), tuple(first_sentences(findings, say))),
+            _pair(comparison, digits),
+        ]
+
     parts: list[Part] = [
         (say("verdict"), tuple(_clear(comparison))),
         _leaderboard(comparison, digits),
@@ -129,6 +141,29 @@ def _brief(comparison: ComparedSystems, digits: int) -> list[Part]:
         for rival in rivals:
             parts += _differences_from(comparison, rival, comparison.primary, digits)
     return parts
+
+
+def _pair(comparison: ComparedSystems, digits: int) -> Table:
+    """Return the means of two systems by each measure, and their difference."""
+    say = comparison.say
+    differences = comparison.table.rows(named=True)
+    order = (differences[0]["versus"], differences[0]["system"])
+    head, corrected = _head(comparison, comparison.table, 0)
+    rows = []
+    for row in differences:
+        measure = row["measure"]
+        label = printable(comparison.label(measure), 60)
+        means = _means_of(comparison, measure, order, digits)
+        rows.append((label, *means, *_row(row, say, digits, corrected)))
+    short = shortened(map(printable, order), _MEAN_WIDTH)
+    names = [short[printable(name)] for name in order]
+    return Table(
+        say("differences_from", baseline=short_names(comparison)[order[0]]),
+        (say("measure"), *names, *head),
+        tuple(rows),
+        ("text", "number", "number", *_KINDS[2:]),
+        signs=_signs(say),
+    )
 
 
 def _whole(comparison: ComparedSystems, digits: int) -> list[Part]:
@@ -214,7 +249,7 @@ def _leaderboard(comparison: ComparedSystems, digits: int) -> Table:
         versus = say("counts_versus" if lettered else "verdicts_versus", versus=names)
     else:
         columns += _further_means(comparison, board.systems, digits)
-    if _says_something(board.rows["judged"]):
+    if len(board.systems) > MAX_SENTENCES and _says_something(board.rows["judged"]):
         assert comparison.judged is not None  # noqa: S101 - the shares have a name
         texts = [cell(share, digits=3) for share in board.rows["judged"]]
         columns.append(_Column(comparison.judged[0], "number", texts))

@@ -75,12 +75,12 @@ def _part_lines(part: Part, width: int, *, styled: bool) -> list[str]:
     if isinstance(part, Drawing):
         return part.rows(width, styled=styled)
     if isinstance(part, Table):
-        heading = wrapped(part.title, width) if part.title else []
         key = ""
         if _can_show("".join(part.signs.values())):
             part, key = part.with_signs()
-        lines = [*heading, *grid(part, width, styled=styled)]
-        return [*lines, *wrapped(key, width)] if key else lines
+        title = " ".join(filter(None, (part.title, key)))
+        heading = wrapped(title, width) if title else []
+        return [*heading, *grid(part, width, styled=styled)]
 
     title, texts = part
     lines = [title] if title else []

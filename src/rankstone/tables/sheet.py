@@ -129,7 +129,7 @@ class Table:
     best
         Row and column of the cells that are set in bold, and have a star in plain text if ``starred``.
     signs
-        Word of a verdict → the sign that a page of text shows for it, explained below the table.
+        Word of a verdict → the sign that a page of text shows for it, explained behind its title.
     """
 
     title: str
@@ -200,7 +200,7 @@ class Table:
         )
 
     def with_signs(self) -> tuple[Table, str]:
-        """Return the table with signs in place of verdicts, and the line that explains those that occur."""
+        """Return the table with signs in place of verdicts, and what explains those that occur."""
         places = [place for place, kind in enumerate(self.kinds) if kind == "verdict"]
         occurring = {row[place] for row in self.rows for place in places}
         if not occurring & {*self.signs}:
@@ -219,7 +219,7 @@ class Table:
         key = [
             f"{sign} {word}" for word, sign in self.signs.items() if word in occurring
         ]
-        return replace(self, head=head, rows=rows), "  ".join(key)
+        return replace(self, head=head, rows=rows), f"({', '.join(key)})"
 
     def marked(
         self, best: str, other: str = "{}", escape: Callable[[str], str] = str
