@@ -55,6 +55,7 @@ _LINES: Final[dict[str, tuple[str, ...]]] = {
         ),
         "--scores <scores> <scores2>",
         "--scores <printed> <printed2>",
+        "--scores <scores> <scores2> --format latex --table means --names <names>",
     ),
     "board": (
         "<board> -o <txt>out --chart <svg>out --diagram <svg>out",
@@ -273,6 +274,7 @@ example = "order 7: tent 2"
     "scores": ("x.csv", _VALUES),
     "scores2": ("y.csv", _VALUES.replace("q1,AP,0.25", "q1,AP,0.5")),
     "printed": ("p.txt", "map\tq1\t0.5\nmap\tq2\t0.25\nmap\tall\t0.375\n"),
+    "names": ("n.txt", "\n"),
     "printed2": ("r.txt", "map\tq1\t0.25\nmap\tq2\t0.5\nmap\tall\t0.375\n"),
     "perquery": ("nq.csv", _SYSTEM_VALUES),
     "perquery2": ("fiqa.csv", _SYSTEM_VALUES),

@@ -14,7 +14,7 @@ from tests.rows import each
 
 from rankstone import compare, demo
 from rankstone.cli import cli
-from rankstone.errors import RankstoneError
+from rankstone.errors import RankstoneError, UsageError
 
 QRELS, BM25, TFIDF = str(demo.QRELS), str(demo.RUNS["bm25"]), str(demo.RUNS["tfidf"])
 
@@ -321,3 +321,49 @@ def test_a_refused_option_is_called_what_was_typed() -> None:
         "files cannot go with"
         in command("board", QRELS, "--pairs", BM25, code=2).stderr
     )
+
+
+def test_means_for_a_paper(tmp_path: Path) -> None:
+    """The shell writes what Python does; names come from a line or a file, and unknown ones are refused."""
+    names = tmp_path / "names.txt"
+    names.write_text("bm25=BM25\n\ntfidf = TF & IDF\n")
+    paper = ("compare", QRELS, BM25, TFIDF, "-m", "AP P@5", "--format", "latex")
+    whole = (*paper, "--table", "means", "--marks", "bold", "--caption")
+    made = compare(QRELS, [BM25, TFIDF], "AP P@5")
+    wanted = made.to_latex(
+        table="means",
+        marks="bold",
+        names={"bm25": "BM25", "tfidf": "TF & IDF"},
+        caption=True,
+    )
+
+    for given in (str(names), "bm25=BM25,tfidf=TF & IDF"):
+        assert printed(*whole, "--names", given) == wanted
+    assert r"TF \& IDF" in wanted
+    assert "did you mean bm25?" in str(run(*whole, "--names", "bm52=x").exception)
+    assert "no such file" in str(run(*whole, "--names", "nowhere").exception)
+    assert "system=name" in str(run(*whole, "--names", "bm25=x,tfidf").exception)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--caption"],
+        ["--names", "bm25=BM25"],
+        ["--marks", "bold"],
+        ["--table", "means"],
+    ],
+)
+@pytest.mark.parametrize("form", ["table", "csv", "latex"])
+def test_options_of_papers_are_refused_elsewhere(options: list[str], form: str) -> None:
+    """None is silently ignored, and the fix works."""
+    if form == "latex" and options[0] == "--table":
+        return
+    done = run("compare", QRELS, BM25, TFIDF, "--format", form, *options)
+
+    assert isinstance(done.exception, UsageError)
+    assert done.exception.expected == "--format latex --table means"
+    made = compare(QRELS, [BM25, TFIDF], "AP")
+    for ignored in ({"caption": True}, {"names": {"bm25": "x"}}):
+        with pytest.raises(UsageError, match=r'to_latex\(table="means"'):
+            made.to_latex(**ignored)

@@ -68,6 +68,7 @@ BASE: Final = {
 #: option, or command and option → a legal value, and what it needs beside it
 VALUES: Final[dict[str | tuple[str, str], str]] = {
     "measures": "P@2",
+    "names": "a=A",
     "measure": "P@2",
     "rel": "2",
     "convention": "beir",
@@ -97,6 +98,7 @@ VALUES: Final[dict[str | tuple[str, str], str]] = {
     "sort": "AP",
     "output": "output.txt",
     "table": "table.txt",
+    ("compare", "table"): "means",
     "per-query": "scores.parquet",
     "chart": "chart.svg",
     "depth": "2",
@@ -273,6 +275,10 @@ BESIDE: Final = {
     ("curve", "cutoffs"): "qrels.csv a.csv -m P",
     ("compare", "convention"): "qrels.csv a.csv b.csv -m NDCG@3",
     ("compare", "scores"): "table.csv",
+    ("compare", "table"): "qrels.csv a.csv b.csv -m AP --format latex",
+    ("compare", "marks"): "qrels.csv a.csv b.csv -m AP --format latex --table means",
+    ("compare", "names"): "qrels.csv a.csv b.csv -m AP --format latex --table means",
+    ("compare", "caption"): "qrels.csv a.csv b.csv -m AP --format latex --table means",
     ("compare", "run-column"): "qrels.csv long.csv -m AP",
     ("board", "versus"): "board.csv --explain a",
     ("board", "measure"): "law.csv news.csv",

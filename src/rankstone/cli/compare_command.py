@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from rankstone.cli.arguments import (
@@ -125,28 +126,87 @@ def _of_scores(
 @declare(
     "compare",
     {"files": "QRELS A B [C]…"},
-    f"{COMPARING} per-query width {PRINTED} {READING} {ALIGNMENT}",
+    f"{COMPARING} per-query width {PRINTED} table marks names caption {READING} {ALIGNMENT}",
+    but={"table": {"values": "means"}},
 )
-def command(files: tuple[str, ...], width: int | None, **given: Any) -> None:
+def command(
+    files: tuple[str, ...],
+    width: int | None,
+    table: str | None,
+    marks: str,
+    names: str | None,
+    caption: bool,
+    **given: Any,
+) -> None:
     """Compare runs: which is better, with tests, confidence intervals and verdicts.
 
     With two runs, B is compared with A.  With more runs, each is compared with every --baseline, or every
     pair is compared.  The first measure (or --primary) gives the verdict, the others are exploratory.  Runs called
-    system/seed1, system/seed2 … are replicates of one system.  More than 12 systems are shown as a
-    leaderboard; --verbose lists every pair, as do --format csv and json.
+    system/seed1, system/seed2 … are replicates of one system.  More than two systems are
+    shown as a leaderboard; --verbose lists every pair, as do --format csv and json.
 
     rankstone compare qrels.txt bm25.run dense.run -m "nDCG@10 AP"
     rankstone compare qrels.txt bm25.run dense.run hybrid.run --baseline bm25 --margin 0.01
     rankstone compare --scores scores.parquet -m nDCG@10
-    rankstone compare --scores matrix.csv -m AP
+    rankstone compare qrels.txt a.run b.run --format latex --table means --caption
     """
+    show: Callable[..., str] = partial(
+        written, width=width, verbose=bool(kept("verbose"))
+    )
+    if table is not None or names is not None or caption or marks != "superscript":
+        show = _means_for_a_paper(table, given["form"], marks, names, caption=caption)
     find, inputs = comparison(files, given)
-    show = partial(written, width=width, verbose=bool(kept("verbose")))
     found = execute(
         given, find, inputs, show=show, rows=attrgetter("per_query"), paged=True
     )
     if found.audit is not None and found.audit.bad_runs:
         end_with_bad_runs(found.audit.bad_runs)
+
+
+def _means_for_a_paper(
+    table: str | None, form: str, marks: str, names: str | None, *, caption: bool
+) -> Callable[..., str]:
+    """Return what writes the means as LaTeX; its options are refused for other tables and formats."""
+    if table is None or form != "latex":
+        raise UsageError(
+            "--table, --marks, --names and --caption are about one table of LaTeX",
+            expected="--format latex --table means",
+            fix="rankstone compare QRELS A B --format latex --table means --caption",
+        )
+    shown = _names_in_papers(names or "")
+
+    def show(found: Comparison, form: str, digits: int) -> str:  # noqa: ARG001 - checked
+        return replace(found, digits=digits).to_latex(
+            table,
+            marks=None if marks == "none" else marks,
+            names=shown,
+            caption=caption,
+        )
+
+    return show
+
+
+def _names_in_papers(text: str) -> dict[str, str]:
+    """Return system → name of ``a=b,c=d``, or of the lines of a file."""
+    lines = text.split(",")
+    if text and "=" not in text:
+        if not Path(text).is_file():
+            raise UsageError(
+                f"--names {text}: no such file",
+                expected="a file with a line for each system, or system=name,…",
+                fix="--names bm25=BM25,splade=SPLADE",
+            )
+        lines = Path(text).read_text("utf-8").splitlines()
+    names = {}
+    for line in filter(None, map(str.strip, lines)):
+        system, equals, name = line.partition("=")
+        if not equals:
+            raise UsageError(
+                f"--names {line} names no system",
+                expected="system=name, such as bm25=BM25",
+            )
+        names[system.strip()] = name.strip()
+    return names
 
 
 @declare(

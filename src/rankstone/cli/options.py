@@ -257,7 +257,10 @@ _OUTPUT: Final = {
     "heatmap": _O("FILE", "write the triangle as a chart: .svg, .html …"),
     "report": _O("FILE", "write an HTML page that opens offline"),
     "title": _O("TEXT", "what the data are called, for the head of a page"),
-    "table": _O("FILE", "write what is shown to this file"),
+    "table": _O("FILE", "the table of a paper: means (compare), or the file for what is shown (ltr tune)"),
+    "marks": _O("superscript|bold|none", "LaTeX: letters or daggers, and bold", default="superscript"),
+    "names": _O("FILE|A=B,…", "LaTeX: names of systems in a table; a file has a line for each"),
+    "caption": _O("", "LaTeX: a floating table whose caption says queries, test and seed", bool),
     "junit": _O("FILE", "write the outcomes as JUnit XML, too"),
     "summary": _O("FILE", 'append the outcomes as Markdown: "$GITHUB_STEP_SUMMARY"'),
     "csv-formulas": _O("keep|escape", "CSV texts that spreadsheets compute (=1+1): keep, or escape with '",
@@ -298,7 +301,8 @@ RARE: Final = (
     "time-format invalid unlinked unknown week-start day-origin early unregistered "
     "duplicate-registrations lists tolerance max-iterations min-propensity smoothing thresholds "
     "replacement kind levels strict scale limit which-k band bounds correction primary min-size "
-    "covariates weights only diagram cohorts heatmap wide per-query decimals systems on-bad-run"
+    "covariates weights only diagram cohorts heatmap wide per-query decimals systems on-bad-run "
+    "table marks names caption"
 )
 
 # -- names of options that go together -------------------------------------------------------------------
@@ -343,6 +347,7 @@ WITHIN_LOGS: Final = {"correction": {"values": _CORRECTIONS, "shown": ""}}
 
 #: option whose values or default depend on the command → why
 DIFFERS: Final = {
+    "table": "compare has a table of means for papers",
     "measures": "diff, beyond and curve compute other kinds of measures, sampled has estimators for some, "
     "thresholds needs measures with a threshold, power plans for one, check takes those whose cutoffs matter",
     "measure": "identify takes any measure where none is named, board the only one of a table, "

@@ -12,7 +12,7 @@ import numpy as np
 from rankstone.comparison.compared_systems import ComparedRuns, ComparedSystems
 from rankstone.comparison.comparison_caveats import method_of
 from rankstone.comparison.pair_sentences import pair_sentences
-from rankstone.errors import one_of
+from rankstone.errors import UsageError, one_of
 from rankstone.io.sources import sha256_of
 from rankstone.tables.results import given
 from rankstone.tables.sheet import Table
@@ -75,6 +75,13 @@ class WrittenComparison(ComparedSystems):
         """
         one_of("table", table or "means", ("means",))
         one_of("marks", marks or "bold", ("superscript", "bold"))
+        for system in names or {}:
+            one_of("names", system, self.systems)
+        if table is None and (names or caption):
+            raise UsageError(
+                "names and caption are those of the table of means",
+                fix='to_latex(table="means", …)',
+            )
         if table is None:
             return super().to_latex()
         draw = resolve_name(_MEANS)
