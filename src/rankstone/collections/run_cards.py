@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from rankstone._basics import Progress, StrPath
     from rankstone.evaluation.request import MeasuresLike
     from rankstone.evaluation.scores import Scores
+    from rankstone.tables.sheet import Kind
 
     #: what JSON holds under names
     Content = dict[str, Any]
@@ -114,7 +115,11 @@ class RunCard(Findings, Record):
 
         means = self.to_frame()
         names = {name: say(name) for name in means.columns}
-        return [files, Table.of(means, say("figures"), digits=digits, names=names)]
+        kinds: dict[str, Kind] = dict.fromkeys(("mean", "low", "high"), "number")
+        figures = Table.of(
+            means, say("figures"), digits=digits, names=names, kinds=kinds
+        )
+        return [files, figures]
 
 
 @takes(EvaluationKeywords)

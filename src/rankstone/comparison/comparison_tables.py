@@ -365,12 +365,13 @@ def _means(comparison: ComparedSystems, digits: int) -> Table:
     for measure in comparison.measures:
         letters = _padded(comparison.letters(measure) if lettered else {}, systems)
         means = _means_of(comparison, measure, systems, digits)
-        shown = zip(means, systems, strict=True)
-        texts.append([f"{mean}{letters[system]}" for mean, system in shown])
+        lettered_means = zip(means, systems, strict=True)
+        texts.append([f"{mean}{letters[system]}" for mean, system in lettered_means])
     means_of_first = comparison.mean().filter(measure=comparison.measures[0])
     shares = dict(means_of_first.select("system", "judged").iter_rows())
     judged = "" if comparison.judged is None else comparison.judged[0]
-    if judged and _says_something(means_of_first["judged"]):
+    shown = judged and judged not in map(comparison.label, comparison.measures)
+    if shown and _says_something(means_of_first["judged"]):
         texts.append([cell(shares[system], digits=3) for system in systems])
     rows = tuple(zip(*texts, strict=True))
 

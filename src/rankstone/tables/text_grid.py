@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from rankstone.tables.sheet import Kind, Table
 
-#: the least width of a column of names or texts
-_MIN_WIDTH: Final = 8
+#: the least width of a column of names or texts that are wider
+_MIN_WIDTH: Final = 16
 #: columns of numbers that may stand before the names
 _MAX_BEFORE_NAMES: Final = 2
 _BOLD: Final = "\x1b[1m"
@@ -129,12 +129,11 @@ def _columns(table: Table, *, starred: bool) -> list[_Column]:
 
 def _least(head: str, cells: list[str], width: int, kind: Kind | bool) -> int:  # noqa: FBT001 - a kind
     """Return the least width of a column: the words of a text stay whole, names stay distinct."""
-    if kind == "text":
-        widths = map(_longest_word, [head, *cells])
-    else:
-        names = (text for text in cells if " " not in text)
-        widths = map(cell_len, shortened(names, _MIN_WIDTH).values())
-    return min(width, max([_MIN_WIDTH, *widths]))
+    names = () if kind == "text" else [text for text in cells if " " not in text]
+    short = shortened(names, _MIN_WIDTH).values()
+    words = (_longest_word(text) for text in cells if text not in names)
+    widths = [_longest_word(head), *words, *map(cell_len, short)]
+    return min(width, max(_MIN_WIDTH, *widths))
 
 
 def _longest_word(text: str) -> int:
