@@ -337,8 +337,8 @@ def test_means_for_a_paper(tmp_path: Path) -> None:
         caption=True,
     )
 
-    for given in (str(names), "bm25=BM25,tfidf=TF & IDF"):
-        assert printed(*whole, "--names", given) == wanted
+    for naming in (str(names), "bm25=BM25,tfidf=TF & IDF"):
+        assert printed(*whole, "--names", naming) == wanted
     assert r"TF \& IDF" in wanted
     assert "did you mean bm25?" in str(run(*whole, "--names", "bm52=x").exception)
     assert "no such file" in str(run(*whole, "--names", "nowhere").exception)

@@ -181,14 +181,16 @@ def test_pages_show_the_intervals_of_means_that_frames_have(
     if not repeated:
         runs = {name[0]: one for name, one in runs.items()}
     options = {} if repeated else {"interval": interval}
-    found = rankstone.compare(QRELS, runs, "AP P@5", primary=["AP", "P@5"], **options)
+    comparison = rankstone.compare(
+        QRELS, runs, "AP P@5", primary=["AP", "P@5"], **options
+    )
     page = tmp_path / "page.html"
-    rankstone.report(found, page)
+    rankstone.report(comparison, page)
     text = page.read_text("utf-8")
     data = json.loads(text.partition('id="data">')[2].partition("<")[0])
 
     for measure in data["measures"]:
-        frame = found.leaderboard(measure["name"])
+        frame = comparison.leaderboard(measure["name"])
         for end in ("low", "high"):
             known = dict(frame.drop_nulls(end).select("system", end).rows())
             ends = [known[system] for system in data["systems"] if known]

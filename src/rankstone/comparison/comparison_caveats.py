@@ -73,7 +73,8 @@ def _pool_bias(comparison: ComparedSystems, short: dict[str, str]) -> Iterator[s
     judged = comparison.judged[0]
     names = {"judged": judged, "k": judged.partition("@")[2]}
     if len(differing) > 1:
-        ascending = sorted(set(chain(*differing)), key=shares.__getitem__)
+        systems = set(chain(*differing))
+        ascending = sorted(systems, key=shares.__getitem__)
         values = [f"{short[system]} {shares[system]:.3f}" for system in ascending]
         yield say("pools", **names, names=", ".join(values[:MAX_SENTENCES]))
     elif differing:

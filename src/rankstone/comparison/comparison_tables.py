@@ -85,7 +85,10 @@ def sheet(
         " · ".join(names) if len(names) < _MANY else say("systems", count=len(names))
     )
     n = max(comparison.table["n"].to_list())
-    parts = (_whole if verbose else _brief)(comparison, digits)
+    draw = _brief
+    if verbose:
+        draw = _whole
+    parts = draw(comparison, digits)
     if isinstance(comparison, ComparedRuns):
         parts += _of_scores(comparison, digits)
     if comparison.segments is not None:
@@ -154,7 +157,8 @@ def _pair(comparison: ComparedSystems, digits: int) -> Table:
         measure = row["measure"]
         label = printable(comparison.label(measure), 60)
         means = _means_of(comparison, measure, order, digits)
-        rows.append((label, *means, *_row(row, say, digits, corrected)))
+        cells = _row(row, say, digits, corrected)
+        rows.append((label, *means, *cells))
     short = shortened(map(printable, order), _MEAN_WIDTH)
     names = [short[printable(name)] for name in order]
     return Table(

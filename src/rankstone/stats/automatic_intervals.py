@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rankstone._basics import Record
+from rankstone._basics import Record, counted
 from rankstone.errors import UsageError
 from rankstone.stats.bounded_means import (
     END,
@@ -248,7 +248,7 @@ def mean_estimates(
     if not len(size):
         raise UsageError(
             "no query or cluster counts, so there is no mean",
-            given=f"{len(units)} units",
+            given=counted(len(units), "unit"),
             expected="a unit with a size above 0",
         )
     errors, df = units.robust_error()

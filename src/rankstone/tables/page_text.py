@@ -78,7 +78,8 @@ def _part_lines(part: Part, width: int, *, styled: bool) -> list[str]:
         key = ""
         if _can_show("".join(part.signs.values())):
             part, key = part.with_signs()
-        title = " ".join(filter(None, (part.title, key)))
+        titles = (part.title, key)
+        title = " ".join(filter(None, titles))
         heading = wrapped(title, width) if title else []
         return [*heading, *grid(part, width, styled=styled)]
 

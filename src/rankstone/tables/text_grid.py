@@ -129,7 +129,9 @@ def _columns(table: Table, *, starred: bool) -> list[_Column]:
 
 def _least(head: str, cells: list[str], width: int, kind: Kind | bool) -> int:  # noqa: FBT001 - a kind
     """Return the least width of a column: the words of a text stay whole, names stay distinct."""
-    names = () if kind == "text" else [text for text in cells if " " not in text]
+    names = []
+    if kind != "text":
+        names = [text for text in cells if " " not in text]
     short = shortened(names, _MIN_WIDTH).values()
     words = (_longest_word(text) for text in cells if text not in names)
     widths = [_longest_word(head), *words, *map(cell_len, short)]
