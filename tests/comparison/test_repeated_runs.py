@@ -180,7 +180,7 @@ def test_pages_show_the_intervals_of_means_that_frames_have(
     runs = RUNS | {"c": run(0.3, 7)}
     if not repeated:
         runs = {name[0]: one for name, one in runs.items()}
-    options = {} if repeated else {"interval": interval}
+    options: dict[str, Any] = {} if repeated else {"interval": interval}
     comparison = rankstone.compare(
         QRELS, runs, "AP P@5", primary=["AP", "P@5"], **options
     )
