@@ -28,7 +28,7 @@ ENCODINGS: Final = ("cp1252", "latin-1", "cp437", "shift_jis", "gbk", "ascii")
 #: commands that print nothing but help, one that must write, and those whose tables have one language
 _SILENT: Final = ("report", "conventions pages")
 _WRITING: Final = "ltr train"
-_ENGLISH: Final = ("diff", "beyond")
+_ENGLISH: Final = ("diff", "beyond", "online retention")
 
 
 def printed(words: list[str], encoding: str) -> tuple[int, bytes, bytes]:

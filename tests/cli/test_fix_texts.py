@@ -189,7 +189,6 @@ online retention far.csv
 online retention many.csv --by kind --show differences
 online retention mixed.csv
 power -d 0.02
-power qrels.csv a.csv b.csv
 reproduce a.csv b.csv --qrels-again qrels.csv
 reproduce old third
 sampled qrels.csv a.csv --catalogue-size 100 --ties expected

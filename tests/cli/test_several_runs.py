@@ -76,8 +76,8 @@ def test_files_with_different_tags_are_several_runs(
             in err
         )
         assert "tags in column 6: bm25.run (bm25), tfidf.run (tfidf)" in err
-        assert 'to read each file as a run: "my runs"/* (in PowerShell ' in err
-        assert '(Get-ChildItem "my runs").FullName, in Python a list of paths)' in err
+        assert 'to read each file as a run give their paths: "my runs"/* (in ' in err
+        assert 'PowerShell (Get-ChildItem "my runs").FullName)' in err
     pasted = ["/bin/sh", "-c", "printf '%s\\n' \"my runs\"/*"]
     files = subprocess.run(
         pasted, capture_output=True, text=True, check=True

@@ -91,7 +91,7 @@ def test_a_log(run: Run, tmp_path: Path) -> None:
         ),
         (
             ("power", "--deviation", "0.2"),
-            "give either --difference or --interval-width",
+            "there is no observed difference to plan for",
         ),
         (
             ("power", "--deviation", "0.2", "--interval-width", "0.1", "--among", "4"),

@@ -211,12 +211,21 @@ def written(
     columns = width or page_text.page_width()
     styled = tty and "NO_COLOR" not in os.environ
     notes = columns if tty else _ENDLESS
-    return (
-        "\n\n".join(
-            page_text.text(one, columns, notes=notes, styled=styled) for one in sheets
-        )
-        + "\n"
-    )
+    signs = kept("output") is not None or _writes("▲▼≈")
+    pages = [
+        page_text.text(one, columns, notes=notes, styled=styled, signs=signs)
+        for one in sheets
+    ]
+    return "\n\n".join(pages) + "\n"
+
+
+def _writes(signs: str) -> bool:
+    """Return whether standard output can write some signs."""
+    try:
+        signs.encode(sys.stdout.encoding or "utf-8")
+    except (LookupError, UnicodeEncodeError):
+        return False
+    return True
 
 
 # -- running a command --------------------------------------------------------------------------------

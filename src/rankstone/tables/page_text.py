@@ -29,7 +29,12 @@ def page_width() -> int:
 
 
 def text(
-    sheet: Sheet, width: int, *, notes: int | None = None, styled: bool = False
+    sheet: Sheet,
+    width: int,
+    *,
+    notes: int | None = None,
+    styled: bool = False,
+    signs: bool = True,
 ) -> str:
     """Return a sheet as text for a page.
 
@@ -43,6 +48,8 @@ def text(
         Columns for notes; by default those of the page.  Programs search for whole lines.
     styled
         True if heads are bold and notes are dim.
+    signs
+        False for the words of verdicts in place of their signs.
     """
     lines = wrapped(sheet.title, width) if sheet.title else []
     for line in filter(None, (sheet.formula, sheet.symbols)):
@@ -51,7 +58,7 @@ def text(
     for part in sheet.parts:
         if lines:
             lines.append("")
-        lines += _part_lines(part, width, styled=styled)
+        lines += _part_lines(part, width, styled=styled, signs=signs)
 
     if sheet.brief and (sheet.title or len(sheet.parts) > 1):
         lines.append("")
@@ -61,22 +68,13 @@ def text(
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _can_show(signs: str) -> bool:
-    """Return whether standard output can write signs; otherwise their words are shown."""
-    try:
-        signs.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
-    except (LookupError, UnicodeEncodeError):
-        return False
-    return True
-
-
-def _part_lines(part: Part, width: int, *, styled: bool) -> list[str]:
+def _part_lines(part: Part, width: int, *, styled: bool, signs: bool) -> list[str]:
     """Return the lines of a drawing, of a table, or of texts under their heading."""
     if isinstance(part, Drawing):
         return part.rows(width, styled=styled)
     if isinstance(part, Table):
         key = ""
-        if _can_show("".join(part.signs.values())):
+        if signs:
             part, key = part.with_signs()
         titles = (part.title, key)
         title = " ".join(filter(None, titles))
