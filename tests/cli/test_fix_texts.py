@@ -188,6 +188,7 @@ online retention events.csv --show differences
 online retention far.csv
 online retention many.csv --by kind --show differences
 online retention mixed.csv
+power --deviation 0.2
 power -d 0.02
 reproduce a.csv b.csv --qrels-again qrels.csv
 reproduce old third

@@ -287,7 +287,7 @@ os.execv(sys.executable, [sys.executable, "-B", "-m", "rankstone", *sys.argv[2:]
         "eval qrels.parquet run --per-query v.parquet",
         "eval qrels.parquet run --per-query v.csv",
         "eval qrels.parquet run --per-query v.jsonl",
-        "eval qrels.parquet run -o v.txt",
+        "eval qrels.parquet run -v -o v.txt",
         "compare qrels.parquet run a=run -o v.txt",
         "report qrels.parquet run a=run -o v.html",
     ],

@@ -127,9 +127,10 @@ def _best(
     if len(starts) == 1:
         return
     for column, measure in enumerate(scores.measures, first):
+        name = str(measure)
         known = []
         for by_measure in means.values():
-            mean = by_measure[str(measure)]
+            mean = by_measure[name]
             if mean is not None:
                 known.append(mean)
         direction = measure.card.direction
@@ -140,7 +141,8 @@ def _best(
             best = max(known)
         shown = cell(best, digits=digits)
         for run, row in starts.items():
-            if cell(means[run][str(measure)], digits=digits) == shown:
+            value = cell(means[run][name], digits=digits)
+            if value == shown:
                 yield row, column
 
 
