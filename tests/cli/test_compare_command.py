@@ -341,7 +341,7 @@ def test_means_for_a_paper(tmp_path: Path) -> None:
         assert printed(*whole, "--names", naming) == wanted
     assert r"TF \& IDF" in wanted
     assert "did you mean bm25?" in str(run(*whole, "--names", "bm52=x").exception)
-    assert "no such file" in str(run(*whole, "--names", "nowhere").exception)
+    assert "No such file" in str(run(*whole, "--names", "nowhere").exception)
     assert "system=name" in str(run(*whole, "--names", "bm25=x,tfidf").exception)
 
 

@@ -40,7 +40,7 @@ from rankstone.cli.options import (
     PRINTED,
     READING,
 )
-from rankstone.errors import UsageError
+from rankstone.errors import UsageError, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -188,22 +188,26 @@ def _means_for_a_paper(
 
 def _names_in_papers(text: str) -> dict[str, str]:
     """Return system → name of ``a=b,c=d``, or of the lines of a file."""
+    expected = "system=name, such as bm25=BM25: a line for each system, or with commas"
     lines = text.split(",")
+    place = "--names"
     if text and "=" not in text:
-        if not Path(text).is_file():
+        place = f"--names {printable(text)}"
+        try:
+            lines = Path(text).read_text("utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
             raise UsageError(
-                f"--names {text}: no such file",
-                expected="a file with a line for each system, or system=name,…",
+                f"{place} cannot be read as text",
+                given=printable(getattr(error, "strerror", None) or error, 80),
+                expected=expected,
                 fix="--names bm25=BM25,splade=SPLADE",
-            )
-        lines = Path(text).read_text("utf-8").splitlines()
+            ) from None
     names = {}
     for line in filter(None, map(str.strip, lines)):
         system, equals, name = line.partition("=")
         if not equals:
             raise UsageError(
-                f"--names {line} names no system",
-                expected="system=name, such as bm25=BM25",
+                f"{place} names no system", given=printable(line, 60), expected=expected
             )
         names[system.strip()] = name.strip()
     return names

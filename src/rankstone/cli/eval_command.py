@@ -415,9 +415,9 @@ def demo_command(*, where: bool, copy: str | None) -> None:
     names = "qrels.txt", "bm25.run", "reranked.run"
     first = [FIRST / name for name in names]
     others = [QRELS, *RUNS.values()]
-    for files in (first, others):
-        qrels, *runs = files
-        paths = [str(path.relative_to(FOLDER)) for path in files]
+    for example in (first, others):
+        qrels, *runs = example
+        paths = [str(path.relative_to(FOLDER)) for path in example]
         shown = " ".join(paths)
         command_line = f'rankstone eval {shown} -m "{measures}"'
         click.echo(f"\n$ {command_line}")

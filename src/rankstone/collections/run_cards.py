@@ -49,7 +49,13 @@ KIND: Final = "rankstone run card 1"
 #: bytes of a block
 BLOCK: Final = 1 << 16
 #: options that are files
-FILES: Final = ("queries", "exclude", "same_as", "documents", "intents")
+FILES: Final[tuple[str, ...]] = (
+    "queries",
+    "exclude",
+    "same_as",
+    "documents",
+    "intents",
+)
 _HEADER: Final = ("# ir_metadata.start", "# ir_metadata.end")
 #: how limits of means are computed
 _INTERVALS: Final = {"interval": "auto", "confidence": "0.95", "seed": 0}
