@@ -87,7 +87,7 @@ def test_an_entry_is_a_measure_of_whole_lists(result: Convention, entry: Entry) 
             "NDCG@2",
             {},
             BadParameter,
-            "rankstone eval QRELS RUN --convention rectools-0.19",
+            "rankstone.evaluate with the same convention",
         ),
         (
             "xgboost",
@@ -174,7 +174,7 @@ def test_evaluation_sends_measures_of_whole_lists_elsewhere() -> None:
         rankstone.evaluate(qrels, RUN, "MeanInvUserFreq@2", convention="rectools")
     table = pl.DataFrame({"query_id": ["u"], "score": [1.0], "label": [1]})
     with pytest.raises(
-        BadParameter, match=re.escape("rankstone beyond RUN --convention rectools-0.19")
+        BadParameter, match=re.escape("rankstone.beyond with the same convention")
     ):
         rankstone.evaluate(
             table=table, measures="MeanInvUserFreq@2", convention="rectools"

@@ -254,7 +254,8 @@ def test_every_kind_of_measure_explains_itself(name: str) -> None:
         assert explanation.text()
     else:
         with pytest.raises(
-            rankstone.UsageError, match=r"use rankstone (diff A B|beyond RUN) --explain"
+            rankstone.UsageError,
+            match=r"use the method explain of the results of diff and beyond",
         ):
             explain({"q": {"a": 1}}, {"q": ["a"]}, text, "q")
 

@@ -52,7 +52,7 @@ def test_a_catalogue_needs_its_size_before_any_work(text: str) -> None:
     """Without candidates it is refused before a file is opened; with too few when a list shows it."""
     with pytest.raises(rankstone.UsageError, match="could have retrieved") as caught:
         rankstone.evaluate("no such file", "no such run", text)
-    assert "--candidates N (in Python candidates=N)" in str(caught.value)
+    assert "name their number: candidates=N" in str(caught.value)
 
 
 @pytest.mark.parametrize(
