@@ -249,22 +249,18 @@ def test_several_runs_share_the_tables() -> None:
 @pytest.mark.parametrize(
     ("measure", "tables", "message"),
     [
-        (
-            "Coverage@10",
-            {},
-            "--catalogue-size N (in Python catalogue_size=…), --items FILE or",
-        ),
-        ("Novelty@10", {}, "add --history FILE"),
-        ("EPC@10", {"history": PAST}, "add --qrels FILE"),
-        ("ILD@10", {}, "add --items FILE"),
+        ("Coverage@10", {}, "catalogue_size=…"),
+        ("Novelty@10", {}, "add history="),
+        ("EPC@10", {"history": PAST}, "add qrels="),
+        ("ILD@10", {}, "add items="),
         ("ILD(features=genre)@10", {"items": ITEMS}, "there is no column genre"),
         ("ILD(features=categry)@10", {"items": ITEMS}, "did you mean category?"),
-        ("Calibration(category=v)@10", {"items": ITEMS}, "--history FILE"),
+        ("Calibration(category=v)@10", {"items": ITEMS}, "history="),
         ("AWRF@10", {"items": {"a": {"p": "x", "q": "y"}}}, "needs a column for group"),
         ("DP(group=category)@10", {"items": ITEMS}, "needs the protected group"),
         ("DP(protected=gg)@10", {"items": ITEMS}, "did you mean g?"),
         ("UserCoverage(at_least=k)", {}, "UserCoverage(at_least=k)@10"),
-        ("Unexpectedness(against=baseline)@10", {}, "--expected RUN"),
+        ("Unexpectedness(against=baseline)@10", {}, "baseline="),
         ("Popularity@10", {"items": ITEMS}, "column `popularity`"),
         (
             "Calibration(alpha=0)@10",
@@ -277,7 +273,7 @@ def test_several_runs_share_the_tables() -> None:
 def test_a_missing_table_is_refused_before_any_work(
     measure: str, tables: dict[str, Any], message: str
 ) -> None:
-    """What a measure lacks is stated with the option that brings it, and the run is not even opened."""
+    """What a measure lacks is stated with the argument that brings it, and the run is not even opened."""
     with pytest.raises(rankstone.RankstoneError) as caught:
         rankstone.beyond("no such file.run", measure, **tables)
     assert message in str(caught.value)
@@ -285,7 +281,7 @@ def test_a_missing_table_is_refused_before_any_work(
 
 def test_measures_of_whole_lists_are_refused_elsewhere() -> None:
     """An evaluation says who computes them."""
-    with pytest.raises(rankstone.UsageError, match="use rankstone beyond RUN"):
+    with pytest.raises(rankstone.UsageError, match="rankstone.beyond"):
         rankstone.evaluate({"q": {"d": 1}}, {"q": ["d"]}, "Coverage@10")
 
 

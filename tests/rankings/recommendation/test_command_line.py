@@ -121,7 +121,7 @@ def test_what_is_missing_is_stated(files: dict[str, str]) -> None:
     done = call(files["one.run"], "-m", "ILD@2", code=2)
     assert done.stderr == (
         "error: ILD@2 needs a table of items\n"
-        "  fix:      add --items FILE (in Python items=…): doc_id and columns of attributes\n"
+        "  fix:      add --items FILE: doc_id and columns of attributes\n"
     )
     assert (
         "--by needs a table of users"
