@@ -281,7 +281,7 @@ def test_a_missing_table_is_refused_before_any_work(
 
 def test_measures_of_whole_lists_are_refused_elsewhere() -> None:
     """An evaluation says who computes them."""
-    with pytest.raises(rankstone.UsageError, match=r"rankstone\.beyond"):
+    with pytest.raises(rankstone.UsageError, match="use rankstone beyond RUN"):
         rankstone.evaluate({"q": {"d": 1}}, {"q": ["d"]}, "Coverage@10")
 
 
