@@ -246,6 +246,8 @@ VALUES: Final[dict[str | tuple[str, str], str]] = {
     ("online ab", "cluster"): "session",
     ("online ab", "columns"): "arm=variant",
     ("demo", "copy"): "desk",
+    # on Spark it is tried by tests/spark/test_command.py
+    ("eval", "engine"): "local",
     ("ltr eval", "baseline"): "model",
     ("ltr eval", "ties"): "best",
     ("sampled", "depth"): "9",

@@ -46,7 +46,7 @@ _SCHEMA: Final[dict[str, Any]] = {
 #: with fewer queries that differ, the standard deviation of a pilot is only a guess
 _FEW_DIFFERING: Final = 10
 _DIFFERENCES: Final = "-d 0.01,0.05 (in Python differences=[0.01, 0.05])"
-#: what is planned for unless somebody says it
+#: what is planned for unless it is given
 _OBSERVED: Final = (
     "difference: the observed one of each pair, which chance has made larger or smaller; "
     "better plan for the smallest that matters"
