@@ -24,6 +24,7 @@ from rankstone.errors import (
     RankstoneError,
     masked,
     memory_limit,
+    nearest,
     printable,
 )
 
@@ -125,6 +126,8 @@ def ended(error: BaseException) -> int:
         _say(f"error: {error}")
         return error.exit_code
     if isinstance(error, click.ClickException):
+        if isinstance(error, click.NoSuchOption):
+            error = _with_suggestions(error)
         with io.StringIO() as said:
             error.show(said)
             click.echo(masked(said.getvalue()), err=True, nl=False)
@@ -146,6 +149,21 @@ def ended(error: BaseException) -> int:
         _say(f"error: standard output: {error.strerror}")
         return InputError.exit_code
     return _own_or_bug(error)
+
+
+def _with_suggestions(error: click.NoSuchOption) -> click.NoSuchOption:
+    """Return the error with options that are near: the dashes, which all have, make no two of them alike."""
+    if error.ctx is None:
+        return error
+    options = {
+        name.lstrip("-"): name
+        for param in error.ctx.command.params
+        for name in (*param.opts, *param.secondary_opts)
+        if name.startswith("--")
+    }
+    word = error.option_name.lstrip("-")
+    near = [options[name] for name in nearest(word, options)]
+    return click.NoSuchOption(error.option_name, error.message, near, error.ctx)
 
 
 def _as_ours(error: BaseException) -> BaseException:

@@ -258,7 +258,7 @@ def test_several_runs_share_the_tables() -> None:
         ("Calibration(category=v)@10", {"items": ITEMS}, "history="),
         ("AWRF@10", {"items": {"a": {"p": "x", "q": "y"}}}, "needs a column for group"),
         ("DP(group=category)@10", {"items": ITEMS}, "needs the protected group"),
-        ("DP(protected=gg)@10", {"items": ITEMS}, "did you mean g?"),
+        ("DP(protected=gg)@10", {"items": ITEMS}, "groups g, h"),
         ("UserCoverage(at_least=k)", {}, "UserCoverage(at_least=k)@10"),
         ("Unexpectedness(against=baseline)@10", {}, "baseline="),
         ("Popularity@10", {"items": ITEMS}, "column `popularity`"),
