@@ -334,11 +334,17 @@ class MissingColumn(InputError):
 
     @classmethod
     def of(
-        cls, what: str, name: str, columns: Iterable[str], where: str | None
+        cls,
+        what: str,
+        name: str,
+        columns: Iterable[str],
+        where: str | None,
+        given: str | None = None,
     ) -> Self:
         """Return the error for a column that a table lacks, with the nearest one as a suggestion."""
         known = list(columns)
-        given = f"columns {', '.join(map(printable, known)) or 'none'}"
+        if given is None:
+            given = f"columns {', '.join(map(printable, known)) or 'none'}"
         return cls(what, where=where, given=given, fix=did_you_mean(name, known))
 
 
@@ -484,8 +490,9 @@ class NotEnoughMemory(RankstoneError, MemoryError):
             "there is not enough memory",
             where=where,
             given=given,
-            fix="ulimit -v unlimited, where that is allowed; or compute in parts: "
-            "rankstone eval --memory 1GB",
+            fix="compute in parts: rankstone eval --memory 1GB "
+            "(in Python rankstone.evaluate(…, memory='1GB')); "
+            "or ulimit -v unlimited, where that is allowed",
         )
 
 

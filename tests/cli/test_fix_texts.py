@@ -27,7 +27,7 @@ from tests.strangers.pasting import options_of
 
 from rankstone.cli import arguments
 from rankstone.cli.arguments import with_flags
-from rankstone.errors import BadParameter, UsageError
+from rankstone.errors import BadParameter, UsageError, in_python
 from rankstone.measures import parse_measure
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ board gaps.csv
 board split.csv
 board zeros.csv --estimate geometric_mean
 bounds qrels.csv a.csv b.csv --extra keep
+compare --scores wide.csv again=wide.csv
 compare --scores measures-apart.csv --primary "AP RR"
 compare qrels.csv a.csv b.csv c.csv --baseline a --correction tukey
 compare qrels.csv a.csv b.csv c.csv --correction nemenyi --margin 0.1
@@ -75,7 +76,6 @@ eval qrels.csv a.csv --convention ranx-0.3 --ties docid_desc
 eval qrels.csv a.csv --wide
 eval qrels.csv a.csv -m "AUC(negatives=candidates)" --unjudged condensed_keep_rank
 eval qrels.csv a.csv -m AvgRelPosition --negative keep
-eval qrels.csv a.csv -m Claims
 eval qrels.csv a.csv -m Support --order input
 eval qrels.csv empty-extra.json --extra error --no-results zero
 eval qrels.csv empty-lists.json --no-results error
@@ -120,7 +120,6 @@ trec-eval qrels.txt a.run -m rbp --compat 9
 NEXT: Final = """
 answers answers.csv
 board split.csv --resample queries
-compare --scores wide.csv
 curve qrels.csv a.csv -m "nDCG RR@1,2" -k 1..3 --which-k --target RR=0.5 --format csv
 eval --exact-run a.csv
 eval qrels.csv a.csv -m "nDCG@tokens(20)" --ties expected
@@ -173,9 +172,11 @@ eval qrels.csv a.csv -m "Utility(d=1)"
 eval qrels.csv a.csv -m "nDCG(ideal=k_ones,gain=binary,pad=min_grade)@10"
 eval qrels.csv a.csv -m "nDCG@score(0.5, crossing=skip)"
 eval qrels.csv a.csv -m "nDCG@score(inf)"
+eval qrels.csv a.csv -m Claims
 eval qrels.csv a.csv -m "nsDCG(agg=weighted)@10"
 eval qrels.csv a.csv -m "nsDCG@10"
 eval qrels.csv a.csv -m RR_10
+eval qrels.csv a.csv -m ndgc
 eval qrels.csv a.csv a=b.csv
 eval qrels.csv l1.csv
 eval qrels.csv utf16.jsonl
@@ -307,6 +308,19 @@ def test_python_gets_python() -> None:
         has_python = re.search(r"in Python|\w=|\w\(", plain) is not None
         if not has_python and re.search(r"(?<![\w-])--?[a-z]", plain):
             wrong.append(text)
+    assert wrong == []
+
+
+def test_python_gets_no_command() -> None:
+    """Whoever calls from Python reads no whole command of the shell."""
+    names = {name.split()[0] for name in commands()}
+    shells = ("cli/*", "conventions/trec_eval/*")
+    wrong = [
+        text
+        for text in fix_texts()
+        if not any(fnmatch(text.file, shell) for shell in shells)
+        and names & {*re.findall(r"\brankstone (\w+)", in_python(text.text))}
+    ]
     assert wrong == []
 
 

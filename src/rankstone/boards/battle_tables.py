@@ -22,6 +22,7 @@ from rankstone.errors import (
 )
 from rankstone.io.attributes import open_table
 from rankstone.io.column_suggestions import naming_need, rename_fix
+from rankstone.io.columns import columns_in_source
 from rankstone.io.csv_dialect import refuse_copies
 from rankstone.io.number_columns import truths
 from rankstone.io.unreadable_files import reading
@@ -203,7 +204,7 @@ def _refuse_lacking(
         raise MissingColumn(
             f"there is no column {' and no column '.join(lacking)}",
             where=where,
-            given=f"columns {some(theirs, 12)}",
+            given=columns_in_source(theirs, columns),
             expected="one battle in a row: left, right and winner; "
             "left, right and outcome (1, 0, 0.5 for the left one); "
             "or winner and loser",

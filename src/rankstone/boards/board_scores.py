@@ -32,6 +32,7 @@ from rankstone.errors import (
 )
 from rankstone.io.attributes import open_table
 from rankstone.io.column_suggestions import naming_need
+from rankstone.io.columns import columns_in_source
 from rankstone.io.csv_dialect import refuse_copies
 from rankstone.io.file_formats import stem
 from rankstone.io.sources import display_name
@@ -305,7 +306,7 @@ def _read(
         raise MissingColumn(
             f"there is no column {' and no column '.join(lacking)}",
             where=name,
-            given=f"columns {some(present, 12)}",
+            given=columns_in_source(present, columns),
             expected="system, dataset, value; or a row for each system and a column for each data set",
             fix=naming_need(lacking, columns),
         )
@@ -370,7 +371,8 @@ def _unfolded(table: pl.DataFrame, where: str, notes: dict[str, None]) -> pl.Dat
             f"the first column, {printable(key)}, holds numbers and no names of systems",
             where=where,
             expected="a row for each system and a column for each data set",
-            fix="for systems in columns and a row for each query: rankstone compare --scores FILE",
+            fix="for systems in columns and a row for each query: rankstone compare --scores FILE "
+            "(in Python rankstone.compare_scores(table))",
         )
     notes |= dict.fromkeys(
         f"{where}: the column {printable(name) or 'without a name'} is left out: no data set"
@@ -555,5 +557,6 @@ def _refuse_lost_queries(
             f"{printable(systems[at])} has no score for {count} of {printable(dataset)}",
             where=where,
             given=f"such as {printable(first)}",
-            fix="score queries without results as 0, as rankstone eval --missing zero does",
+            fix="score queries without results as 0: rankstone eval --missing zero "
+            "(in Python rankstone.evaluate(…, missing='zero'))",
         )

@@ -285,7 +285,8 @@ def _level(read: BoardScores, resample: str | None) -> str:
         raise InputError(
             f"resample={resample!r} needs scores per query of every data set",
             given=f"per query: {len(read.queries)} of {counted(len(read.datasets), 'data set')}",
-            fix="rankstone eval QRELS RUN --per-query NAME.parquet, one file for each data set",
+            fix="rankstone eval QRELS RUN --per-query NAME.parquet "
+            "(in Python rankstone.evaluate(…).per_query()), one table for each data set",
         )
     return resample
 

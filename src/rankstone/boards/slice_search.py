@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
 import numpy as np
 import polars as pl
 
-from rankstone._basics import counted, some
+from rankstone._basics import counted
 from rankstone.boards.log_impressions import impressions, variants_of
 from rankstone.boards.query_slices import TEXTS, QuerySlices, query_slices
 from rankstone.boards.sliced_values import SlicedValues
@@ -31,7 +31,7 @@ from rankstone.evaluation.request import EvaluationKeywords, name_runs, of_ranki
 from rankstone.evaluation.scores import Scores
 from rankstone.hits.alignment_options import takes
 from rankstone.io.attributes import open_table, read_attributes
-from rankstone.io.columns import columns_in, with_csv
+from rankstone.io.columns import columns_in, columns_in_source, with_csv
 from rankstone.stats.exact_sums import tolerance
 from rankstone.stats.slice_tests import Gaps, SliceTests, slice_tests
 
@@ -222,7 +222,8 @@ def slices_of_log(
     """
     settings, _ = _settings(dict(options), "slices_of_log")
     one_of("direction", direction, ("higher", "lower"))
-    name, lazy, _ = open_table(log, by, with_csv(columns, csv_separator, decimal))
+    columns = with_csv(columns, csv_separator, decimal)
+    name, lazy, _ = open_table(log, by, columns)
     with blaming(name):
         frame = lazy.collect()
         named = cluster if cluster != "user_id" else None
@@ -233,6 +234,7 @@ def slices_of_log(
                     column,
                     frame.columns,
                     name,
+                    columns_in_source(frame.columns, columns),
                 )
         needed = [column for column in (by, cluster) if column in frame.columns]
         frame = impressions(frame, value, needed, name)
@@ -245,7 +247,7 @@ def slices_of_log(
         raise UsageError(
             "the log has no attributes that could make slices",
             where=name,
-            given=f"columns {some(frame.columns)}",
+            given=columns_in_source(frame.columns, columns),
             expected=f"further columns beside {by}, {value} and ids, such as device or country",
         )
     treatment = (frame[by].cast(pl.String) == treated).to_numpy()

@@ -131,7 +131,8 @@ def ended(error: BaseException) -> int:
         with io.StringIO() as said:
             error.show(said)
             click.echo(masked(said.getvalue()), err=True, nl=False)
-        if hint := _ELSEWHERE.get(getattr(error, "option_name", "")):
+        hint = _ELSEWHERE.get(getattr(error, "option_name", ""))
+        if hint and not getattr(error, "possibilities", None):
             _say(f"  fix:      {hint}")
         return error.exit_code
     if isinstance(error, (click.Abort, KeyboardInterrupt)):

@@ -47,6 +47,10 @@ if TYPE_CHECKING:
 _NAME: Final = 60
 #: options that a card can have; files are listed with their hashes, nothing else is read
 _OPTIONS: Final = EvaluationKeywords.__annotations__.keys() - {*FILES}
+#: where a card comes from
+_WRITTEN: Final = (
+    "a card is what rankstone certify (in Python rankstone.certify) writes"
+)
 #: what a card holds: kinds of entries, of items, and of values
 _SHAPE: Final = {
     "files": [
@@ -172,7 +176,7 @@ def _check_card(content: Any, where: str) -> None:  # noqa: ANN401 - whatever JS
             "this is not a run card",
             where=where,
             expected=f'"card": "{KIND}"',
-            fix="a card is what rankstone certify writes",
+            fix=_WRITTEN,
         )
     bad = [name for name in _SHAPE if not _fits(content.get(name), _SHAPE[name])]
     if not bad and not _name_a_whole_experiment(content["files"]):
@@ -181,11 +185,7 @@ def _check_card(content: Any, where: str) -> None:  # noqa: ANN401 - whatever JS
         unknown = content["options"].keys() - _OPTIONS
         bad = [f"option {printable(name)}" for name in sorted(unknown)]
     if bad:
-        raise BadValue(
-            f"the card has no valid {bad[0]}",
-            where=where,
-            fix="a card is what rankstone certify writes",
-        )
+        raise BadValue(f"the card has no valid {bad[0]}", where=where, fix=_WRITTEN)
 
 
 def _files_compared(

@@ -30,6 +30,7 @@ from rankstone.errors import (
 from rankstone.hits.alignment_audit import Audit
 from rankstone.io.attributes import open_table
 from rankstone.io.column_suggestions import words_of_type
+from rankstone.io.columns import columns_in_source
 from rankstone.io.csv_dialect import refuse_copies
 from rankstone.io.exact_numbers import numbers_in
 from rankstone.io.file_formats import stem
@@ -53,8 +54,13 @@ if TYPE_CHECKING:
 _LONG: Final = frozenset({"run", "measure", "value"})
 #: how a wide table was read
 _WIDE: Final = "queries × systems"
+#: what to do where columns that are read as systems are measures: with several tables, and with a single one
 _IF_MEASURES: Final = (
-    "if the columns are measures, name a file for each system, and measures={!r}"
+    "if the columns are measures, compare the tables by one: measures={!r}"
+)
+_IF_ALONE: Final = (
+    "if the columns are measures, this is the table of one system: "
+    "give the table of another one beside it"
 )
 #: what the first column of a table of means is called
 _MEASURES: Final = frozenset({"metric", "metrics", "measure", "measures"})
@@ -113,8 +119,9 @@ def read_scores(
     frames = []
     sources = {}
     notes = {} if notes is None else notes
+    advice = _IF_MEASURES if len(named) > 1 else _IF_ALONE
     for name, one in named:
-        frame = _read(name, one, columns, asked, notes)
+        frame = _read(name, one, columns, asked, notes, advice)
         frames.append(frame)
         source_name = display_name(one) if is_path(one) else type(one).__name__
         if not frame.height:
@@ -145,6 +152,7 @@ def _read(
     columns: Columns | None,
     asked: Sequence[str],
     notes: dict[str, tuple[str, ...]],
+    advice: str,
 ) -> pl.DataFrame:
     if isinstance(source, Mapping):
         return _query_scores(name or "run", source)
@@ -157,7 +165,7 @@ def _read(
     else:
         name_of_one = name or "run"
         where = "scores"
-    frame = _table(source, where, columns, asked, notes)
+    frame = _table(source, where, columns, asked, notes, advice)
     if "run" not in frame.columns:
         frame = frame.with_columns(run=pl.lit(name_of_one))
     elif name is not None:
@@ -165,7 +173,7 @@ def _read(
         if len(runs) > 1:
             fix = "pass the table without a name"
             if _WIDE in notes.get(where, ("",))[-1]:
-                fix = _IF_MEASURES.format(runs[0])
+                fix = advice.format(runs[0])
             raise UsageError(
                 f"{printable(name)} has the scores of several systems",
                 where=where,
@@ -188,6 +196,7 @@ def _table(
     columns: Columns | None,
     asked: Sequence[str],
     notes: dict[str, tuple[str, ...]],
+    advice: str,
 ) -> pl.DataFrame:
     """Read the columns of a table, or unfold a wide one."""
     _, table, read_as = open_table(source, "query_id", columns)
@@ -205,10 +214,13 @@ def _table(
     if is_wide:
         systems += (name for name in known if name != "query_id")
     if not _MEASURES.isdisjoint(map(str.lower, theirs[:1])):
-        raise _no_queries(where, theirs)
+        raise _no_queries(where, columns_in_source(theirs, columns))
     is_readable = measures or is_long or len(systems) > 1
     if not is_readable:
-        raise _no_queries(where, theirs, _of_queries(table, where))
+        given = columns_in_source(theirs, columns)
+        measures = _of_queries(table, where)
+        fix = advice.format(measures[-1]) if measures else None
+        raise _no_queries(where, given, fix)
     values = measures or systems
     names = [name for name in SCHEMA if name in known and name not in values]
     with reading(where):
@@ -219,7 +231,7 @@ def _table(
         measure = "score"
         if len(asked) == 1:
             measure = asked[0]
-        frame = _unfolded(frame, where, values, "run")
+        frame = _unfolded(frame, where, values, "run", advice)
         frame = frame.with_columns(measure=pl.lit(measure))
         how = f"{_WIDE}: {counted(len(systems), 'column')} of {measure}"
         read_as = (*read_as, how)
@@ -240,17 +252,12 @@ def _typed(frame: pl.DataFrame, where: str) -> pl.DataFrame:
     return frame.with_columns(value, weight)
 
 
-def _no_queries(
-    where: str, names: Sequence[str], measures: Sequence[str] = ()
-) -> MissingColumn:
-    """Return the error for a table without scores of queries; columns may be ``measures``."""
-    fix = None
-    if measures:
-        fix = _IF_MEASURES.format(measures[-1])
+def _no_queries(where: str, given: str, fix: str | None = None) -> MissingColumn:
+    """Return the error for a table without scores of queries."""
     return MissingColumn(
         "there are no scores of single queries",
         where=where,
-        given=f"columns {some(names, 12) or 'none'}",
+        given=given,
         expected="query_id, measure, value; or a row for each query_id "
         "and a column for each system, or for each measure, "
         "of which those that are asked for are read",
@@ -269,7 +276,11 @@ def _of_queries(table: pl.LazyFrame, where: str) -> list[str]:
 
 
 def _unfolded(
-    frame: pl.DataFrame, where: str, values: Sequence[str], variable: str
+    frame: pl.DataFrame,
+    where: str,
+    values: Sequence[str],
+    variable: str,
+    advice: str | None = None,
 ) -> pl.DataFrame:
     """Return a row for each query and each column of values, whose name is in the column ``variable``."""
     refuse_copies(frame.columns, where, ", ".join(frame.columns), lambda _: True)
@@ -288,8 +299,8 @@ def _unfolded(
     except BadValue as error:
         flat = frame.select(values).select(~selectors.nested())
         for column in flat.cast(pl.Float64, strict=False):
-            if column.count() and variable == "run":
-                error.fix = _IF_MEASURES.format(column.name)
+            if column.count() and advice is not None:
+                error.fix = advice.format(column.name)
                 break
         raise
     unfolding = rows.with_columns(scores)

@@ -142,7 +142,8 @@ def convention(name: str) -> Convention:
     raise UnknownConvention(
         f"no library is known as {printable(name)}",
         expected=", ".join(dict.fromkeys(one.name for one in known)),
-        fix=did_you_mean(name, spellings, n=3) or "rankstone conventions list",
+        fix=did_you_mean(name, spellings, n=3)
+        or "rankstone conventions list (in Python rankstone.conventions.conventions())",
     )
 
 

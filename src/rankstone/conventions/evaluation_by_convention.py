@@ -244,7 +244,7 @@ def _allowed_options(
         if option in decided and value is not False:
             raise BadOption(
                 f"{meant.title} decides {option}, so {option}={value} cannot be chosen",
-                fix=f"remove {option} or the convention; rankstone conventions show {meant}",
+                fix=f"remove {option} or the convention; {meant.shown_by}",
             )
     return {name: value for name, value in options.items() if name != "one_group"}
 
@@ -502,7 +502,7 @@ def _list_readings(meant: Convention, measures: object) -> tuple[Reading, ...]:
     if not everything:
         raise UsageError(
             f"no measure beyond accuracy of {meant.title} is known",
-            fix=f"remove the convention; rankstone conventions show {meant}",
+            fix=f"remove the convention; {meant.shown_by}",
         )
     readings = meant.read(everything if measures is None else measures)
     for reading in readings:

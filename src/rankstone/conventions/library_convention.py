@@ -355,6 +355,12 @@ class Convention(Record):
     def __str__(self) -> str:
         return f"{self.name}-{self.version}"
 
+    @property
+    def shown_by(self) -> str:
+        """What shows its definitions, for a fix."""
+        python = f"rankstone.conventions.convention({str(self)!r}).entries"
+        return f"rankstone conventions show {self} (in Python {python})"
+
     def read(self, measures: object) -> tuple[Reading, ...]:
         """Parse measures by the library's names, or by ours without parameters.
 

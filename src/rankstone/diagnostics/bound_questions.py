@@ -255,7 +255,7 @@ def check_measure(measure: Measure) -> None:
     if rule == "nothing":
         raise BadParameter(
             f"{measure} measures which documents are judged, so there is nothing to bound",
-            fix="use rankstone eval for it",
+            fix="use rankstone eval for it (in Python rankstone.evaluate)",
         )
     if measure.budget is not None:
         raise BadParameter(

@@ -292,7 +292,7 @@ def _by(
     for name in options.keys() - set(_FREE):
         raise BadOption(
             f"{meant.title} decides {name}: {name}={printable(options[name])} cannot be chosen",
-            fix=f"leave {name} or the convention out; rankstone conventions show {meant}",
+            fix=f"leave {name} or the convention out; {meant.shown_by}",
         )
     readings = meant.read(measures)
     for reading in readings:

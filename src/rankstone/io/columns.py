@@ -527,19 +527,38 @@ def require(
     for theirs, ours in requested.items():
         if ours in missing:
             absent += f", no {printable(theirs, 40)}"
-    renamed = getattr(given, "named", {})
-    shown = [
-        f"{renamed[name]} (as {name})" if name in renamed else name for name in names
-    ]
     error = MissingColumn(
         f"there is no column {' and no column '.join(missing)}{beside}",
         where=source,
-        given=f"columns {some(shown, 12) or 'none'}{absent}",
+        given=f"{columns_in_source(names, given)}{absent}",
         expected=", ".join(needed),
         fix=guessed.need(),
     )
     error.missing = tuple(missing)
     raise error.proposing(*_separators(names), *guessed.proposals())
+
+
+def columns_in_source(names: Iterable[str], columns: Columns | None) -> str:
+    """Return the columns of a table for a message, each by its name in the source.
+
+    Parameters
+    ----------
+    names
+        The columns as they are called now.
+    columns
+        The requested {their name: our name}.
+
+    >>> columns_in_source(["user_id", "revenue"], {"user": "user_id"})
+    'columns user (as user_id), revenue'
+    """
+    theirs_of = {ours: theirs for theirs, ours in (columns or {}).items()}
+    # what was chosen for the table that was read last
+    theirs_of = getattr(columns, "named", theirs_of)
+    shown = [
+        f"{theirs_of[name]} (as {name})" if theirs_of.get(name, name) != name else name
+        for name in names
+    ]
+    return f"columns {some(shown, 12) or 'none'}"
 
 
 def lacking(column: str, part: str, present: Iterable[str]) -> MissingColumn:

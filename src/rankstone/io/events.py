@@ -19,7 +19,7 @@ import polars as pl
 from rankstone._basics import Record, is_path
 from rankstone.errors import BadOption, InputError, printable
 from rankstone.io.arrow_batches import batches_of_relation, is_relation
-from rankstone.io.columns import by_alias, hidden, renames, require
+from rankstone.io.columns import by_alias, columns_in_source, hidden, renames, require
 from rankstone.io.databases import open_database
 from rankstone.io.file_formats import Scanned, scan_parts
 from rankstone.io.json_objects import holds_json, read_json
@@ -80,6 +80,8 @@ class Events(Record):
         Notes on what was detected about its files.
     positions_from
         The first position, 1 or 0.
+    renamed
+        {their name: our name} of the columns that were renamed.
     """
 
     source: str
@@ -91,6 +93,7 @@ class Events(Record):
     watch: _Watch | None = None
     read_as: tuple[str, ...] = ()
     positions_from: int = 1
+    renamed: Columns | None = None
 
     def __post_init__(self) -> None:
         """Refuse positions that begin elsewhere."""
@@ -99,6 +102,10 @@ class Events(Record):
                 f"positions_from={self.positions_from!r} is not known",
                 expected="0 or 1",
             )
+
+    def given(self) -> str:
+        """Return the columns of the source for a message, by the names they have there."""
+        return columns_in_source(self.present or self.schema, self.renamed)
 
     def collect(self, query: pl.LazyFrame) -> pl.DataFrame:
         """Run a query over the rows in pieces; reading errors are :class:`InputError`."""
@@ -276,6 +283,7 @@ def read_events(
         tuple(zip(parts, named, strict=False)),
         tuple(ours.values()),
         read_as=tuple(dict.fromkeys([*notes, *tools])),
+        renamed=chosen,
     )
 
 

@@ -119,6 +119,7 @@ def running_warnings(log: Log, units: int, planned: int | str | date) -> Iterato
             raise MissingColumn(
                 "planned is a day, and no column says when rows were written",
                 where=log.source,
+                given=log.events.given(),
                 expected="time",
                 fix="if a column holds times, rename it to time with columns, or plan a number of units",
             )
@@ -483,7 +484,7 @@ def _value_of_users(events: Events, by: str, cluster: str | None) -> str | None:
         raise InputError(
             f"these are totals, a row for each {printable(arms[0], 40)}",
             where=events.source,
-            given=f"columns {some(events.schema, 12)}",
+            given=events.given(),
             expected="a row for each user: totals do not say how much users differ",
         )
     if len(values) == 1:
@@ -495,7 +496,7 @@ def _value_of_users(events: Events, by: str, cluster: str | None) -> str | None:
         f"{counted(len(values), 'column')} could be compared: "
         f"{some(values, 12) or 'none'}",
         where=events.source,
-        given=f"columns {some(events.schema, 12)}",
+        given=events.given(),
         expected="impression_id, position and clicked; "
         "or a row for each user, with one column of numbers",
         fix=fix,

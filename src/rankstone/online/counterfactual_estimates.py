@@ -91,7 +91,7 @@ def with_target_positions(
         raise MissingColumn(
             "a target run is joined to the log by query and document",
             where=log.source,
-            given=f"columns {', '.join(log.frame.columns)}",
+            given=log.events.given(),
             expected="query_id, doc_id",
         )
     run = read_rankings(target, "target", order=order, columns=columns)
@@ -387,6 +387,7 @@ def _check_positions(log: Log, discount: str, k: int | None, propensity: str) ->
         raise MissingColumn(
             "there is no column position",
             where=log.source,
+            given=log.events.given(),
             expected="position, which discount and k need",
         )
 

@@ -289,6 +289,7 @@ def action_rows(log: Log, discount: Discount) -> WeightedRows:
         raise MissingColumn(
             "the log does not say what the target would do",
             where=log.source,
+            given=log.events.given(),
             expected="a column target_propensity (its probability of the logged action) or target_position, "
             "or a target run",
         )
@@ -297,6 +298,7 @@ def action_rows(log: Log, discount: Discount) -> WeightedRows:
         raise MissingColumn(
             f"there is no column {lacking}",
             where=log.source,
+            given=log.events.given(),
             expected="both prediction (the model's reward of the logged action) and target_prediction "
             "(its mean over the target's actions), or neither",
         )
@@ -330,6 +332,7 @@ def examination_rows(log: Log, discount: Discount) -> WeightedRows:
         raise MissingColumn(
             "the log does not say where the target would rank the documents",
             where=log.source,
+            given=log.events.given(),
             expected="a column target_position, or a target run",
         )
     propensity = _floats(log, "propensity")

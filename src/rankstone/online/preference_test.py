@@ -151,6 +151,7 @@ def impression_credits(
         raise MissingColumn(
             "queries have several lists, and no column says which one was shown",
             where=log.source,
+            given=log.events.given(),
             expected="a column draw, as in the lists",
         )
     rows = _as_lists(log.frame, log.has("draw"))
@@ -215,6 +216,7 @@ def _column_of_clicks(log: Log) -> str:
     raise MissingColumn(
         "no column says what was clicked",
         where=log.source,
+        given=log.events.given(),
         expected="doc_id, or the position in the list",
     )
 

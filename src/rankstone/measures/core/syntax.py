@@ -95,15 +95,15 @@ def resolve(name: str) -> tuple[str, dict[str, Any]]:
         if kind is not None:
             raise UnknownMeasure(
                 f"there is no measure {printable(name)!r}",
-                fix=f"write {kind}@{attached['cut']}; `rankstone measures show {kind}` says how other tools "
-                "differ",
+                fix=f"write {kind}@{attached['cut']}; how other tools differ: rankstone measures show {kind} "
+                f"(in Python rankstone.measures.MEASURES[{kind!r}].card)",
             )
     known = [*_trec().NAMES["spellings"], *MEASURES.spellings(), *_trec().TREC]
     close = list(dict.fromkeys(_suggested(word) for word in nearest(name, known)))
     raise UnknownMeasure(
         f"there is no measure {printable(name)!r}",
         fix=(f"did you mean {', '.join(close)}? " if close else "")
-        + "`rankstone measures --all` lists them",
+        + "for a list of all: rankstone measures --all (in Python list(rankstone.measures.MEASURES))",
     )
 
 
