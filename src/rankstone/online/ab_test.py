@@ -497,8 +497,7 @@ def _value_of_users(events: Events, by: str, cluster: str | None) -> str | None:
         f"{some(values, 12) or 'none'}",
         where=events.source,
         given=events.given(),
-        expected="impression_id, position and clicked; "
-        "or a row for each user, with one column of numbers",
+        expected="impression_id, position and clicked; or a row for each user, with one column of numbers",
         fix=fix,
     )
 
