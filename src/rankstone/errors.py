@@ -33,7 +33,7 @@ from __future__ import annotations
 import math
 import re
 from contextlib import contextmanager
-from difflib import SequenceMatcher, get_close_matches
+from difflib import get_close_matches
 from importlib import import_module
 from textwrap import indent
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -87,12 +87,13 @@ _NAMED_SECRET = re.compile(
 )
 #: bad runs whose errors are shown in full
 _WHOLE = 3
-#: how alike a word and a suggestion are at least, from 0 to 1; words shorter than this differ in one letter at most
+#: how alike a word and a suggestion are at least, from 0 to 1
 _NEAR = 0.6
+#: words of fewer letters differ in one at most, or are the beginning
 _SHORT = 6
 #: words of up to two letters, and those that stand for a value, are like others only by chance
 _TOO_SHORT = 2
-_VALUES = frozenset({"true", "false", "yes", "off", "none", "null", "nil", "undefined"})
+_VALUES = re.compile("true|false|yes|off|none|null|nil|undefined")
 #: what is typed at a shell, and behind it what that is in Python
 _BOTH = re.compile(
     r"(?P<shell>(?<![\w-])(?:rankstone |--?[a-z]).*?) \(in Python (?P<python>(?:[^()]|\([^()]*\))*)\)"
@@ -158,32 +159,29 @@ def nearest(word: object, known: Iterable[str], n: int = 3) -> list[str]:
         return [folded[text]]
     if not _is_word(text):
         return []
-    close = get_close_matches(text, folded, n=len(folded) or 1, cutoff=_NEAR)
+    # of a short word one letter may be wrong
+    alike = _NEAR
     if len(text) < _SHORT:
-        close = [name for name in close if _is_alike(text, name)]
-    return [folded[name] for name in close[:n]]
+        alike = (len(text) - 1) / len(text)
+    close = get_close_matches(text, folded, n=n, cutoff=alike)
+    begun = [name for name in folded if name.startswith(text)]
+    near = dict.fromkeys(close + begun)
+    return [folded[name] for name in near][:n]
 
 
 def _is_word(text: str) -> bool:
     """Return whether a text in lower case may be a misspelt name."""
-    is_short = sum(map(str.isalnum, text)) <= _TOO_SHORT
-    has_letters = any(map(str.isalpha, text))
-    if is_short or not has_letters or text in _VALUES:
-        return False
     try:
         float(text)
     except ValueError:
-        return True
-    return False
-
-
-def _is_alike(text: str, name: str) -> bool:
-    """Return whether a short word begins a name, or differs from it in one letter at most."""
-    if name.startswith(text):
-        return True
-    longer = max(len(text), len(name))
-    common = SequenceMatcher(None, name, text).ratio() * (len(text) + len(name)) / 2
-    return longer - round(common) <= 1
+        pass
+    else:
+        return False
+    if _VALUES.fullmatch(text):
+        return False
+    size = sum(map(str.isalnum, text))
+    has_letters = any(map(str.isalpha, text))
+    return has_letters and size > _TOO_SHORT
 
 
 def did_you_mean(

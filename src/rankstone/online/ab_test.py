@@ -133,10 +133,7 @@ def running_warnings(log: Log, units: int, planned: int | str | date) -> Iterato
 
 
 def fresh_warnings(log: Log, now: float) -> Iterator[str]:
-    """Yield a warning if rows are less than a day old, since the experiment may be running.
-
-    ``now`` is in seconds since 1970.
-    """
+    """Yield a warning if rows are less than a day old ``now``, in seconds since 1970: it may be running."""
     try:
         ends = _last(log)
     except InputError:  # nothing else needs the times of rows
@@ -480,11 +477,12 @@ def _value_of_users(events: Events, by: str, cluster: str | None) -> str | None:
     values = [
         column.name for column in head if column.count() and not is_id(column.name)
     ]
+    given = events.given()
     if arms and first[arms[0]].is_unique().all():
         raise InputError(
             f"these are totals, a row for each {printable(arms[0], 40)}",
             where=events.source,
-            given=events.given(),
+            given=given,
             expected="a row for each user: totals do not say how much users differ",
         )
     if len(values) == 1:
@@ -496,8 +494,9 @@ def _value_of_users(events: Events, by: str, cluster: str | None) -> str | None:
         f"{counted(len(values), 'column')} could be compared: "
         f"{some(values, 12) or 'none'}",
         where=events.source,
-        given=events.given(),
-        expected="impression_id, position and clicked; or a row for each user, with one column of numbers",
+        given=given,
+        expected="impression_id, position and clicked; "
+        "or a row for each user, with one column of numbers",
         fix=fix,
     )
 
