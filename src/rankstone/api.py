@@ -166,6 +166,8 @@ def evaluate(
         queries: attributes of queries, a table with ``query_id`` and any columns, or
             ``{query: {column: value}}``.  ``weight`` serves ``agg=weighted``, ``session`` and ``position``
             session measures; any column may group means (:meth:`Scores.mean`).
+        split: only the queries of this split, which a golden set or the column ``split`` of ``queries``
+            assigns; lists of other splits' queries are left out.
         intents: the weights of subtopics, a table with ``query_id``, ``subtopic`` and ``weight``, or
             ``{query: {subtopic: weight}}``; equal by default.
         one_group: treat all lists as one, so that scores are compared across queries, as in the AUC over all
@@ -210,7 +212,8 @@ def evaluate(
     if engine == "spark":
         from rankstone.spark.spark_evaluation import evaluate as on_spark
 
-        _refuse("engine='spark'", {**special, "memory": memory})
+        apart = {"memory": memory, "split": options.get("split")}
+        _refuse("engine='spark'", {**special, **apart})
         options.pop("one_group", None)
         given_there: dict[str, Any] = {**options}
         on_cluster = on_spark(qrels, runs, measures, **given_there)

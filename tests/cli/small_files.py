@@ -42,8 +42,12 @@ def write_small_files() -> None:
 
 
 def _rankings() -> None:
-    columns = ("query_id", "doc_id", "relevance", "note")
-    write("qrels.csv", columns, *((*row, 1) for row in JUDGED))
+    of_judgments = ("query_id", "doc_id", "relevance", "note", "split")
+    with_splits = [
+        (query, doc, grade, 1, "dev" if query < QUERIES[-2] else "holdout")
+        for query, doc, grade in JUDGED
+    ]
+    write("qrels.csv", of_judgments, *with_splits)
     write("qrels.txt", *(f"{query} 0 {doc} {grade}" for query, doc, grade in JUDGED))
     aspects = [
         f"{query} {place % 2} {doc} {grade}"

@@ -86,6 +86,7 @@ VALUES: Final[dict[str | tuple[str, str], str]] = {
     "exclude": "exclude.csv",
     "unit": "document",
     "same-as": "same.csv",
+    "split": "dev",
     "documents": "documents.csv",
     "queries": "queries.csv",
     "import": "own.py",

@@ -204,11 +204,7 @@ def test_renames_of_all_tables_are_suggested_at_once(tmp_path: Path) -> None:
     error = CliRunner().invoke(cli, command).exception
     assert isinstance(error, MissingColumn)
     option = str(error.fix).partition("--columns ")[2].partition(" ")[0]
-    assert set(option.split(",")) == {
-        "question=query_id",
-        "relevant=doc_id",
-        "retrieved=doc_id",
-    }
+    assert set(option.split(",")) == {"run.question=query_id", "retrieved=doc_id"}
     done = CliRunner().invoke(cli, [*command, "--columns", option])
     assert "1.0000" in done.output
 

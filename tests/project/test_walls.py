@@ -38,8 +38,8 @@ OWN_NAMES = {"replays", "walk_models", "user_walks"}
 PACKAGES = {
     "errors": set(),
     "_basics": {"numpy", "polars"},  # names of types, for type checkers only
-    # PyArrow and DuckDB where a database is read, fastexcel where a workbook is
-    "io": {"numpy", "polars", "pyarrow", "duckdb", "fastexcel"},
+    # PyArrow and DuckDB where a database is read, fastexcel where a workbook is, PyYAML for YAML
+    "io": {"numpy", "polars", "pyarrow", "duckdb", "fastexcel", "yaml"},
     "stats": {"numpy", "scipy"},
     "demo": set(),
     "tables": {"polars", "pandas", "rich"},

@@ -327,7 +327,7 @@ def as_flags(text: str) -> str:
     names = "|".join(flags)
     columns = r"--columns (?:'[^']*'|\"[^\"]*\"|[^\s'\"])+"
     found = re.compile(
-        rf"\w\([^()]*\)|{columns}|(?<![\w-])(?<!in Python )(?P<name>{names})=(?=\S)"
+        rf"\w\([^()]*\)|{columns}|--only \S+|(?<![\w-])(?<!in Python )(?P<name>{names})=(?=\S)"
     )
     return found.sub(
         lambda hit: hit[0] if hit["name"] is None else f"{flags[hit['name']]} ", text

@@ -44,13 +44,13 @@ _MANY: Final = 1 << 24
 #: way of scoring → what it cannot go with
 _REFUSED = {
     "engine spark": (
-        "labelled", "exact_run", "convention", "memory", "one_group", "run_column", "on_bad_run",
+        "labelled", "exact_run", "convention", "memory", "one_group", "run_column", "on_bad_run", "split",
     ),
     "memory": ("labelled", "exact_run", "convention", "one_group", "run_column"),
     "labeled": (
-        "exact_run", "run_column", "on_bad_run", "exclude", "unit", "same_as", "documents", "intents",
+        "exact_run", "run_column", "on_bad_run", "exclude", "unit", "same_as", "documents", "intents", "split",
     ),
-    "exact-run": ("convention", "one_group", "run_column", "exclude", "unit", "same_as", "documents"),
+    "exact-run": ("convention", "one_group", "run_column", "exclude", "unit", "same_as", "documents", "split"),
 }  # fmt: skip
 
 

@@ -189,6 +189,7 @@ _INPUT: Final = {
     "same-as": _O("FILE", "equal documents: doc_id and class, or text; each class earns once"),
     "documents": _O("FILE", "table of documents: doc_id and title, text, cost or class"),
     "queries": _O("FILE", "table of queries: query_id, weight, any columns"),
+    "split": _O("NAME", "only the queries of this split: a golden set's, or --queries' column split"),
     "intents": _O("FILE", "weights of subtopics: query_id, subtopic, weight"),
     "items": _O("FILE", "table with doc_id and properties of each item"),
     "history": _O("FILE", "past interactions: query_id, doc_id"),
@@ -296,7 +297,7 @@ PANELS: Final[dict[str, dict[str, Declared]]] = {
 #: options that `--help` leaves to `--help-all`, besides those of alignment: details of reading and of method
 RARE: Final = (
     "format-in csv-separator decimal no-header all-relevant shape run-column import csv-formulas "
-    "one-group exact-run within same-as exclude unit intents documents positions-from seed permutations "
+    "one-group exact-run within same-as exclude unit intents documents split positions-from seed permutations "
     "resamples interval confidence power rope engine master memory digits width times-in time-unit "
     "time-format invalid unlinked unknown week-start day-origin early unregistered "
     "duplicate-registrations lists tolerance max-iterations min-propensity smoothing thresholds "
@@ -312,7 +313,7 @@ READING_TABLES: Final = "columns format-in csv-separator decimal no-header"
 READING_RUNS: Final = f"{READING_TABLES} shape"
 READING: Final = f"{READING_RUNS} all-relevant"
 PRINTED: Final = "format digits output csv-formulas verbose quiet"
-LISTS: Final = "exclude unit same-as documents"
+LISTS: Final = "exclude unit same-as documents split"
 STATISTICS: Final = (
     "test interval correction confidence margin rope power permutations resamples seed"
 )

@@ -36,7 +36,7 @@ _IN_FILES: Final = {
 _ALIGNMENT: Final = tuple(declared.name for declared in fields(AlignmentOptions))
 #: options other than those of alignment → kind of value
 _FURTHER_OPTIONS: Final = {
-    **dict.fromkeys(("convention", "format_in", "run_column"), "text"),
+    **dict.fromkeys(("convention", "format_in", "run_column", "split"), "text"),
     "one_group": "bool",
     "columns": "table of texts",
 }

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 #: options that do not apply to a labelled table
-_NOT_LABELLED = ("exclude", "unit", "same_as", "documents", "intents")
+_NOT_LABELLED = ("exclude", "unit", "same_as", "documents", "intents", "split")
 
 
 class Given(Record):

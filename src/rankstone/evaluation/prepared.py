@@ -11,6 +11,7 @@ import polars as pl
 from rankstone.errors import BadParameter, DuplicateRows, EmptyInput
 from rankstone.evaluation.judged_rows import JudgedRows
 from rankstone.evaluation.pipeline import Pipeline, ScoredRuns, judgment_counts
+from rankstone.evaluation.query_splits import QuerySplit
 from rankstone.evaluation.request import (
     RunErrors,
     check_queries,
@@ -133,6 +134,7 @@ class Prepared:
         same_as: object = None,
         documents: object = None,
         queries: object = None,
+        split: str | None = None,
         intents: object = None,
         one_group: bool = False,
         format_in: str | None = None,
@@ -171,7 +173,11 @@ class Prepared:
         self.measures = measures
         self._further += tuple(c for c in side_columns if c in self.judged.columns)
 
-        self.queries = query_table(queries, measures, self._columns)
+        about = self.judged if queries is None else queries
+        if split is not None and about is self.judged and self.judged.about is None:
+            # a table of judgments may have a column of splits
+            about = qrels
+        self.queries = query_table(about, measures, self._columns)
         self._intents = open_intents(intents, self._columns)
         self.one_group = one_group
         if one_group:
@@ -179,6 +185,13 @@ class Prepared:
                 unit=unit, same_as=same_as, queries=queries, intents=intents
             )
         self._share: pl.Expr | None = None
+        self.split: QuerySplit | None = None
+        if split is not None:
+            self.split = QuerySplit.of(split, self.queries)
+            self._share = self.split.is_in
+            if self.queries is not None:
+                self.queries = self.split.of_table(self.queries)
+            self.judged = self.judged.only(self._share)
         self._lowest: float | None = None
         self._kept: dict[Names, Judgments] = {}
 
@@ -286,6 +299,8 @@ class Prepared:
             table = side_input.extended(table)
             if not isinstance(run, Table):
                 table = side_input.of_run(table)
+        if self.split is not None:
+            table = self.split.of_run(table)
         for side_input in self._side_inputs:
             side_input.check_run(table, self.measures)
         return table
@@ -388,7 +403,10 @@ class Prepared:
     @property
     def recorded(self) -> dict[str, str]:
         """The options of side inputs, as results record them."""
-        return recorded_options(self._side_inputs)
+        options = recorded_options(self._side_inputs)
+        if self.split is not None:
+            options["split"] = self.split.name
+        return options
 
     def unit_ids(self, ids: pl.Series) -> pl.Series:
         """Return the ids of hits, given those of rows of a run."""
@@ -438,6 +456,8 @@ class Prepared:
             keep = pl.lit(True)
         else:
             judged = judged.only(keep)
+        if self._share is not None:
+            keep = keep & self._share
         return self._with(judged=judged, _share=keep, _lowest=lowest_grade, _kept={})
 
     def _with(self, **changed: object) -> Self:

@@ -38,6 +38,7 @@ from rankstone.io import (
     read_runs,
 )
 from rankstone.io.file_formats import stem
+from rankstone.io.input_table import Table
 from rankstone.io.python_rows import holds_columns, holds_rows, is_column
 from rankstone.io.shapes import candidates
 from rankstone.io.sources import display_name
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rankstone._basics import Columns, NamedValues, Names, StrPath
-    from rankstone.io.input_table import Table
     from rankstone.measures.core.definition import Named
     from rankstone.measures.core.measure import Measures
 
@@ -81,6 +81,7 @@ class EvaluationKeywords(AlignmentKeywords, total=False):
     same_as: TableLike | None
     documents: TableLike | None
     queries: TableLike | None
+    split: str | None
     intents: TableLike | None
     one_group: bool
     format_in: str | None
@@ -400,7 +401,12 @@ def query_table(
         {their name: our name}.
     """
     table = None
-    if source is not None:
+    if isinstance(source, Table):
+        # attributes that judgments have of their queries
+        about = source.about
+        if about is not None:
+            table = QueryTable.of(source.source, about)
+    elif source is not None:
         read = read_attributes(source, "query_id", columns)
         rows = read.collect(*read.about())
         table = QueryTable.of(read.source, rows, read.read_as)

@@ -29,6 +29,7 @@ from rankstone.io.events import read_events
 from rankstone.io.file_formats import TEXT, format_at, format_of, read_files, stem
 from rankstone.io.file_parts import files_of, judgments_in
 from rankstone.io.file_roles import note_input, refuse_inputs, separate_files
+from rankstone.io.golden_sets import golden_in
 from rankstone.io.implausible_columns import rated, refuse_implausible
 from rankstone.io.input_table import Table
 from rankstone.io.json_objects import holds_json, json_value, read_json, tabular
@@ -73,8 +74,9 @@ from rankstone.io.tried_advice import (
     heads,
     is_read,
 )
-from rankstone.io.unreadable_files import unreadable
+from rankstone.io.unreadable_files import UnreadYaml, unreadable
 from rankstone.io.unused_lists import possible_grades
+from rankstone.io.yaml_text import yaml_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -119,6 +121,7 @@ __all__ = [
 ]
 
 
+@keeping_streams()
 @advised
 def read_judgments(
     source: object,
@@ -141,6 +144,9 @@ def read_judgments(
     elif "subtopic" in further:
         layout = GROUPED_QRELS
     source, notes = judgments_in(source)
+    golden = golden_in(source, columns, format_in)
+    if golden is not None:
+        return golden.table((*further, *costs))
     table = _open(
         source,
         layout,
@@ -267,7 +273,10 @@ def is_data_set(source: str) -> bool:
 @advised
 def has_columns(source: StrPath, columns: Columns) -> bool:
     """Return whether a file is a table with named columns, and no TREC text."""
-    kind, _ = format_at(source, None, columns)
+    try:
+        kind, _ = format_at(source, None, columns)
+    except UnreadYaml:
+        return True
     return kind != "trec"
 
 
@@ -437,8 +446,11 @@ def _open(
         )
     if is_database(source):
         return open_database(source).table(renames, further)
-    kind, files = format_at(source, format_in, renames)
-    if kind != "json":
+    try:
+        kind, files = format_at(source, format_in, renames)
+    except UnreadYaml:
+        kind, files = "yaml", []
+    if kind not in ("json", "yaml"):
         parts = heads(files, is_text=kind in TEXT)
         table = read_files(
             source,
@@ -454,7 +466,7 @@ def _open(
         if kind == "trec":
             form = f"TREC text, {layout.expected} in each line"
         return replace(table, form=table.form or form)
-    value = json_value(source)
+    value = yaml_value(source) if kind == "yaml" else json_value(source)
     notes: list[str] = []
     steps = "run" in renames.values()
     rows = partial(tabular, value, str(source), steps=steps, notes=notes)

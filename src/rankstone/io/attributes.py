@@ -19,6 +19,7 @@ from rankstone.io.columns import CANONICAL, hidden, renames, require
 from rankstone.io.databases import open_database
 from rankstone.io.exact_numbers import numbers_in
 from rankstone.io.file_formats import place_in, scan_files
+from rankstone.io.golden_sets import golden_in
 from rankstone.io.json_objects import holds_json, read_json
 from rankstone.io.objects import not_a_table
 from rankstone.io.python_rows import frame_of_library, is_column
@@ -134,6 +135,14 @@ def read_attributes(
     format_in
         Format of a file; ``None`` decides by content and suffix.
     """
+    golden = golden_in(source, columns, format_in) if key == "query_id" else None
+    if golden is not None:
+        golden.refuse_copies()
+        rows = golden.attributes.lazy()
+        places = [case.place for case in golden.cases]
+        return Attributes(
+            golden.source, key, rows, rows.collect_schema(), places.__getitem__
+        )
     name, frame, notes = open_table(source, key, columns, format_in)
     schema = dict(frame.collect_schema())
     require(schema, (key,), name, tuple(schema), given=columns)

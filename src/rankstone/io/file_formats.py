@@ -89,7 +89,7 @@ TEXT: Final = ("trec", "csv", "tsv", "jsonl", "json")
 #: objects of JSON lines that show what they are
 _RECORDS: Final = 20
 #: bytes that show what a text is
-_BLOCK: Final = 1 << 16
+BLOCK: Final = 1 << 16
 #: the longest line of formats that are read line by line, in bytes
 _LONGEST: Final = dict.fromkeys(("trec", "csv", "tsv"), LONGEST) | {
     "jsonl": LONGEST_OBJECT
@@ -129,7 +129,7 @@ def _format(path: StrPath, columns: Columns) -> str:
     """Return the format of a file or a stream; “text” saved by Excel is a table with tabs."""
     kind = format_of(path)
     # unpacking only for a header would take as long as reading
-    is_packed = _head(path).startswith(PACKED) and suffix_of(Path(path)) != ANY_TEXT
+    is_packed = head_of(path).startswith(PACKED) and suffix_of(Path(path)) != ANY_TEXT
     if kind != "trec" or is_packed:
         return kind
     source = source_of(path)
@@ -280,7 +280,7 @@ def _scanned(source: Path | bytes, title: str, kind: str, columns: Columns) -> S
             "a table with column names is needed",
             where=title,
             given=printable(
-                _head(source, 200).partition(b"\n")[0].decode("utf-8", "replace"), 40
+                head_of(source, 200).partition(b"\n")[0].decode("utf-8", "replace"), 40
             ),
             expected="a first line with the names of columns, between commas or tabs; "
             "JSON, JSON lines, Parquet, Arrow or .xlsx",
@@ -331,7 +331,7 @@ def format_of(path: StrPath, default: str = "trec") -> str:
     if not can_be_read_again(path):
         return by_name
     source = source_of(path)
-    magic = _head(source)
+    magic = head_of(source, 8)
     if magic[:4] == b"PAR1":
         return "parquet"
     if magic[:6] == b"ARROW1":
@@ -340,7 +340,7 @@ def format_of(path: StrPath, default: str = "trec") -> str:
         return "xlsx"
     if by_name not in TEXT or magic.startswith(PACKED):
         return by_name
-    block = _head(source, _BLOCK)
+    block = head_of(source)
     refuse_unread(block, stream_title(os.fspath(path)))
     return json_format(block, by_name) or _text_format(source, by_name)
 
@@ -513,7 +513,7 @@ def _scan(
             )
             return frame.lazy(), (note,)
         return pl.scan_ndjson(source, infer_schema_length=None), ()
-    stream = _head(source)[:6] != b"ARROW1"
+    stream = head_of(source)[:6] != b"ARROW1"
     return pl.read_ipc_stream(source).lazy() if stream else pl.scan_ipc(source), ()
 
 
@@ -527,7 +527,7 @@ def _objects(source: Path | bytes, count: int | None = None) -> Iterator[Any]:
             yield None
 
 
-def _head(source: StrPath | bytes, size: int = 8) -> bytes:
+def head_of(source: StrPath | bytes, size: int = BLOCK) -> bytes:
     """Return the first bytes, in which many formats have a signature."""
     if not isinstance(source, bytes):
         source = source_of(source)
@@ -547,7 +547,7 @@ def _refuse_endless(source: Path | bytes, title: str, kind: str) -> None:
 
 def _refuse_utf16(source: Path | bytes, name: str, kind: str) -> None:
     """Refuse UTF-16 text, which some shells write, where it is not read; in CSV and TREC text it is."""
-    if kind in ("jsonl", "json") and _head(source)[:2] in UTF16:
+    if kind in ("jsonl", "json") and head_of(source)[:2] in UTF16:
         raise UnknownFormat(
             "the text is UTF-16",
             where=name,

@@ -80,6 +80,8 @@ class Table(Record):
         Lists of numbers beside those of the documents, in which grades or scores may be.
     advise
         Called with an error of reading, to which it adds advice.
+    about
+        Attributes of the queries, where the source has them beside its rows: ``query_id`` and any columns.
     """
 
     source: str
@@ -100,6 +102,7 @@ class Table(Record):
     form: str = ""
     unused: tuple[str, ...] = ()
     advise: Callable[[InputError], None] = _silent
+    about: pl.DataFrame | None = None
 
     @property
     def columns(self) -> frozenset[str]:

@@ -49,12 +49,20 @@ _UNPACKED_BY: Final = {b"\x04\x22\x4d\x18": "lz4", b"BZh": "bzip2", b"\xfd7zXZ":
 
 #: what is not read → how it begins, comments before it left out
 _UNREAD: Final = {
-    "YAML": rb"""(?:---\s*\n)?(?:- +[\w"']+ *:\s|[A-Za-z_"'][\w"' .-]*:[ \t]*\r?\n(?:[ \t]+[\w"'-]|- ))""",
+    "YAML": rb"""(?x)(?:---\s*\n)?(?:
+        -\ +(?:&\w+\ +)?(?:\{|[\w"']+\ *:\s)                   # a list of objects
+        |[A-Za-z_"'][\w"'\ .-]*:[ \t]*\r?\n(?:[ \t]+[\w"'-]|-\ )  # an object in an object
+        |(?:[A-Za-z_][\w.-]*:\ [^\n]*\n)+[A-Za-z_][\w.-]*:\s*-\ # keys, and a list
+    )""",
     "TOML": rb"""\[\[?[\w."-]+\]\]?[ \t]*\r?\n\s*[\w."-]+ *=""",
     "a Markdown table": rb"[^\n]*\|[^\n]*\n[ \t|:+-]*-[ \t|:+-]*\r?\n",
     "XML or HTML": rb"<(?:\?xml|!|\w+[ >])",
     "a zip archive": rb"PK\x03\x04",
 }
+
+
+class UnreadYaml(UnknownFormat):
+    """A file of YAML, where no table of rows is YAML."""
 
 
 def number_of(error: BaseException) -> int:
@@ -146,7 +154,8 @@ def refuse_unread(block: bytes, where: str) -> None:
     content = re.sub(rb"\A(?:\s|#.*\n)+", b"", block)
     for name, beginning in _UNREAD.items():
         if re.match(beginning, content):
-            raise UnknownFormat(
+            kind = UnreadYaml if name == "YAML" else UnknownFormat
+            raise kind(
                 f"this is {name}, which is not read",
                 where=where,
                 expected="TREC text, CSV, JSON, JSON lines, Parquet, Arrow or .xlsx",
