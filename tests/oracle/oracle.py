@@ -426,7 +426,7 @@ def is_hit(slot: Slot | None, spec: Spec) -> bool:
 
 def relevant_total(facts: Facts, spec: Spec) -> int:
     """Return R; for measures of subtopics how many there are to serve."""
-    if spec.name in diversity.NAMED:
+    if spec.name in diversity.NAMED or by_subtopic(spec):
         return diversity.to_find(facts, spec)
     if spec.name in trec.GROUPED:
         return sum(relevant(grade, spec) for _, grade in facts.pool)
@@ -474,6 +474,31 @@ def f_measure(facts: Facts, spec: Spec) -> float:
 def success(facts: Facts, spec: Spec) -> float:
     """1 when anything relevant stands in the first k."""
     return 1.0 if hits_until(facts, spec, spec.k) >= 1 else 0.0
+
+
+def by_subtopic(spec: Spec) -> bool:
+    """Tell whether FullRecall asks for each subtopic."""
+    return bool(spec.get("each", "document") == "subtopic")
+
+
+def full_recall(facts: Facts, spec: Spec) -> float:
+    """1 when all that is relevant is in the first k, or something for each subtopic."""
+    if by_subtopic(spec):
+        return 1.0 if diversity.coverage(facts, spec) == 1 else 0.0
+    total = relevant_total(facts, spec)
+    return 1.0 if 0 < total <= hits_until(facts, spec, spec.k) else 0.0
+
+
+def out_of_reach(facts: Facts, spec: Spec) -> bool:
+    """Tell whether k documents cannot be enough, however many subtopics each of them serves."""
+    if spec.name != "FullRecall" or spec.k is None:
+        return False
+    most = 1
+    if by_subtopic(spec):
+        exist = {*diversity.weights(facts, spec)}
+        served = (diversity.serves(*item, spec) & exist for item in facts.pool)
+        most = max(map(len, served), default=1) or 1
+    return relevant_total(facts, spec) > spec.k * most
 
 
 def r_precision(facts: Facts, spec: Spec) -> float:
@@ -632,6 +657,7 @@ FORMULAS: dict[str, Callable[[Facts, Spec], float | None]] = {
     "R": recall,
     "F": f_measure,
     "Success": success,
+    "FullRecall": full_recall,
     "Rprec": r_precision,
     "AP": average_precision,
     "RR": reciprocal_rank,
@@ -689,6 +715,8 @@ def score(
         return Score(None, "undefined")
     if spec.name == "nDCG" and all(ideal_dcg(facts, spec) <= 0 for facts in possible):
         status = "no_ideal"
+    if out_of_reach(result, spec):
+        status = "out_of_reach"
     numbers = [(float(value or 0.0), count) for value, count in values]
     value = _over_ties(numbers, options, lower=spec.name in pairs.LOWER)
     if without and spec.name not in INDIFFERENT:

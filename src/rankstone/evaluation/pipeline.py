@@ -79,12 +79,12 @@ class Pipeline(Record):
         parts, audit = self.map_chunks(table, each or self.measure)
         scores = self.assemble(parts, last=True)
 
-        bounded = {
-            measure: int((scored.status == Status.lower_bound).sum())
+        counts = {
+            measure: np.bincount(scored.status, minlength=len(Status)).tolist()
             for measure, scored in scores.by_measure.items()
         }
         groups = self.judgments.groups
-        warnings = score_warnings(bounded, None if groups is None else groups.several())
+        warnings = score_warnings(counts, None if groups is None else groups.several())
         outside = outside_means(scores.by_measure, self.options.as_dict())
         warnings = [*audit.warnings, *warnings]
         return scores, replace(audit, warnings=tuple(warnings), **outside)
@@ -311,26 +311,38 @@ def _with_weights(scored: Scored, weight: Floats) -> Scored:
     return replace(scored, weight=weight)
 
 
-def score_warnings(bounded: Mapping[Measure, int], several: int | None) -> list[str]:
+def score_warnings(
+    counts: Mapping[Measure, Sequence[int]], several: int | None
+) -> list[str]:
     """Return warnings about scores.
 
     Parameters
     ----------
-    bounded
-        Measure → queries whose true value may be higher.
+    counts
+        Measure → the number of queries of each status.
     several
         How many queries have more than one subtopic; ``None`` where judgments are not by subtopic.
     """
     sentences = []
-    if several == 0 and any(measure.family == "diversity" for measure in bounded):
+    if several == 0 and any(measure.family == "diversity" for measure in counts):
         sentences.append(
             "no query has more than one subtopic: are these judgments by subtopic?"
         )
-    sentences += [
-        f"{measure}: the true maximum may be higher for {queries(count)} (status lower_bound)"
-        for measure, count in bounded.items()
-        if count
-    ]
+    for measure, count in counts.items():
+        bounded = count[Status.lower_bound]
+        if bounded:
+            sentences.append(
+                f"{measure}: the true maximum may be higher for {queries(bounded)} "
+                "(status lower_bound)"
+            )
+        beyond = count[Status.out_of_reach]
+        if beyond:
+            known = sum(count) - count[Status.undefined] - count[Status.dropped]
+            reach = (known - beyond) / known
+            sentences.append(
+                f"{beyond:,} of {queries(known)} {'needs' if beyond == 1 else 'need'} more documents than "
+                f"{measure} looks at: it can reach {reach:.1%} at most"
+            )
     return sentences
 
 

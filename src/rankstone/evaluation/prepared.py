@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
 import polars as pl
@@ -159,19 +160,21 @@ class Prepared:
         self._run_columns = run_columns_read(measures)
 
         self._further = columns_read(measures)
-        side_columns = [c for side in self._side_inputs for c in side.judgment_columns]
+        columns_of_sides = (side.judgment_columns for side in self._side_inputs)
+        side_columns = {*chain(*columns_of_sides)} - {*self._further}
         self.judged = read_judgments(
             qrels,
             self._columns,
             format_in,
             further=self._further,
-            costs=(*side_columns, "answerable"),
+            costs=(*sorted(side_columns), "answerable"),
         )
         for side_input in self._side_inputs:
             self.judged = side_input.extended(self.judged)
             measures = tuple(side_input.for_measure(m, self.judged) for m in measures)
-        self.measures = measures
-        self._further += tuple(c for c in side_columns if c in self.judged.columns)
+        # two may have become one
+        self.measures = tuple(dict.fromkeys(measures))
+        self._further += (*sorted(side_columns & {*self.judged.columns}),)
 
         about = self.judged if queries is None else queries
         if split is not None and about is self.judged and self.judged.about is None:

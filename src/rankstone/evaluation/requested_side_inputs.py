@@ -59,6 +59,7 @@ def requested_side_inputs(
     for measure in measures:
         if measure.budgets or measure.costs:
             places.add(_OF_COSTS)
+        places.add(measure.side_input)
         places |= {extra.side_input for extra in measure.requires}
     places.discard("")
     if not places:

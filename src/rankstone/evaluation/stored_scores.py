@@ -216,8 +216,7 @@ class SummedScores(RunMeans, Record):
             measure: [sums.count(status) for status in Status]
             for measure, sums in zip(self.measures, trailer.sums, strict=True)
         }
-        bounded = {m: count[Status.lower_bound] for m, count in counts.items()}
-        more = score_warnings(bounded, trailer.judgments["several_subtopics"])
+        more = score_warnings(counts, trailer.judgments["several_subtopics"])
         outside = outside_means(counts, self.options.as_dict())
         return replace(audit, warnings=(*audit.warnings, *more), **outside)
 

@@ -195,3 +195,4 @@ from rankstone.measures.cost import Cost as Cost
 from rankstone.measures.support import Support as Support
 from rankstone.measures.support import CitationP as CitationP
 from rankstone.measures.support import CitationR as CitationR
+from rankstone.measures.full_recall import FullRecall as FullRecall

@@ -32,6 +32,7 @@ from rankstone.evaluation.stored_scores import Origin, check_trailer
 from rankstone.hits.budgets import STEPS
 from rankstone.hits.judgments import lowest_under
 from rankstone.io.columns import Renames, with_csv
+from rankstone.measures.full_recall import FullRecall
 from rankstone.spark.executor_task import NUMBERS, Task, result_columns
 from rankstone.spark.in_place import CutLists, InPlace, PartitionReports
 from rankstone.spark.parquet_files import ParquetFiles
@@ -334,6 +335,7 @@ def evaluate(
         run="",
     )
     _refuse_answerable(judged)
+    _refuse_open_choices(judged, requested)
     declared = None if task.queries is None else task.queries.judged()
     side_rows = None  # judgments are sent once for all runs
     computed: dict[str, Computed] = {}
@@ -400,6 +402,19 @@ def _refuse_answerable(judged: Rows) -> None:
             "judgments with a column answerable are not read on Spark",
             fix="put it into the table of queries (queries=…), or use engine=local",
         )
+
+
+def _refuse_open_choices(judged: Rows, measures: Measures) -> None:
+    """Refuse measures that leave to the judgments what they count, for these are not looked at before."""
+    for measure in measures:
+        if not isinstance(measure, FullRecall) or measure.each is not None:
+            continue
+        if "subtopic" in judged.types:
+            choices = [replace(measure, each=what) for what in ("subtopic", "document")]
+            raise BadParameter(
+                f"{measure} does not say what it counts, and the judgments have a column subtopic",
+                fix=f"write {choices[0]}, or {choices[1]}",
+            )
 
 
 def _refuse_steps(run: Rows) -> None:

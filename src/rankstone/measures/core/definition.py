@@ -237,6 +237,8 @@ class Named(_Frozen, metaclass=_MeasureType):
     #: the command that computes it, for messages of other commands
     computed_by: ClassVar[str] = "rankstone eval QRELS RUN"
     takes_cutoff: ClassVar[bool] = True
+    #: what it needs of judgments, runs and further tables, by a file and class in ``evaluation.side_inputs``
+    side_input: ClassVar[str] = ""
     #: texts of typical measures for documentation and tests, where the bare name is not enough
     examples: ClassVar[tuple[str, ...]] = ()
 

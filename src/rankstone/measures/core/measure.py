@@ -40,7 +40,8 @@ class Status(IntEnum):
     ``ok``; ``missing`` (judged, but not in the run); ``no_relevant`` (no relevant document
     exists: the option ``empty`` decided); ``no_ideal`` (the norm is zero although relevant documents
     exist: 0); ``undefined`` (no value); ``lower_bound`` (a maximum that a search
-    found but did not prove: the true value may be higher).
+    found but did not prove: the true value may be higher); ``out_of_reach`` (no list can be long
+    enough above the cutoff: 0).
     """
 
     ok = 0
@@ -50,6 +51,7 @@ class Status(IntEnum):
     undefined = 4
     dropped = 5
     lower_bound = 6
+    out_of_reach = 7
 
 
 class Contributions(Record):

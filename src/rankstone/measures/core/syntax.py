@@ -100,6 +100,8 @@ def resolve(name: str) -> tuple[str, dict[str, Any]]:
             )
     known = [*_trec().NAMES["spellings"], *MEASURES.spellings(), *_trec().TREC]
     close = list(dict.fromkeys(_suggested(word) for word in nearest(name, known)))
+    if meant := _trec().NAMES["suggested"].get(folded):
+        close = [meant]
     raise UnknownMeasure(
         f"there is no measure {printable(name)!r}",
         fix=(f"did you mean {', '.join(close)}? " if close else "")
