@@ -1012,6 +1012,61 @@ def reproduction_of_scores(lang: str) -> Any:
     return reproduce(scores, again, scores=True, baseline="a", lang=lang)
 
 
+# -- stages ------------------------------------------------------------------------------------------------
+#: what most of the lost documents of twelve queries are → their ranks in the first step and in the last
+LOSSES: Final = {
+    "outside the corpus": (None, None),
+    "outside the pool": (None, None),
+    "below both": (7, 6),
+    "demoted": (1, 30),
+}
+for _loss, _ranks in LOSSES.items():
+
+    def _lost(
+        lang: str, loss: str = _loss, ranks: tuple[int | None, int | None] = _ranks
+    ) -> Any:
+        steps = {}
+        for name, rank in zip(("first", "last"), ranks, strict=True):
+            docs = [f"x{place}" for place in range(40)]
+            if rank is not None:
+                docs[rank - 1] = "d"
+            steps[name] = {f"q{query}": docs for query in range(12)}
+        corpus = ["x1"] if loss == "outside the corpus" else ["d", "x1"]
+        qrels = {f"q{query}": {"d": 2} for query in range(12)}
+        return rankstone.stages(qrels, steps, k=3, rel=2, corpus=corpus, lang=lang)
+
+    STATES[f"stages where most is {_loss}"] = _lost
+
+
+@state
+def stages_with_answers_and_categories(lang: str) -> Any:
+    qrels, runs = _task(12, 0.1)
+    answers = {f"q{query}": {"correct": query % 3 == 0} for query in range(11)}
+    nothing = {**runs["s1"], "q0": ["x"], "q1": ["y"]}
+    return rankstone.stages(
+        qrels,
+        {"s0": runs["s0"], "s5": runs["s5"], "last": nothing},
+        k=5,
+        answers=answers,
+        corpus=["d1", "d2"],
+        queries={f"q{query}": {"kind": query % 2} for query in range(11)},
+        by="kind",
+        lang=lang,
+    )
+
+
+@state
+def stages_of_a_query(lang: str) -> Any:
+    qrels, runs = _task(1)
+    return rankstone.stages(qrels, {"a": runs["s0"], "b": runs["s1"]}, lang=lang)
+
+
+@state
+def stages_that_lose_nothing(lang: str) -> Any:
+    run = {"q": ["a"]}
+    return rankstone.stages({"q": {"a": 1}}, {"a": run, "b": run}, lang=lang)
+
+
 # -- slices ------------------------------------------------------------------------------------------------
 QUERIES: Final = pl.DataFrame(
     {
@@ -1405,6 +1460,8 @@ PAGED: Final = {
     "comparison with unjudged documents",
     "curves of all kinds",
     "reproduction on other queries",
+    "stages where most is demoted",
+    "stages with answers and categories",
     "retention by month bracket",
     "retention by week bracket",
     "retention of segments",

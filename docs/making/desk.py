@@ -274,6 +274,30 @@ def _retrieved() -> dict[str, Any]:
     }
 
 
+def _pipeline() -> dict[str, Any]:
+    """Return what a second step makes of BM25's documents, the ids of an index, and graded answers."""
+    files = (demo.QRELS, demo.RUNS["bm25"], demo.DOCUMENTS, demo.QUERIES)
+    qrels, run, documents, queries = (
+        path.read_text("utf-8").splitlines() for path in files
+    )
+    pairs = {tuple(line.split()[:3:2]) for line in run}
+    relevant = (line.split() for line in qrels if not line.endswith(" 0"))
+    missed = sorted({doc for query, _, doc, _ in relevant if (query, doc) not in pairs})
+    ids = {json.loads(line)["doc_id"] for line in documents}
+    mixed = _mixture(0.2).splitlines(keepends=True)
+    graded = [
+        {"query_id": json.loads(line)["query_id"], "correct": number % 4 != 1}
+        for number, line in enumerate(queries)
+    ]
+    return {
+        "reranked.run": "".join(
+            line for line in mixed if tuple(line.split()[:3:2]) in pairs
+        ),
+        "ids.txt": "\n".join(sorted(ids - {*missed[::6]})) + "\n",
+        "graded.jsonl": "\n".join(map(json.dumps, graded)),
+    }
+
+
 def _measures() -> dict[str, Any]:
     page = (ROOT / "docs/your-own-measure.md").read_text("utf-8")
     code = [block.code for block in blocks(page)]
@@ -337,6 +361,7 @@ def texts_and_tables() -> dict[str, Any]:
         **_logs(),
         **_answers(),
         **_retrieved(),
+        **_pipeline(),
         **_measures(),
         **_tables_of_many_forms(),
         "lightgbm.txt": _trees(),

@@ -28,7 +28,9 @@ PUBLIC = {
         "thresholds",
     ),
     "conventions.identification": ("Identification", "identify"),
-    "diagnostics": ("Bounds", "Curves", "baseline", "bounds", "check", "curve", "sampled"),
+    "diagnostics": (
+        "Bounds", "Curves", "baseline", "bounds", "check", "curve", "sampled", "stages",
+    ),
     "errors": ("InputError", "RankstoneError", "UsageError"),
     "evaluation": (
         "MeasuresLike", "Prepared", "QrelsLike", "RunLike", "Scores", "StoredScores", "qrels_from_run",

@@ -57,6 +57,7 @@ from rankstone.diagnostics import bounds as bounds
 from rankstone.diagnostics import check as check
 from rankstone.diagnostics import curve as curve
 from rankstone.diagnostics import sampled as sampled
+from rankstone.diagnostics import stages as stages
 from rankstone.errors import InputError as InputError
 from rankstone.errors import RankstoneError as RankstoneError
 from rankstone.errors import UsageError as UsageError
@@ -156,6 +157,7 @@ __all__ = [
     "sampled",
     "similarity",
     "slices",
+    "stages",
     "thresholds",
     "verify",
     "plots",

@@ -192,6 +192,8 @@ COMMANDS = {
     "collection --chart": "collection {qrels} {a} {b} -m nDCG@3 --chart {out}",
     "reproduce": "reproduce {a} {b} --qrels {qrels} -m nDCG@3 --format html",
     "reproduce -o": "reproduce {a} {b} --qrels {qrels} -m nDCG@3 -o {out}",
+    "stages": "stages {qrels} {a} {b} --k 2 -v --format html",
+    "stages -o": "stages {qrels} {a} {b} --k 2 -o {out}",
     "certify": "certify {qrels} {a} -m nDCG@3 --format html",
     "verify": "verify {card} --format html",
     "answers": "answers {nuggets} --format html",

@@ -530,6 +530,11 @@ def others(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
             qrels={EVIL: {EVIL: 1}},
             baseline=None,
         ),
+        "stages": rankstone.stages(
+            {EVIL: {EVIL: 1, "d": 1, "e": 1}},
+            {EVIL: {EVIL: [EVIL, "d"]}, "last": {EVIL: ["d", EVIL]}},
+            k=1,
+        ),
         "slices": slices_of_scores(
             {
                 EVIL: {

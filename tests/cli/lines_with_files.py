@@ -93,6 +93,12 @@ _LINES: Final[dict[str, tuple[str, ...]]] = {
         ),
     ),
     "diff": (f"<run> <run2> -m 'RBO(p=0.9)' {_OWN} -o <txt>out --per-query <csv>out",),
+    "stages": (
+        (
+            "<qrels> <run> <run2> --corpus <documents> --answers <answered> --queries <queries> "
+            "--exclude <pairs> --same-as <copies> -o <txt>out --per-query <csv>out"
+        ),
+    ),
     "check": ("<qrels> <run> --train <qrels>",),
     "explain": (f"<qrels> <run> -q q1 -m AP {_LISTS} {_OWN} -o <txt>out",),
     "identify": (f"<qrels> <run> --value 0.5 -m AP {_LISTS} {_OWN} -o <txt>out",),
@@ -170,6 +176,7 @@ _LINES: Final[dict[str, tuple[str, ...]]] = {
 _SHAPED: Final = (
     *("eval", "curve", "sampled", "compare", "slices", "report", "reproduce", "power"),
     *("diff", "check", "explain", "identify", "bounds", "baseline", "thresholds"),
+    "stages",
     *("collection", "certify", "beyond", "gate"),
 )
 LINES: Final = {
@@ -240,6 +247,7 @@ ROLES: Final[dict[str, tuple[str, str]]] = {
     "run": ("a.run", "".join(map(_ranked, _QUERIES, _HALVES))),
     "run2": ("b.run", "".join(map(_ranked, _QUERIES, _HALVES[1:]))),
     "queries": ("queries.csv", f"query_id,country\n{_COUNTRIES}"),
+    "answered": ("answered.csv", "query_id,correct\nq1,1\nq2,0\n"),
     "documents": ("documents.csv", "doc_id,title\nd1,one\nd2,two\nd3,three\nd4,four\n"),
     "pairs": ("pairs.csv", "query_id,doc_id\nq2,d9\n"),
     "copies": ("copies.csv", "doc_id,class\nd1,x\nd8,x\nd9,y\n"),

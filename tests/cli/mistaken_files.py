@@ -18,6 +18,11 @@ _TEXTS: Final[dict[str, str]] = {
 question,answer,faithfulness
 what,it,0.5
 """,
+    "partly.csv": """\
+query_id,correct
+q1,0.5
+q2,0.9
+""",
     "apart.jsonl": """\
 {"run_id":"a","qid":"q1","query":"w","nuggets":[{"text":"it", "importance": "vital", "assignment": "support"}]}
 {"run_id":"b","qid":"q1","query":"w","nuggets":[{"text":"it", "importance": "vital", "assignment": "support"}]}

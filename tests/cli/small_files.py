@@ -94,6 +94,8 @@ def _side_tables() -> None:
     write("queries.csv", ("query_id", "text", "weight", "session", "kind"), *queries)
     documents = [(doc, doc * 3, f"all about {doc}", 5) for doc in DOCUMENTS]
     write("documents.csv", ("doc_id", "title", "text", "tokens"), *documents)
+    answered = [(query, place % 2) for place, query in enumerate(QUERIES)]
+    write("answered.csv", ("query_id", "correct"), *answered)
     write("same.csv", ("doc_id", "class"), ("c", "x"), ("d", "y"))
     write("exclude.csv", ("query_id", "doc_id"), ("q1", "d"))
     write("train.csv", ("query_id", "doc_id"), ("q1", "a"), ("q9", "z"))

@@ -194,6 +194,7 @@ power -d 0.02
 reproduce a.csv b.csv --qrels-again qrels.csv
 reproduce old third
 sampled qrels.csv a.csv --catalogue-size 100 --ties expected
+stages qrels.csv a.csv b.csv --answers partly.csv
 slices --scores sixty.csv --queries attributes.csv --min-size 5
 slices qrels.csv
 slices qrels.csv a.csv b.csv

@@ -46,6 +46,10 @@ LINES: Final = {
     "reproduce": (
         "examples/shared-task/runs examples/shared-task/again --qrels examples/shared-task/qrels.txt",
     ),
+    "stages": (
+        "qrels.txt bm25.run dense.run -v",
+        "qrels.txt bm25.run tfidf.run dense.run --queries queries.csv --by kind",
+    ),
     "certify": ("qrels.txt bm25.run",),
     "verify": ("card.json",),
     "online retention": ("events.parquet --report retention.html",),
@@ -57,7 +61,7 @@ hybrid dense sparse large small base reranked stemmed late interaction alpha bet
 main floor drops queries judged interval log position judge prompt new old device phone desktop none question word
 words length category language tent system min max ext res normalized tau union created desk run typed
 cost documents discount positives clicks uniform cosine jaccard vital okay partial summary opening
-wtau rho footrule score
+wtau rho footrule score kind
 """
 
 

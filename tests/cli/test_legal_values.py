@@ -39,6 +39,7 @@ BASE: Final = {
     "check": "qrels.csv a.csv",
     "explain": "qrels.csv a.csv -m nDCG@3 -q q1",
     "identify": "qrels.csv a.csv --value 0.5",
+    "stages": "qrels.csv a.csv b.csv",
     "bounds": "qrels.csv a.csv -m P@2",
     "baseline": "qrels.csv a.csv -m P@2",
     "thresholds": "qrels.csv a.csv b.csv -m AP",
@@ -109,6 +110,9 @@ VALUES: Final[dict[str | tuple[str, str], str]] = {
     "query": "q1",
     "versus": "b",
     "limit": "10",
+    "corpus": "documents.csv",
+    "answers": "answered.csv",
+    "right-from": "1 --answers answered.csv",
     "min-size": "6",
     "interval": "t",
     # of one command or of few

@@ -40,6 +40,7 @@ VERBS: dict[str, Callable[..., Any]] = {
     "power": rankstone.power,
     "reproduce": collections.reproduce,
     "slices": boards.slices,
+    "stages": rankstone.stages,
     "thresholds": rankstone.thresholds,
 }
 ROOT = Path(__file__).resolve().parents[2]

@@ -84,6 +84,7 @@ LINES: Final = {
     ],
     "power": ["q.txt a.run b.run -m P@3 -d 0.1"],
     "diff": ["a.run b.run"],
+    "stages": ["q.txt a.run b.run --corpus docs.csv --answers answered.csv"],
     "explain": ["q.txt a.run -q q01 --versus b.run -m P@3"],
     "identify": ["q.txt a.run --value 0.36875 -m P@5"],
     "bounds": ["q.txt a.run b.run -m P@3 --exclude pairs.csv"],
@@ -195,6 +196,7 @@ def _texts() -> dict[str, str]:
         for index in range(80)
     ]
     return {
+        "answered.csv": "query_id,correct\nq01,1\nq02,0\n",
         "docs.csv": "doc_id,title\n" + "".join(f"{doc},t\n" for doc in documents),
         "docs.jsonl": demo.DOCUMENTS.read_text(),
         "queries.csv": "query_id,country\n"

@@ -56,6 +56,7 @@ WORDS: Final[dict[str, str]] = {
     "check": "qrels.txt a.run",
     "explain": "qrels.txt a.run -m RR -q q1",
     "identify": "qrels.txt a.run --value 0.5 -m RR",
+    "stages": "qrels.txt a.run b.run",
     "bounds": "qrels.txt a.run b.run -m RR",
     "baseline": "qrels.txt a.run b.run -m RR",
     "thresholds": "qrels.txt a.run b.run -m RR",

@@ -265,6 +265,7 @@ def test_the_list_of_measures_is_the_cards() -> None:
         "slices {qrels} {a} {b} --queries {halves} --min-size 8",
         "collection {qrels} {a} {b}",
         "reproduce {a} {b} --qrels {qrels}",
+        "stages {qrels} {a} {b}",
         "certify {qrels} {a}",
         "power {qrels} {a} {b} -d 0.1",
         "bounds {qrels} {a} {b}",

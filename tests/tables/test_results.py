@@ -76,6 +76,7 @@ MADE: dict[str, Callable[[], Any]] = {
         demo.QRELS, demo.RUNS, queries=demo.QUERIES, min_size=8
     ),
     "Collection": lambda: collection(demo.QRELS, demo.RUNS, "nDCG@10 AP"),
+    "Stages": lambda: rankstone.stages(demo.QRELS, demo.RUNS, k=5),
     "Reproduction": lambda: reproduce(
         demo.RUNS["bm25"], demo.RUNS["tfidf"], "AP", qrels=demo.QRELS
     ),

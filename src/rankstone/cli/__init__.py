@@ -47,6 +47,7 @@ _SECTIONS = {
     },
     "Trust": {
         "check": "check files: duplicates, ties, missing queries, NaN, score order",
+        "stages": "where relevant documents are lost: corpus, first pool, reranking",
         "explain": "how a score was computed: the table that it is the sum of",
         "identify": "find how a reported number was computed: measure, library",
         "bounds": "the lowest and highest score if unjudged documents were judged",

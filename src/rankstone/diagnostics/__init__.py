@@ -1,7 +1,7 @@
 """Diagnostics: whether the data can carry a claim.
 
 File checks, score bounds under missing judgments, what chance reaches, thresholds of relevance, sampled
-candidates, curves.
+candidates, curves, where documents are lost between the steps of a pipeline.
 """
 
 from rankstone import lazy_names
@@ -17,7 +17,9 @@ PUBLIC = {
     "expected_by_chance": ("Gain", "Gains", "gain"),
     "file_check": ("check",),
     "mean_curves": ("RunCurves",),
+    "pipeline_stages": ("stages",),
     "sampled_candidates": ("Sampled", "sampled"),
     "score_bounds": ("bounds",),
+    "stages_result": ("Stages",),
 }
 __getattr__, __all__ = lazy_names(__name__, PUBLIC)

@@ -12,9 +12,11 @@ from rankstone.diagnostics.expected_by_chance import Gains as Gains
 from rankstone.diagnostics.expected_by_chance import gain as gain
 from rankstone.diagnostics.file_check import check as check
 from rankstone.diagnostics.mean_curves import RunCurves as RunCurves
+from rankstone.diagnostics.pipeline_stages import stages as stages
 from rankstone.diagnostics.sampled_candidates import Sampled as Sampled
 from rankstone.diagnostics.sampled_candidates import sampled as sampled
 from rankstone.diagnostics.score_bounds import bounds as bounds
+from rankstone.diagnostics.stages_result import Stages as Stages
 
 __all__ = [
     "Baseline",
@@ -26,10 +28,12 @@ __all__ = [
     "Resampling",
     "RunCurves",
     "Sampled",
+    "Stages",
     "baseline",
     "bounds",
     "check",
     "curve",
     "gain",
     "sampled",
+    "stages",
 ]

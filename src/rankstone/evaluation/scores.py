@@ -297,7 +297,7 @@ class Scores(RunMeans, Record):
         rows: list[tuple[Any, ...]] = []
         kinds: NamedValues = dict.fromkeys(by, pl.Null())
         for name, run in self.runs.items():
-            segments, members = _segments(run, by, self.inputs)
+            segments, members = query_segments(run, by, self.inputs)
             kinds.update(segments.schema)
             columns = [
                 _Averaging.of(run, measure, scored, statuses)
@@ -423,7 +423,7 @@ def _units(
     return places, value, n
 
 
-def _segments(
+def query_segments(
     run: RunScores, by: Names, inputs: Mapping[str, Any]
 ) -> tuple[pl.DataFrame, list[Ints]]:
     """Return the distinct values of columns of the query table, and the queries with each."""

@@ -13,6 +13,7 @@ from rankstone.collections.collection_result import Collection
 from rankstone.collections.reproduction_result import Reproduction
 from rankstone.diagnostics.bounds_result import Bounds
 from rankstone.diagnostics.curve_result import Curves
+from rankstone.diagnostics.stages_result import Stages
 from rankstone.errors import UsageError, printable
 from rankstone.measures.at_cutoffs import AtK
 from rankstone.online.retention_result import Retention
@@ -164,6 +165,21 @@ def _reproduction(found: Reproduction) -> Rows:
     return {"tables": _tables(found.sheet())}
 
 
+def _stages(found: Stages) -> Rows:
+    """Return the share of each fate as a bar; all tables, with examples."""
+    bars = found.bars()
+    first, *_, last = found.names
+    return {
+        "measures": bars,
+        "level": f"{100 * found.confidence:g}",
+        "first": _shown(first),
+        "last": _shown(last),
+        "spans": {bars["measure"][0]: (0.0, 1.0)},
+        "pair": None,
+        "tables": _tables(found.sheet(verbose=True)),
+    }
+
+
 def _tables(sheet: Sheet) -> list[Rows]:
     """Return the tables of a sheet as they are shown."""
     return [
@@ -222,5 +238,6 @@ _PAGES: Final[dict[type, tuple[str, str, Callable[[Any], Rows]]]] = {
     Slices: ("slices", "slices table", slices_rows),
     Collection: ("shared_task", "leaders topics tables", _collection),
     Reproduction: ("reproduction", "tables", _reproduction),
+    Stages: ("stages", "fates tables", _stages),
     Retention: ("retention", "curve cohorts periods differences", _retention),
 }

@@ -149,6 +149,18 @@ const Results = (() => {
       ),
       D.cohorts.map(heatmap),
     ],
+    fates: () => [
+      heading(
+        "fates",
+        W.fates_title,
+        say("fates_help", {
+          first: D.first,
+          last: D.last,
+          level: say("percent", { number: D.level }),
+        }),
+      ),
+      plots(D.measures),
+    ],
     leaders: () => [
       heading(
         "leaders",

@@ -1,0 +1,252 @@
+"""Where relevant documents are lost between the steps of a pipeline: corpus, first pool, order, last list."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, Unpack
+
+import polars as pl
+
+from rankstone._basics import some
+from rankstone.diagnostics.document_fates import (
+    LOST,
+    SHOWN,
+    fate_shares,
+    miss_ranks,
+    ranked_documents,
+    recall_limits,
+    step_rows,
+    with_fates,
+)
+from rankstone.diagnostics.shown_evidence import evidence_table
+from rankstone.diagnostics.stage_lists import read_steps
+from rankstone.diagnostics.stages_result import Stages
+from rankstone.errors import BadOption, NotComparable, UsageError, between_0_and_1
+from rankstone.evaluation.prepared import Prepared
+from rankstone.evaluation.request import EvaluationKeywords, name_runs
+from rankstone.evaluation.scores import query_segments
+from rankstone.hits.alignment_options import ORDERINGS, OrderingKeywords, takes
+from rankstone.io import read_ids, with_csv
+from rankstone.io.unreadable_files import reading
+from rankstone.measures.core.definition import ANY_GAIN, Threshold
+from rankstone.measures.precision import R
+from rankstone.tables.phrases import check_language
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rankstone._basics import Progress
+    from rankstone.evaluation.request import QrelsLike, RunLike, RunsLike
+    from rankstone.evaluation.scores import RunScores
+    from rankstone.io.attributes import Attributes
+
+#: the options under which every document has one rank in a list, and those that only read
+_TAKEN: Final = {
+    *OrderingKeywords.__annotations__,
+    *("duplicate_judgments", "negative", "missing", "exclude", "exclude_from", "unit"),
+    *("unit_score", "same_as", "queries", "columns", "format_in", "csv_separator"),
+    "decimal",
+}
+
+
+@takes(EvaluationKeywords)
+def stages(
+    qrels: QrelsLike,
+    runs: RunsLike,
+    *,
+    k: int = 10,
+    rel: float | None = None,
+    corpus: object = None,
+    answers: RunLike | None = None,
+    right_from: float | None = None,
+    by: str | Sequence[str] | None = None,
+    confidence: float = 0.95,
+    lang: str = "en",
+    progress: Progress | None = None,
+    **options: Unpack[EvaluationKeywords],
+) -> Stages:
+    """Find out at which step of a pipeline relevant documents are lost.
+
+    Every relevant document has one fate between the lists of the first step, the pool, and the first ``k`` of
+    the last step, which are shown: it is not in the corpus, not in the pool, in the pool but never shown,
+    demoted, kept, rescued, or brought by a later step.
+
+    Parameters
+    ----------
+    qrels, progress, **options
+        As for :func:`~rankstone.evaluate`; of the options of alignment those under which every document has
+        one rank.
+    runs
+        The lists of two or more steps by name, in the order of the pipeline: ``{"bm25": …, "reranked": …}``.
+    k
+        How many documents of the last step are shown.
+    rel
+        The lowest relevant grade; above 0 unless given.
+    corpus
+        The ids of all documents that can be found: a collection of them, a file with an id on each line, or
+        a table with ``doc_id``.
+    answers
+        A table with ``query_id`` and ``correct`` (true or false, 1 or 0, or a grade): whether the answers that
+        were made of the last step are right.
+    right_from
+        The lowest grade of a right answer, where grades are not 1 and 0.
+    by
+        Columns of ``queries``, for shares of their values.
+    confidence
+        Of every interval, each for itself.
+    lang
+        Language of sentences: ``en`` or ``zh``.
+
+    Returns
+    -------
+    Stages
+        Fates and their shares, ranks of missed documents, what a better order could reach.
+
+    Raises
+    ------
+    BadOption
+        For an option that leaves documents without a rank.
+    NotComparable
+        When no judged query has a relevant document, or no id is in the corpus.
+    InputError, UsageError
+        As for :func:`~rankstone.evaluate`.
+
+    Examples
+    --------
+    >>> qrels = {"q1": {"a": 1, "b": 1, "c": 1, "d": 1}}
+    >>> steps = {"bm25": {"q1": ["a", "x", "b", "y"]}, "reranked": {"q1": ["b", "y", "a", "x"]}}
+    >>> found = stages(qrels, steps, k=2, corpus=["a", "b", "c", "x", "y"])
+    >>> found.documents.select("doc_id", "fate").rows()
+    [('a', 'demoted'), ('b', 'rescued'), ('c', 'not_in_pool'), ('d', 'not_in_corpus')]
+    >>> found.fates["share"].sum()
+    1.0
+
+    References
+    ----------
+    Intervals: Korn and Graubard (1998), Confidence intervals for proportions with small expected number of
+    positive counts estimated from survey data; Rao and Scott (1981), The analysis of categorical data from
+    complex sample surveys.
+    """
+    check_language(lang)
+    between_0_and_1("confidence", confidence)
+    _refuse_options(options)
+    relevant = ANY_GAIN if rel is None else Threshold(rel)
+    runs_by_name = name_runs(runs)
+    if len(runs_by_name) == 1:
+        raise UsageError(
+            "stages are two or more steps of one pipeline",
+            given=f"one run, {some(runs_by_name)}",
+            expected="the lists of the first step, then those of the next: QRELS bm25.run reranked.run",
+        )
+    ready = Prepared(qrels, R(rel=relevant, k=k), **options)
+    columns = with_csv(
+        options.get("columns"), options.get("csv_separator"), options.get("decimal")
+    )
+    scored, steps = read_steps(ready, runs_by_name, progress)
+    documents = ranked_documents(ready.judgments(), relevant, steps)
+    if not documents.height:
+        raise NotComparable(
+            "no judged query has a relevant document, so none was lost",
+            where=ready.judged.source,
+            expected=f"grades from {relevant} on",
+        )
+    inputs = dict(scored.inputs)
+    known = None
+    fates: Sequence[str] = LOST[1:]
+    if corpus is not None:
+        fates = LOST
+        table = read_ids(corpus, "doc_id", columns)
+        inputs["corpus"] = table.source
+        known = _in_corpus(table, ready, documents, next(iter(steps.values())))
+    documents = with_fates(documents, k, known)
+
+    evidence = None
+    if answers is not None:
+        evidence = evidence_table(documents, answers, columns, right_from, confidence)
+    segments = None
+    if by:
+        last = [*scored.runs.values()][-1]
+        chosen = (by,) if isinstance(by, str) else tuple(by)
+        segments = _segments(documents, last, chosen, inputs, fates, confidence)
+    return Stages(
+        documents=documents,
+        fates=fate_shares(documents, [*fates, *SHOWN], confidence),
+        steps=step_rows(documents, steps, k),
+        misses=miss_ranks(documents, k),
+        recall=recall_limits(documents, k),
+        segments=segments,
+        evidence=evidence,
+        k=k,
+        rel=rel,
+        confidence=confidence,
+        lang=lang,
+        audit=scored.audit,
+        conventions=scored.conventions,
+        inputs=inputs,
+    )
+
+
+def _refuse_options(options: Mapping[str, Any]) -> None:
+    """Refuse options under which a document has no rank, or more than one."""
+    for name in options.keys() - _TAKEN:
+        raise BadOption(
+            f"{name} has no meaning for the fates of documents", fix=f"leave out {name}"
+        )
+    for name in ("ties", "duplicates"):
+        values = ORDERINGS[name]
+        if options.get(name, values[0]) not in values:
+            raise BadOption(
+                f"{name}={options[name]} gives a document no rank of its own",
+                expected=", ".join(values),
+            )
+    if options.get("missing") == "drop":
+        raise BadOption(
+            "missing=drop leaves out queries whose documents a step has lost",
+            expected="zero or error",
+        )
+
+
+def _in_corpus(
+    table: Attributes, ready: Prepared, documents: pl.DataFrame, lists: pl.DataFrame
+) -> pl.Series:
+    """Return the relevant documents that are in the corpus; refuse ids of another kind."""
+    wanted = pl.concat([documents["doc_id"], lists["doc_id"]]).unique().to_frame()
+    with reading(table.source):
+        ids = table.frame.select(pl.col("doc_id").cast(pl.String))
+        if ready.recorded:
+            whole = ready.unit_ids(ids.collect()["doc_id"])
+            ids = whole.to_frame("doc_id").lazy()
+        known = ids.join(wanted.lazy(), on="doc_id", how="semi").unique().collect()
+        example = ids.head(1).collect()["doc_id"]
+    if not known.height:
+        raise NotComparable(
+            "no relevant or retrieved document is in the corpus: are these the same ids?",
+            where=table.source,
+            given=f"{some(example)} in the corpus, {some(documents['doc_id'], 1)} in the judgments",
+        )
+    return known["doc_id"]
+
+
+def _segments(
+    documents: pl.DataFrame,
+    run: RunScores,
+    by: tuple[str, ...],
+    inputs: Mapping[str, Any],
+    fates: Sequence[str],
+    confidence: float,
+) -> pl.DataFrame:
+    """Return shares of what is lost and shown for each value of some columns of the query table."""
+    values, members = query_segments(run, by, inputs)
+    shown = pl.col("fate").is_in(SHOWN)
+    ended = pl.when(shown).then(pl.lit("shown")).otherwise("fate")
+    documents = documents.with_columns(fate=ended)
+    names = run.queries.cast(pl.String)
+    frames = []
+    for row, places in enumerate(members):
+        of_value = names.gather(places).to_frame("query_id")
+        inside = documents.join(of_value, on="query_id", how="semi")
+        if not inside.height:
+            continue
+        shares = fate_shares(inside, [*fates, "shown"], confidence)
+        queries = pl.lit(inside["query_id"].n_unique()).alias("queries")
+        frames.append(values[row].join(shares.select(queries, pl.all()), how="cross"))
+    return pl.concat(frames)
