@@ -9,7 +9,7 @@ import pytest
 import yaml
 from tests.golden.worked import calculate
 from tests.oracle import diversity
-from tests.oracle.oracle import Facts, Slot, read_measure
+from tests.oracle.oracle import FORMULAS, Facts, Slot, read_measure
 from tests.oracle.worlds import close
 from tests.rows import each
 
@@ -71,6 +71,4 @@ def test_the_oracle_has_the_worked_value(
         weighted="intents" in example,
     )
     spec = read_measure(row["measure"])
-    assert close(
-        calculate(row["value"]), diversity.FORMULAS[spec.name](facts, spec), 1e-12
-    )
+    assert close(calculate(row["value"]), FORMULAS[spec.name](facts, spec), 1e-12)

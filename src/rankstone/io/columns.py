@@ -46,6 +46,7 @@ FURTHER: Final = (
     *COSTS,
     "error",
     "answerable",
+    "forbidden",
     "start",
     "end",
     "nugget",
@@ -76,6 +77,7 @@ _TEXTS: Final = (
     "error",
     "nugget",
     "answerable",
+    "forbidden",
     "document",
 )
 #: names of columns that are read anywhere

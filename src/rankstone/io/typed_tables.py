@@ -531,7 +531,7 @@ def _item_dtype(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
         )
     is_truth = dtype == pl.Boolean
     if is_text(name):
-        is_answerable = is_truth and name == "answerable"
+        is_answerable = is_truth and name in ("answerable", "forbidden")
         if isinstance(dtype, _TEXTS) or _is_whole(dtype) or is_answerable:
             return pl.String()
         expected = "texts or whole numbers"

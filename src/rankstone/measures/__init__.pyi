@@ -196,3 +196,4 @@ from rankstone.measures.support import Support as Support
 from rankstone.measures.support import CitationP as CitationP
 from rankstone.measures.support import CitationR as CitationR
 from rankstone.measures.full_recall import FullRecall as FullRecall
+from rankstone.measures.forbidden import Forbidden as Forbidden

@@ -385,7 +385,8 @@ def _refuse_local_options(
                 f"{name} is not available on Spark", fix="use engine=local"
             )
     for measure in measures:
-        if any(extra.reads_run_columns for extra in measure.requires):
+        kinds = measure.requires
+        if any(kind.reads_run_columns or kind.side_input for kind in kinds):
             raise BadParameter(
                 f"{measure} is not computed on Spark", fix="use engine=local"
             )

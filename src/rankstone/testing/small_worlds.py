@@ -213,6 +213,8 @@ def _judgments(
             "end": start + float(draw.integers(1, 6)),
             "nugget": f"n{draw.integers(3)}",
         }
+    if "forbidden" in more:
+        return [{**row, "relevance": 0.0, "forbidden": str(draw.integers(2))}]
     if JudgmentGroups not in measure.requires:
         return [{**row, "relevance": float(draw.choice(_GRADES)), **more}]
     chosen = draw.permutation(_SUBTOPICS)[
