@@ -30,6 +30,7 @@ HOOKS: Final = {
     "slices": "the kind of page, on its body",
     "shared_task": "the kind of page, on its body",
     "reproduction": "the kind of page, on its body",
+    "abstention": "the kind of page, on its body",
 }
 #: a class; a script may fill in what stands behind its last hyphen
 _NAME: Final = re.compile(r"[a-z]\w*(?:-\w+)*(?:-\$\{\})?")

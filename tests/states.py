@@ -1067,6 +1067,57 @@ def stages_that_lose_nothing(lang: str) -> Any:
     return rankstone.stages({"q": {"a": 1}}, {"a": run, "b": run}, lang=lang)
 
 
+# -- abstention --------------------------------------------------------------------------------------------
+def _abstained(lang: str, deserving: Any, score: Any, **options: Any) -> Any:
+    qrels = {f"q{at}": {"d": int(right)} for at, right in enumerate(deserving)}
+    scores = score if isinstance(score, dict) else {"bm25": score}
+    runs = {
+        name: {f"q{at}": {"d": float(top)} for at, top in enumerate(tops)}
+        for name, tops in scores.items()
+    }
+    return rankstone.abstain(qrels, runs, lang=lang, **options)
+
+
+def _alternate(n: int, of: int, rights: int) -> Any:
+    """Return queries of which so many in every ``of`` deserve an answer."""
+    return np.arange(n) % of < rights
+
+
+#: state → who deserves an answer, and the top scores
+_TOPS: Final = {
+    "a threshold": (np.arange(80) >= 40, np.arange(80)),
+    "answering always": (_alternate(300, 10, 9), np.arange(300) * 7 % 300),
+    "never answering": (_alternate(300, 10, 1), np.arange(300) * 7 % 300),
+    "even rules": (_alternate(600, 20, 11), np.r_[0, np.full(599, 5)]),
+    "no separation": (_alternate(900, 2, 1), np.arange(900) * 7 % 900),
+    "distances": (np.arange(80) < 40, np.arange(80)),
+    "little data": (_alternate(20, 2, 1), np.arange(20)),
+    "a few queries": (_alternate(6, 2, 1), np.arange(6)),
+    "one query": ([True], [2.5]),
+    "right answers alone": (np.ones(12), np.arange(12)),
+    "wrong answers alone": (np.zeros(12), np.arange(12)),
+    "mostly right answers": (_alternate(30, 10, 8), np.arange(30) * 7 % 30),
+    "several runs": (
+        _alternate(40, 2, 1),
+        {"bm25": np.arange(40), "dense": np.arange(40) % 7},
+    ),
+}
+for _name, (_deserving, _score) in _TOPS.items():
+    STATES[f"abstention with {_name}"] = (
+        lambda lang, deserving=_deserving, score=_score: _abstained(
+            lang, deserving, score
+        )
+    )
+
+
+@state
+def abstention_of_declared_queries(lang: str) -> Any:
+    table = {f"q{at}": {"answerable": at % 2 == 0} for at in range(24)}
+    qrels = {f"q{at}": {"d": 1} if at % 2 == 0 else {} for at in range(24)}
+    run = {f"q{at}": {"d" if at % 4 else "e": at % 5 + 1} for at in range(22)}
+    return rankstone.abstain(qrels, run, queries=table, lang=lang, k=2)
+
+
 # -- slices ------------------------------------------------------------------------------------------------
 QUERIES: Final = pl.DataFrame(
     {
@@ -1467,6 +1518,8 @@ PAGED: Final = {
     "retention of segments",
     "slices of a log",
     "slices of old and new against zero with gap -0.3",
+    "abstention with a threshold",
+    "abstention with several runs",
 }
 CHARTED: Final = {
     "battles by davidson",

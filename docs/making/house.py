@@ -43,7 +43,7 @@ FLOORS: Final[tuple[dict[str, str], ...]] = (
     },
     {"explanation": "the table that a number is the sum of"},
     {
-        "diagnostics": "file checks, score bounds, chance, thresholds, sampled candidates, curves"
+        "diagnostics": "file checks, score bounds, chance, thresholds, sampled candidates, curves, abstention"
     },
     {
         "comparison": "which is better and how sure: tests, intervals, verdicts, gates, plans"

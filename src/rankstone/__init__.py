@@ -29,7 +29,7 @@ PUBLIC = {
     ),
     "conventions.identification": ("Identification", "identify"),
     "diagnostics": (
-        "Bounds", "Curves", "baseline", "bounds", "check", "curve", "sampled", "stages",
+        "Bounds", "Curves", "abstain", "baseline", "bounds", "check", "curve", "sampled", "stages",
     ),
     "errors": ("InputError", "RankstoneError", "UsageError"),
     "evaluation": (

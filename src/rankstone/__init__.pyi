@@ -52,6 +52,7 @@ from rankstone.conventions.identification import Identification as Identificatio
 from rankstone.conventions.identification import identify as identify
 from rankstone.diagnostics import Bounds as Bounds
 from rankstone.diagnostics import Curves as Curves
+from rankstone.diagnostics import abstain as abstain
 from rankstone.diagnostics import baseline as baseline
 from rankstone.diagnostics import bounds as bounds
 from rankstone.diagnostics import check as check
@@ -130,6 +131,7 @@ __all__ = [
     "StoredScores",
     "Success",
     "UsageError",
+    "abstain",
     "baseline",
     "beyond",
     "board",

@@ -168,6 +168,8 @@ COMMANDS = {
     "check": "check {qrels} {a} {b} -m nDCG@3 --format html",
     "bounds": "bounds {qrels} {a} {b} -m nDCG@3 --format html",
     "baseline": "baseline {qrels} {a} {b} -m nDCG@3 --format html",
+    "abstain": "abstain {qrels} {a} -m nDCG@3 --format html",
+    "abstain -o": "abstain {qrels} {a} -m nDCG@3 -o {out}",
     "thresholds": "thresholds {qrels} {a} {b} -m P@3 --format html",
     "retention": "online retention {log} --by BY --format html",
     "clicks": "online clicks {shown} --format html",

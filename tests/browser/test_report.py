@@ -524,6 +524,10 @@ def others(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
             },
             "nDCG@3 P@3",
         ),
+        "abstention": rankstone.abstain(
+            {f"{EVIL}{q}": {EVIL: q % 2} for q in range(40)},
+            {EVIL: {f"{EVIL}{q}": {EVIL: q / 2} for q in range(40)}},
+        ),
         "reproduction": reproduce(
             {EVIL: {EVIL: [EVIL, "d"]}},
             {EVIL: {EVIL: ["d", EVIL]}},
@@ -573,6 +577,7 @@ def others(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         ("board", 40),
         ("slices", 2),
         ("collection", 8),
+        ("abstention", 1),
         ("reproduction", 0),
     ],
 )

@@ -107,6 +107,7 @@ _LINES: Final[dict[str, tuple[str, ...]]] = {
     ),
     "baseline": (f"<qrels> <run> -m RR {_OWN} -o <txt>out",),
     "thresholds": (f"<qrels> <run> -m RR {_OWN} -o <txt>out",),
+    "abstain": (f"<qrels> <run> --queries <queries> -m RR {_OWN} -o <txt>out",),
     "collection": (
         (
             "<qrels> <run> <run2> --teams <teams> --documents <documents> --queries "
@@ -177,6 +178,7 @@ _SHAPED: Final = (
     *("eval", "curve", "sampled", "compare", "slices", "report", "reproduce", "power"),
     *("diff", "check", "explain", "identify", "bounds", "baseline", "thresholds"),
     "stages",
+    "abstain",
     *("collection", "certify", "beyond", "gate"),
 )
 LINES: Final = {

@@ -40,6 +40,7 @@ LINES: Final = {
     "slices": (
         "--scores examples/boards/rankers.csv --queries examples/boards/queries.csv -m nDCG@10 --margin 0.05",
     ),
+    "abstain": ("qrels.txt bm25.run -v", "qrels.txt bm25.run tfidf.run"),
     "collection": (
         "examples/shared-task/qrels.txt examples/shared-task/runs --teams examples/shared-task/teams.csv",
     ),

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 #: command → the public function that it calls
 VERBS: dict[str, Callable[..., Any]] = {
+    "abstain": rankstone.abstain,
     "baseline": rankstone.baseline,
     "beyond": rankstone.beyond,
     "board": boards.board,

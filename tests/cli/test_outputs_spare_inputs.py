@@ -90,6 +90,7 @@ LINES: Final = {
     "bounds": ["q.txt a.run b.run -m P@3 --exclude pairs.csv"],
     "baseline": ["q.txt a.run -m P@3"],
     "thresholds": ["q.txt a.run b.run -m P@3"],
+    "abstain": ["q.txt a.run --queries queries.csv -m P@3"],
     "collection": ["q.txt runs --teams teams.csv -m P@3 --queries queries.csv"],
     "certify": ["q.txt a.run --queries queries.csv -m P@3"],
     "verify": ["card.json", "card.json other/q.txt other/a.run --original q.txt"],

@@ -60,6 +60,7 @@ WORDS: Final[dict[str, str]] = {
     "bounds": "qrels.txt a.run b.run -m RR",
     "baseline": "qrels.txt a.run b.run -m RR",
     "thresholds": "qrels.txt a.run b.run -m RR",
+    "abstain": "qrels.txt a.run -m RR",
     "collection": "qrels.txt a.run b.run -m RR",
     "certify": "qrels.txt a.run -m RR",
     "verify": "card.json",

@@ -271,6 +271,7 @@ def test_the_list_of_measures_is_the_cards() -> None:
         "bounds {qrels} {a} {b}",
         "curve {qrels} {a} {b} --target 0.5 --resamples 10",
         "thresholds {qrels} {a} {b}",
+        "abstain {qrels} {a} {b}",
         "sampled {held_out} {candidates} --catalogue-size 100",
         "diff {a} {b} --top 1",
         "diff {a} {b} -q q01",

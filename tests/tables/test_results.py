@@ -91,6 +91,9 @@ MADE: dict[str, Callable[[], Any]] = {
     "Bounds": lambda: rankstone.bounds(QRELS, RUNS, "RR"),
     "Curves": lambda: rankstone.curve(QRELS, RUNS, "RR@1,2"),
     "Baseline": lambda: rankstone.baseline(QRELS, RUNS, "RR"),
+    "Abstention": lambda: rankstone.abstain(
+        demo.QRELS, demo.RUNS, queries=demo.QUERIES
+    ),
     "Thresholds": lambda: rankstone.thresholds(QRELS, RUNS, "RR"),
     "Similarity": lambda: rankstone.diff(RUNS["one"], RUNS["two"], "Jaccard"),
     "BeyondScores": lambda: rankstone.beyond(RUNS, "Entropy@2"),

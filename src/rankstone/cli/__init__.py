@@ -53,6 +53,7 @@ _SECTIONS = {
         "bounds": "the lowest and highest score if unjudged documents were judged",
         "baseline": "compare a mean with a random, the worst and the best order",
         "thresholds": "how results depend on the relevance threshold",
+        "abstain": "answer nothing below a score threshold (min_score)? which, and does it hold",
         "collection": "a test collection after a shared task: pool, topics, reusability",
         "certify": "write a card with which anybody can check the figures of runs",
         "verify": "check a card: which file, block or digit changed",

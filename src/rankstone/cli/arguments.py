@@ -78,6 +78,26 @@ def numbers(flag: str, text: str, expected: str = "such as 0.5,0.8") -> list[flo
     return found
 
 
+def named_numbers(
+    flag: str, text: str | None, expected: str
+) -> dict[str, float] | None:
+    """Read NAME=NUMBER,…; ``None`` where nothing is given."""
+    if text is None:
+        return None
+    by_name = {}
+    for part in words(text):
+        name, _, number = part.rpartition("=")
+        try:
+            by_name[name] = float(number)
+        except ValueError as error:
+            raise UsageError(
+                f"{flag} takes names and numbers",
+                given=printable(part),
+                expected=f"{flag} {expected}",
+            ) from error
+    return by_name
+
+
 def refuse_with(
     flag: str, given: Mapping[str, Any], names: Iterable[str] | None = None
 ) -> None:

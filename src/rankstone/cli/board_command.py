@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankstone.cli.arguments import refuse_with, saved_scores, words
+from rankstone.cli.arguments import named_numbers, refuse_with, saved_scores, words
 from rankstone.cli.declaring import declare
 from rankstone.cli.execution import check_charts, execute, kept, written
 from rankstone.cli.options import PRINTED
@@ -72,7 +72,7 @@ def command(
         refuse_with("--explain", {"chart": chart, "diagram": diagram})
     battles = {"model": model, "cluster": cluster, "covariates": covariates}
     settings: dict[str, Any] = {
-        "weights": _weights(weights),
+        "weights": named_numbers("--weights", weights, "DATASET=WEIGHT,…"),
         "only": _pairs(only) or None,
     }
     settings["systems"] = words(systems) or None
@@ -143,23 +143,6 @@ def _of_scores(
         return found if explain is None else found.explain(explain, versus)
 
     return find
-
-
-def _weights(text: str | None) -> dict[str, float] | None:
-    """Read weights of data sets."""
-    if text is None:
-        return None
-    found = {}
-    for part in words(text):
-        name, _, number = part.rpartition("=")
-        try:
-            found[name] = float(number)
-        except ValueError as error:
-            expected = "--weights DATASET=WEIGHT,…"
-            raise UsageError(
-                "a weight is not a number", given=printable(part), expected=expected
-            ) from error
-    return found
 
 
 def _pairs(given: tuple[str, ...]) -> dict[str, str]:

@@ -96,6 +96,7 @@ _METHOD: Final = {
     "bins": _O("N", "ranges that numbers are split into", int, shown="4"),
     "pool-depth": _O("N", "rank down to which documents are called pooled", int, shown="100"),
     "min-size": _O("N", "fewest queries of a slice", int, shown="20"),
+    "utility": _O("NAME=VALUE,…", "what an answer or none is worth", list, shown="right=1,wrong=-1,abstain=0"),
     "against": _O("rest|zero", "gaps from all other queries, or from zero", shown="rest"),
     "slices": _O("", "search --queries for slices that are won or lost", bool),
     "gamma": _O("G", "--method bv: weight of variance against bias", float, shown="0.1"),
@@ -355,7 +356,7 @@ DIFFERS: Final = {
     "measures": "diff, beyond and curve compute other kinds of measures, sampled has estimators for some, "
     "thresholds needs measures with a threshold, power plans for one, check takes those whose cutoffs matter",
     "measure": "identify takes any measure where none is named, board the only one of a table, "
-    "slices nDCG@10",
+    "slices and abstain nDCG@10",
     "explain": "board explains the place of a system",
     "format": "a format is offered where a result can be written in it",
     "format-in": "documents with features have formats of their own",
@@ -371,7 +372,9 @@ DIFFERS: Final = {
     "interval": "no test belongs to the interval of a mean",
     "resamples": "a curve has many points",
     "permutations": "slices are permuted all together",
-    "k": "counterfactual counts all positions unless it is given",
+    "k": "counterfactual counts all positions unless it is given; the answer of abstain is the first document",
+    "rel": "abstain has one threshold, which a utility of right answers needs",
+    "digits": "abstain shows intervals beside four utilities, which fit on a line with three",
     "top": "clicks shows ten pairs",
     "catalogue-size": "sampled cannot do without",
 }

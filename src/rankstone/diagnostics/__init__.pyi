@@ -1,5 +1,7 @@
 # Written by `make pages`: where each public name is defined.
 
+from rankstone.diagnostics.abstention_result import Abstention as Abstention
+from rankstone.diagnostics.abstention_study import abstain as abstain
 from rankstone.diagnostics.bound_search import Certificate as Certificate
 from rankstone.diagnostics.bounds_result import Bounds as Bounds
 from rankstone.diagnostics.chance_comparison import Baseline as Baseline
@@ -19,6 +21,7 @@ from rankstone.diagnostics.score_bounds import bounds as bounds
 from rankstone.diagnostics.stages_result import Stages as Stages
 
 __all__ = [
+    "Abstention",
     "Baseline",
     "Bounds",
     "Certificate",
@@ -29,6 +32,7 @@ __all__ = [
     "RunCurves",
     "Sampled",
     "Stages",
+    "abstain",
     "baseline",
     "bounds",
     "check",

@@ -33,8 +33,8 @@ def report(
     Parameters
     ----------
     result
-        A comparison, a board, slices, a collection, a repetition, curves, score bounds, stages, scores
-        beyond accuracy, or retention.
+        A comparison, a board, slices, a collection, a repetition, curves, score bounds, stages, abstention,
+        scores beyond accuracy, or retention.
     path
         The file.
     lang
@@ -109,7 +109,7 @@ def page_of(
         raise BadParameter(
             f"{type(result).__name__} has no page",
             expected="a comparison, a board, slices, a collection, a repetition, curves, bounds, stages, "
-            "scores beyond accuracy, or retention",
+            "abstention, scores beyond accuracy, or retention",
             fix="result.to_html() is a table, result.write(path) writes files",
         )
     named = {"title": title, "command": None if command is None else masked(command)}

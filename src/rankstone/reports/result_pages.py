@@ -11,6 +11,7 @@ from rankstone.boards.board_result import Board
 from rankstone.boards.slices_result import NUMBERS, Slices
 from rankstone.collections.collection_result import Collection
 from rankstone.collections.reproduction_result import Reproduction
+from rankstone.diagnostics.abstention_result import Abstention
 from rankstone.diagnostics.bounds_result import Bounds
 from rankstone.diagnostics.curve_result import Curves
 from rankstone.diagnostics.stages_result import Stages
@@ -37,6 +38,8 @@ _LINES: Final = 8
 #: slices as bars, and as rows
 _BARS, _LISTED = 40, 200
 _SEGMENTS: Final = 12
+#: points of a curve of utilities
+_POINTS: Final = 200
 #: characters of a name
 _NAME: Final = 300
 
@@ -180,6 +183,27 @@ def _stages(found: Stages) -> Rows:
     }
 
 
+def _abstention(found: Abstention) -> Rows:
+    label = found.say("utility")
+    curves = [
+        curve.gather_every(-(-curve.height // _POINTS)).select(
+            pl.lit(run).alias("curve"),
+            pl.lit(label).alias("run"),
+            pl.col("threshold").alias("x"),
+            pl.col("utility").alias("mean"),
+            pl.col("answered").alias("n"),
+        )
+        for run, curve in found.curves()
+    ]
+    return {
+        "curve": pl.concat(curves),
+        "curves": [(_shown(run), "top_score") for run in found.rows["run"]],
+        "runs": [label],
+        "drawn": False,
+        "tables": _tables(found.sheet(verbose=True)),
+    }
+
+
 def _tables(sheet: Sheet) -> list[Rows]:
     """Return the tables of a sheet as they are shown."""
     return [
@@ -237,6 +261,7 @@ _PAGES: Final[dict[type, tuple[str, str, Callable[[Any], Rows]]]] = {
     BeyondScores: ("beyond", "measures table", _beyond),
     Slices: ("slices", "slices table", slices_rows),
     Collection: ("shared_task", "leaders topics tables", _collection),
+    Abstention: ("abstention", "tables curve", _abstention),
     Reproduction: ("reproduction", "tables", _reproduction),
     Stages: ("stages", "fates tables", _stages),
     Retention: ("retention", "curve cohorts periods differences", _retention),
