@@ -65,8 +65,8 @@ def test_figures_by_hand() -> None:
     curve = found.curve.filter(threshold=5.0).row(0, named=True)
     assert (curve["answered"], curve["right"]) == (4, 2)
     assert curve["utility"] == pytest.approx((2 * 2 - 2 * 3 + 8 * 1) / 12)
-    tops = np.arange(12) // 2 + 1.0
-    value = np.arange(12) % 2 * 1.0
+    tops: Any = np.arange(12) // 2 + 1.0
+    value: Any = np.arange(12) % 2 * 1.0
     assert row["nauc_top"] == pytest.approx(nauc(tops, value))
     assert row["nauc_diff1"] == pytest.approx(nauc(tops - 0.5, value))
     spread = np.array([np.std([top, 0.5, 0.0]) for top in tops])
@@ -156,8 +156,7 @@ def test_the_command_prints_what_the_function_finds(tmp_path: Path) -> None:
     assert "answering from this top score on" in whole
     run(*line, "-o", tmp_path / "page.html")
     assert "bm25: cannot tell." in (tmp_path / "page.html").read_text("utf-8")
-    stakes = run(*line, "--utility", "wrong=-9").stdout
-    assert "never answer: answering loses" in stakes
+    assert "wrong -9" in run(*line, "--utility", "wrong=-9").stdout
     assert "takes names" in run(*line, "--utility", "right", code=2).stderr
     report(abstain(demo.QRELS, demo.RUNS), tmp_path / "both.html", lang="zh")
 

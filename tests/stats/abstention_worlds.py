@@ -53,6 +53,9 @@ def world(
     held_out = HeldOut.of(score, worth, int(rng.integers(2**31)))
     gain, low, high = held_out.gain(1.0, -1.0)
     kinds = separation(score, deserving)
+    auroc: Any
+    auroc_low: Any
+    auroc_high: Any
     auroc, auroc_low, auroc_high = kinds or (None, None, None)
     threshold = best_threshold(score, worth)
     rights = int(deserving.sum())

@@ -128,6 +128,10 @@ class Abstention(Findings, Record):
             return self.title()
         return self._words(self.rows.row(0, named=True), self.digits)["said"]
 
+    def curve_label(self) -> str:
+        """Return what the curves are of."""
+        return self.say("utility")
+
     def curves(self) -> Iterator[tuple[str, pl.DataFrame]]:
         """Yield the curve of each run."""
         for run in self.rows["run"]:
@@ -180,8 +184,9 @@ class Abstention(Findings, Record):
         utility = self.asked["utility"]
         matters = MATTERS * (utility["right"] - utility["wrong"])
         words = {name: cell(value, digits=digits) for name, value in row.items()}
-        asked = {"matters": f"{matters:g}", "fewest": str(FEWEST)}
-        words |= self._threshold(row) | asked
+        words |= self._threshold(row)
+        words["matters"] = f"{matters:g}"
+        words["fewest"] = f"{FEWEST}"
         verdict = self._verdict(row)
         words["said"] = self.say("said", run=words["run"], verdict=verdict)
         return words
@@ -194,7 +199,7 @@ class Abstention(Findings, Record):
         plain = better_rule(row)
         if row["held_out"] is None:
             reason = "why_few"
-        elif row["auroc"] is None and not plain:
+        elif reason == "why_cannot_tell" and row["auroc"] is None:
             reason = "why_one_kind"
         elif row["verdict"] == "no_separation" and row["auroc_high"] < _CHANCE:
             reason = "why_reversed"
@@ -212,7 +217,8 @@ class Abstention(Findings, Record):
         if self.rows["declared"].any():
             deserving = "deserving_declared"
         names = ("k", "rel", "seed")
-        asked = {name: self.asked[name] for name in names} | self.asked["utility"]
+        asked = {name: self.asked[name] for name in names}
+        asked |= self.asked["utility"]
         shown = {name: number(value) for name, value in asked.items()}
         yield self.say(deserving, **shown)
         yield self.say("method_of_all", **shown)

@@ -268,11 +268,11 @@ def _judged(
     none = utility["abstain"]
     stakes = utility["right"] - none, utility["wrong"] - none
     worth = np.where(deserving, *stakes)
+    span = stakes[0] - stakes[1]
     threshold = best_threshold(score, worth)
     earned = np.where(score >= threshold, worth, 0.0)
     confidence = asked["confidence"]
     ends = np.array(wilson(rights, n, confidence))
-    span = stakes[0] - stakes[1]
     low, high = utility["wrong"] + span * ends
     counted = lists.drop_nulls("value")
     value = counted["value"].to_numpy()

@@ -184,7 +184,7 @@ def _stages(found: Stages) -> Rows:
 
 
 def _abstention(found: Abstention) -> Rows:
-    label = found.say("utility")
+    label = found.curve_label()
     curves = [
         curve.gather_every(-(-curve.height // _POINTS)).select(
             pl.lit(run).alias("curve"),
