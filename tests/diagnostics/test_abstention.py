@@ -57,12 +57,12 @@ def test_figures_by_hand() -> None:
     qrels = {f"q{at}": {"a": at % 2} for at in range(12)}
     lists = {f"q{at}": {"a": at // 2 + 1.0, "b": 0.5, "c": 0.0} for at in range(12)}
     utility = {"right": 2, "wrong": -3, "abstain": 1}
-    found = abstain(qrels, lists, "AP", utility=utility)
-    row = found.rows.row(0, named=True)
+    result = abstain(qrels, lists, "AP", utility=utility)
+    row = result.rows.row(0, named=True)
     assert row["always"] == pytest.approx((6 * 2 - 6 * 3) / 12)
     assert (row["never"], row["in_sample"], row["threshold"]) == (1, 1, None)
     assert row["auroc"] == 0.5
-    curve = found.curve.filter(threshold=5.0).row(0, named=True)
+    curve = result.curve.filter(threshold=5.0).row(0, named=True)
     assert (curve["answered"], curve["right"]) == (4, 2)
     assert curve["utility"] == pytest.approx((2 * 2 - 2 * 3 + 8 * 1) / 12)
     tops: Any = np.arange(12) // 2 + 1.0
@@ -147,11 +147,11 @@ def test_the_command_prints_what_the_function_finds(tmp_path: Path) -> None:
     assert "bm25: cannot tell. With 31 queries" in text
     assert "无法判断" in run(*line, "--lang", "zh").stdout
     rows = pl.read_csv(run(*line, "--format", "csv").stdout.encode())
-    found = json.loads(run(*line, "--format", "json").stdout)
+    result = json.loads(run(*line, "--format", "json").stdout)
     row = row_of(demo.QRELS, demo.RUNS["bm25"])
-    for shown in (rows.row(0, named=True), found["rows"][0]):
+    for shown in (rows.row(0, named=True), result["rows"][0]):
         assert shown["gain_low"] == pytest.approx(row["gain_low"])
-    assert found["curve"][-1]["answered"] == 1
+    assert result["curve"][-1]["answered"] == 1
     whole = run(*line, "-v").stdout
     assert "answering from this top score on" in whole
     run(*line, "-o", tmp_path / "page.html")
@@ -187,8 +187,8 @@ def test_published_runs_by_another_script() -> None:
     names |= {"NLE_P_V1andV2": 0.498}
     runs = {name: folder / "runs" / f"{name}.gz" for name in names}
     qrels = folder / "qrels.dl21-passage.txt.gz"
-    found = abstain(qrels, runs, rel=2).rows
-    for row in found.iter_rows(named=True):
+    result = abstain(qrels, runs, rel=2).rows
+    for row in result.iter_rows(named=True):
         kinds: dict[bool, list[float]] = {True: [], False: []}
         for query, (score, document) in tops_of(runs[row["run"]], judged).items():
             kinds[(query, document) in relevant].append(score)

@@ -166,8 +166,8 @@ def abstain(
         "seed": seed,
         "measure": str(measured[0]),
     }
-    found = [_judged(name, of_run, asked) for name, of_run in lists.items()]
-    rows, curves = zip(*found, strict=True)
+    judged = [_judged(name, of_run, asked) for name, of_run in lists.items()]
+    rows, curves = zip(*judged, strict=True)
     nullable = dict.fromkeys(NULLABLE, pl.Float64)
     return Abstention(
         pl.DataFrame(rows, schema_overrides=nullable),
