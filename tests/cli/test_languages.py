@@ -62,7 +62,7 @@ hybrid dense sparse large small base reranked stemmed late interaction alpha bet
 main floor drops queries judged interval log position judge prompt new old device phone desktop none question word
 words length category language tent system min max ext res normalized tau union created desk run typed
 cost documents discount positives clicks uniform cosine jaccard vital okay partial summary opening
-wtau rho footrule score kind
+wtau rho footrule score kind std
 """
 
 

@@ -396,6 +396,7 @@ BESIDE: Final = {
 ELSEWHERE: Final = {
     ("eval", "master"): "needs a Spark: tests/spark/test_command.py",
     ("baseline", "depth"): "is refused, with what to use instead",
+    ("abstain", "order"): "is refused, as only scores have a threshold",
 }
 #: options that need files of their own → where they are tried
 OF_OTHER_FILES: Final = {"no-header": "tests/io/test_headerless_tables.py"}
