@@ -238,7 +238,7 @@ def _ranked(query: int, half: int) -> str:
     """Return the lines of a list, in which the relevant document is the first or the second."""
     order = ("d1", "d2") if half % 2 else ("d2", "d1")
     return "".join(
-        f"q{query} Q0 {document} {rank} {3 - rank} t\n"
+        f"q{query} Q0 {document} {rank} {query + 3 - rank} t\n"
         for rank, document in enumerate(order, 1)
     )
 
