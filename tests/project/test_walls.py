@@ -336,8 +336,8 @@ def test_public_names() -> None:
 
 
 def test_the_public_face_is_small() -> None:
-    """At most sixty-four names; measures are in ``rankstone.measures``."""
-    assert len(rankstone.__all__) <= 64
+    """At most sixty-five names; measures are in ``rankstone.measures``."""
+    assert len(rankstone.__all__) <= 65
 
 
 def test_functions_are_not_hidden_by_modules() -> None:

@@ -158,7 +158,9 @@ class Abstention(Findings, Record):
         return [self._table(frame, title, digits) for title, frame in frames.items()]
 
     def _table(self, frame: pl.DataFrame, title: str, digits: int) -> Table:
-        names = {column: self.say(column) for column in frame.columns}
+        names = {}
+        for column in frame.columns:
+            names[column] = self.say(column)
         return Table.of(frame, title, digits=digits, names=names)
 
     def _verdict(self, row: Mapping[str, Any]) -> str:
@@ -216,9 +218,11 @@ class Abstention(Findings, Record):
         deserving = "deserving_relevant"
         if self.rows["declared"].any():
             deserving = "deserving_declared"
-        names = ("k", "rel", "seed")
-        asked = {name: self.asked[name] for name in names}
-        asked |= self.asked["utility"]
-        shown = {name: number(value) for name, value in asked.items()}
+        asked = dict(self.asked["utility"])
+        for name in ("k", "rel", "seed"):
+            asked[name] = self.asked[name]
+        shown = {}
+        for name, value in asked.items():
+            shown[name] = number(value)
         yield self.say(deserving, **shown)
         yield self.say("method_of_all", **shown)

@@ -145,14 +145,16 @@ def abstain(
             table, _part_of(pipeline), frozenset({ListScores})
         )
         scores = pipeline.assemble(parts)
-        columns = ScoresOfLists.joined([part.lists for part in parts])
-        about = pl.DataFrame(vars(columns))[query_order(parts)]
+        of_parts = [part.lists for part in parts]
+        columns = ScoresOfLists.joined(of_parts)
+        about = pl.DataFrame(vars(columns))
+        about = about[query_order(parts)]
         success, value = (
             pl.Series(scores.by_measure[each].value) for each in (*first, *measured)
         )
-        about = about.with_columns(
-            success=success.fill_nan(0.0) > 0, value=value.fill_nan(None)
-        )
+        has_answer = success.fill_nan(0.0) > 0
+        counted = value.fill_nan(None)
+        about = about.with_columns(has_answer.alias("success"), counted.alias("value"))
         lists[name] = about.filter(pl.col("code") >= 0)
         _check(_with_scores(lists[name]), table.source)
         return scores, audit
@@ -266,9 +268,11 @@ def _judged(
     n = len(score)
     utility = asked["utility"]
     none = utility["abstain"]
-    stakes = utility["right"] - none, utility["wrong"] - none
+    right_gain = utility["right"] - none
+    wrong_gain = utility["wrong"] - none
+    stakes = right_gain, wrong_gain
     worth = np.where(deserving, *stakes)
-    span = stakes[0] - stakes[1]
+    span = right_gain - wrong_gain
     threshold = best_threshold(score, worth)
     earned = np.where(score >= threshold, worth, 0.0)
     confidence = asked["confidence"]
