@@ -858,8 +858,10 @@ def collection_of_a_demo(lang: str) -> Any:
     return collection(demo.QRELS, demo.RUNS, "nDCG@10 AP", pool_depth=5, lang=lang)
 
 
-def _task(n: int = 12, spread: float = 0.0) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return judgments of a pool, and runs of six systems, alike but for their spread."""
+def _task(
+    n: int = 12, spread: float = 0.0, systems: int = 6
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return judgments of a pool, and runs of some systems, alike but for their spread."""
     random = rng(2)
     runs = {
         f"s{index}": {
@@ -871,7 +873,7 @@ def _task(n: int = 12, spread: float = 0.0) -> tuple[dict[str, Any], dict[str, A
             ]
             for q in range(n)
         }
-        for index in range(6)
+        for index in range(systems)
     }
     pool = {
         f"q{q}": {
@@ -898,6 +900,19 @@ def collection_of_six(lang: str) -> Any:
         lang=lang,
         groups={f"s{index}": f"g{index % 3}" for index in range(6)},
     )
+
+
+@state
+def collection_of_more_groups_than_are_shown_at_first(lang: str) -> Any:
+    return collection(*_task(6, systems=11), "P@5", pool_depth=3, lang=lang)
+
+
+@state
+def collection_in_which_no_run_loses(lang: str) -> Any:
+    qrels = {f"q{n}": {"a": 1, "x": 0} for n in range(4)}
+    lists = {"s": ["a"], "t": ["x", "a"]}
+    runs = {name: {q: [*ids] for q in qrels} for name, ids in lists.items()}
+    return collection(qrels, runs, "P@2", lang=lang)
 
 
 @state
@@ -1175,6 +1190,17 @@ def slices_of_one_difference(lang: str) -> Any:
     table = {"query_id": QUERIES["query_id"], "old": rng(8).random(300)}
     scores = pl.DataFrame(table).with_columns(new=pl.col("old") + 0.02)
     return slices_of_scores(scores, queries=QUERIES, lang=lang, permutations=200)
+
+
+@state
+def slices_of_more_gaps_than_are_shown_at_first(lang: str) -> Any:
+    kind = np.arange(300) % 8
+    old = rng(8).random(300)
+    new = old + np.where(kind % 2, -0.5, 0.5) + rng(9).normal(0, 0.01, 300)
+    names = {"query_id": QUERIES["query_id"]}
+    scores = pl.DataFrame({**names, "old": old, "new": new})
+    queries = pl.DataFrame({**names, "kind": [f"k{number}" for number in kind]})
+    return slices_of_scores(scores, queries=queries, lang=lang, permutations=200)
 
 
 @state

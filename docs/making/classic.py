@@ -11,6 +11,7 @@ from docs.making.showing import SHOWN, told, translated, word
 from tests.golden.worked import Example, calculate, counted, load, rows, world
 
 import rankstone
+from rankstone.tables.markup import markdown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -153,7 +154,8 @@ def _derived(case: Example, lang: str) -> Iterator[str]:
         found = rankstone.explain(
             qrels, run, measure, "q1", lang=lang, **case.get("options", {})
         )
-        yield from ("", translated(found.to_markdown().rstrip(), lang))
+        whole = markdown(found.sheet().verbose())
+        yield from ("", translated(whole.rstrip(), lang))
     for name in shown:
         yield from SHOWN[name](case, lang)
     yield ""
@@ -207,7 +209,7 @@ def _typed(case: Example, measure: str, lang: str) -> Iterator[str]:
     words = ["rankstone", "explain", "--grades", ",".join(listed)]
     words += ["--judged", ",".join(judged)] if missed else []
     words += ["-m", measure] + [word for pair in _flags(case) for word in pair]
-    words += [] if lang == "en" else ["--lang", lang]
+    words += ["-v"] if lang == "en" else ["-v", "--lang", lang]
     yield from ("", "```", shlex.join(words), "```")
 
 

@@ -313,9 +313,9 @@ def test_both_add_the_errors_of_queries_to_those_of_data_sets() -> None:
     )
     added = np.diag(of_datasets).reshape(3, 3) + squares["queries"]
     assert squares["both"] == pytest.approx(added, rel=0.1)
-    assert (
-        "which errs on the safe side" in rankstone.board(table, resample="both").text()
-    )
+    assert "which errs on the safe side" in rankstone.board(
+        table, resample="both"
+    ).text(verbose=True)
     with pytest.raises(InputError, match="resample='both' needs scores per query"):
         rankstone.board(SCORES, resample="both")
 
@@ -349,7 +349,7 @@ def test_data_sets_with_the_same_queries_are_shards() -> None:
     assert {name: components[name]["share"] for name in error} == pytest.approx(
         {name: value / sum(error.values()) for name, value in error.items()}
     )
-    assert "the same queries, as shards have" in standings.text()
+    assert "the same queries, as shards have" in standings.text(verbose=True)
     nested = rankstone.board(
         table.with_columns(query_id=pl.col("dataset") + pl.col("query_id")),
         resample="datasets",
@@ -655,7 +655,7 @@ def test_what_single_seeds_would_have_concluded() -> None:
             (now[a] < now[b]) and (single[a] > single[b]) for a in now for b in now
         )
     assert turned == pytest.approx(wrong / (4 * 10))
-    assert "By single seeds" in standings.text()
+    assert "By single seeds" in standings.text(verbose=True)
 
 
 def test_seeds_are_part_of_the_doubt_about_these_data_sets() -> None:

@@ -185,7 +185,7 @@ def test_the_bootstrap_agrees_with_the_sandwich(cluster: str) -> None:
     assert same.table.equals(again.table)
     assert (
         f"400 bootstrap samples of {'whole clusters (judge)' if cluster else 'battles'}"
-        in again.text()
+        in again.text(verbose=True)
     )
     assert again.conventions["resamples"] == 400
 

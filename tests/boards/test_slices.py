@@ -383,7 +383,7 @@ def test_a_gap_near_the_limit_is_named_too_large() -> None:
         assert ("probably too large (winner’s curse)" in text) is is_noted
         assert row["gap"] <= row["shrunken"] < 0
         assert (
-            f"{row['gap']:+.4f} shrinks to about {row['shrunken']:+.4f}" in text
+            f"shrink to about {row['shrunken']:+.4f} ({row['slice']})" in text
         ) is is_noted
     hidden = slices.table.filter(pl.col("p_adjusted") > 0.05)
     assert hidden["shrunken"].null_count() == hidden.height > 0

@@ -35,14 +35,18 @@ LINES: Final = {
     "beyond": ("recs.parquet --items items.csv --explain Gini@10",),
     "board": (
         "examples/boards/retrievers.csv --missing-scores model",
+        "examples/boards/retrievers.csv --missing-scores model -v",
         "--pairs examples/boards/battles.csv --cluster judge,prompt --covariates position",
+        "--pairs examples/boards/battles.csv --cluster judge,prompt --covariates position -v",
     ),
     "slices": (
         "--scores examples/boards/rankers.csv --queries examples/boards/queries.csv -m nDCG@10 --margin 0.05",
+        "--scores examples/boards/rankers.csv --queries examples/boards/queries.csv -m nDCG@10 --margin 0.05 -v",
     ),
     "abstain": ("qrels.txt bm25.run -v", "qrels.txt bm25.run tfidf.run"),
     "collection": (
         "examples/shared-task/qrels.txt examples/shared-task/runs --teams examples/shared-task/teams.csv",
+        "examples/shared-task/qrels.txt examples/shared-task/runs --teams examples/shared-task/teams.csv -v",
     ),
     "reproduce": (
         "examples/shared-task/runs examples/shared-task/again --qrels examples/shared-task/qrels.txt",
@@ -62,7 +66,7 @@ hybrid dense sparse large small base reranked stemmed late interaction alpha bet
 main floor drops queries judged interval log position judge prompt new old device phone desktop none question word
 words length category language tent system min max ext res normalized tau union created desk run typed
 cost documents discount positives clicks uniform cosine jaccard vital okay partial summary opening
-wtau rho footrule score kind std
+wtau rho footrule score kind std csv
 """
 
 

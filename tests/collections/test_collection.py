@@ -176,7 +176,7 @@ def test_trec_covid() -> None:
 def test_what_it_says() -> None:
     """Sentences in both languages, and tables of every part."""
     result = collection(demo.QRELS, demo.RUNS, "nDCG@10 AP", pool_depth=10)
-    text = result.text(100)
+    text = result.text(100, verbose=True)
     for part in (
         "Leaderboard",
         "Without a group",

@@ -80,7 +80,7 @@ def test_adding_a_check_is_one_file(tmp_path: Path) -> None:
         assert "Traceback" not in done.stderr, done.stderr
         return done.stdout
 
-    printed = run("-m", "rankstone", "check", "qrels.txt", "a.run")
+    printed = run("-m", "rankstone", "check", "qrels.txt", "a.run", "-v")
     text = (
         "note:    2 rows with a score of one half (query q, document a); look at them"
     )

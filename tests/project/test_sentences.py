@@ -58,6 +58,25 @@ _NO_WORDS: Final = re.compile(
     rf"\{{(?:{'|'.join(sorted(_PARTS))})\}}"
     r"|\bNone\b(?! of the| clearly better)|\b(?:nan|NaN)\b"
 )
+#: section → sentences of doubt, which are on the first screen wherever they are on the whole sheet
+_CAUTIONS: Final[dict[str, set[str]]] = {
+    "gate": {"risk", "risk_bounded", "rare_losses", "enough", "warning"},
+    "footnotes": {*phrases("footnotes", "en")},
+    "board": {
+        *("few", "cannot_rank", "missing_skip", "missing_worst", "missing_model"),
+        *("unsupported", "decides", "one_mind", "few_clusters", "unused_clusters"),
+    },
+    "slices": {
+        *("none_rest", "none_zero", "visible", "cannot", "no_noise"),
+        *("without_value", "left_out"),
+    },
+    "collection": {
+        *("could_lead", "outside", "groups_moved", "few_groups", "no_unique"),
+        "left_out",
+    },
+}
+#: columns of a page on which no line is broken
+_ENDLESS: Final = 100_000
 #: public classes that no verb of this process returns
 _ELSEWHERE: Final = {
     "OnlineResult": "the base class of results about users",
@@ -104,6 +123,30 @@ class Shown:
     classes: set[str] = field(default_factory=set)
     formats: Counter[str] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
+    cautions: dict[tuple[str, str], str] = field(default_factory=dict)
+    tried: set[tuple[str, str]] = field(default_factory=set)
+    behind: list[str] = field(default_factory=list)
+
+    def note(self, sentence: Sentence, words: str) -> None:
+        """Note that a sentence is shown, and of one of doubt its words."""
+        self.sentences.add(sentence.key)
+        section, name, _ = sentence.key
+        if name in _CAUTIONS.get(section, ()):
+            self.cautions[section, name] = words
+
+    def both_screens(self, result: Any) -> tuple[str, str]:
+        """Return the whole sheet and the first screen, and note what of doubt only the former has."""
+        self.cautions.clear()
+        whole = result.text(140, verbose=True)
+        cautions = {**self.cautions}
+        first = result.text(_ENDLESS)
+        self.tried |= {*cautions}
+        self.behind += [
+            f"{type(result).__name__}: {section} {name}: {words}"
+            for (section, name), words in cautions.items()
+            if words not in first
+        ]
+        return whole, first
 
 
 @cache
@@ -119,9 +162,10 @@ def shown() -> Shown:
 
     def noted(self: Formatter, text: str, *parts: Any) -> str:
         """Fill in the parts of a phrase, and note that it is shown."""
+        filled = fill_in(self, text, *parts)
         if isinstance(text, Sentence):
-            seen.sentences.add(text.key)
-        return fill_in(self, text, *parts)
+            seen.note(text, filled)
+        return filled
 
     Formatter.vformat = noted  # type: ignore[method-assign, assignment]
     try:
@@ -182,7 +226,9 @@ def _texts(
     """Yield the name of each format, and what a reader reads in it."""
     seen.classes |= {type(result).__name__ for result in results}
     for index, result in enumerate(results):
-        yield "text", result.text(140, verbose=True)
+        whole, first = seen.both_screens(result)
+        yield "text", whole
+        yield "first screen", first
         if index >= _WHOLLY:
             continue
         for form, written in forms.items():
@@ -230,6 +276,13 @@ def test_every_result_shows_itself_in_every_state() -> None:
     assert shown().wrong == []
     counts = ", ".join(f"{form} {count:,}" for form, count in shown().formats.items())
     print(f"{len(STATES)} states × {len(LANGUAGES)} languages: {counts}")  # noqa: T201
+
+
+def test_no_caution_is_behind_an_option() -> None:
+    """Sentences of doubt that ``-v`` shows are on the first screen, in every state that has them."""
+    assert shown().behind == []
+    every = {(section, name) for section, of in _CAUTIONS.items() for name in of}
+    assert every == shown().tried
 
 
 def test_every_public_result_has_states() -> None:

@@ -309,7 +309,7 @@ class PairedBoard(RankedSystems, Record):
             if row["effect"] != "ties":
                 ends = {name: f"{row[name]:+.2f}" for name in ("value", "low", "high")}
                 clear = row["low"] > 0 or row["high"] < 0
-                yield say(
+                yield self.say_first(
                     "effect_clear" if clear else "effect_open",
                     effect=printable(row["effect"], 40),
                     **ends,
@@ -333,9 +333,9 @@ class PairedBoard(RankedSystems, Record):
             effective = sizes.sum() ** 2 / (sizes**2).sum()
             counts = {"column": printable(column, 40), "count": len(sizes)}
             if self.fit.alike(cluster):
-                yield say("one_mind", **counts)
+                yield self.say_first("one_mind", **counts)
             elif effective < _FEW:
-                yield say(
+                yield self.say_first(
                     "few_clusters", **counts, effective=f"{effective:.2g}", few=_FEW
                 )
         yield from self.moves()
@@ -393,6 +393,11 @@ class PairedBoard(RankedSystems, Record):
             count=f"{self.resamples:,}",
         )
         yield self.say("paired_columns", level=self.level)
+
+    def method_in_brief(self) -> Iterator[str]:
+        """Yield the model, and what the columns of the first screen mean."""
+        yield self.say(f"is_{self.fit.model}")
+        yield self.say("first_paired_columns", level=self.level)
 
 
 def _moderated(

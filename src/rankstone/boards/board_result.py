@@ -117,22 +117,21 @@ class Board(PlacedSystems):
 
     def findings(self, digits: int = 4) -> Iterator[str]:  # noqa: ARG002 - ranks have none
         """Yield what the board shows, in sentences."""
-        say = self.say
         found = self.intervals
         n, items = self.has.shape
         yield from self.leading()
         if n >= FEW and self.apart < _CARRIES * (items - 1):
-            yield say(
+            yield self.say_first(
                 "cannot_rank",
                 n=n,
                 width=int(np.median(found.high - found.low + 1)),
                 items=items,
             )
         if self.resample != "queries" and n < FEW:
-            yield say("few", n=n, few=FEW)
+            yield self.say_first("few", n=n, few=FEW)
         if lost := int((~self.has).sum()):
             share = f"{100 * lost / self.has.size:.3g} %"
-            yield say(
+            yield self.say_first(
                 f"missing_{self.rule.missing}",
                 lost=f"{lost:,}",
                 all=f"{self.has.size:,}",
@@ -150,7 +149,7 @@ class Board(PlacedSystems):
                     printable(self.scores.datasets[at], 40)
                 )
         for other, datasets in leaders.items():
-            yield say(
+            yield self.say_first(
                 "decides",
                 datasets=some(datasets, 4),
                 system=printable(self.systems[other], 40),
@@ -166,7 +165,7 @@ class Board(PlacedSystems):
         if rare:
             names = some(printable(self.systems[at], 40) for at in rare)
             least = self.found.cells_needed
-            yield self.say("unsupported", names=names, least=least)
+            yield self.say_first("unsupported", names=names, least=least)
 
     def _reliable(self) -> Iterator[str]:
         """Yield the coefficients of generalisability, and how many data sets would be enough."""
@@ -223,9 +222,9 @@ class Board(PlacedSystems):
             yield self.say("seeds", share=percentage(spread / residual)) + more
         leaders, turned = self.by_seed()
         others = int((leaders != self.order[0]).sum())
-        yield self.say(
-            "seed_flips", others=others, count=len(leaders), share=percentage(turned)
-        )
+        say = self.say_first if others else self.say
+        share = percentage(turned)
+        yield say("seed_flips", others=others, count=len(leaders), share=share)
 
     def by_seed(self) -> tuple[Ints, float]:
         """Return who is first by single seeds, int64 ``[seeds]``, and the share of pairs they turn around."""
@@ -281,3 +280,9 @@ class Board(PlacedSystems):
         """Yield what is resampled, the estimate, and what columns mean."""
         yield from map(self.say, (f"about_{self.resample}", f"is_{self.rule.estimate}"))
         yield self.say("columns", level=self.level)
+
+    def method_in_brief(self) -> Iterator[str]:
+        """Yield what the columns of the first screen mean."""
+        estimate = self.say(f"is_{self.rule.estimate}")
+        name = f"first_columns_{self.resample}"
+        yield self.say(name, level=self.level, estimate=estimate)

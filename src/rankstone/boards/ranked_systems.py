@@ -10,19 +10,23 @@ import polars as pl
 
 from rankstone._basics import some
 from rankstone.errors import printable
-from rankstone.tables.results import Findings
-from rankstone.tables.sheet import Sheet, Table
+from rankstone.tables.results import Findings, FirstScreen
+from rankstone.tables.sheet import Details, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from rankstone._basics import Floats, Ints
     from rankstone.stats.rank_intervals import RankIntervals
-    from rankstone.tables.sheet import Kind, Part
+    from rankstone.tables.sheet import Kind
 
 
 #: systems that are shown unless all are wanted
-_SHOWN: Final = 20
+_SHOWN: Final = 10
+#: columns beyond the first screen
+_FURTHER: Final = frozenset(
+    ["alone", "datasets", "left_out", "rules", "battles", "wins"]
+)
 
 
 def places(means: Floats) -> Ints:
@@ -58,6 +62,7 @@ class RankedSystems(Findings):
     #: confidence of all intervals of ranks together
     confidence: float
     section = "board"
+    answer_stands = "above"
     digits = 4
     #: a board has no judgments of its own
     audit: ClassVar[None] = None
@@ -140,45 +145,45 @@ class RankedSystems(Findings):
             "rules": span(row, "rules"),
         }
 
-    def details(self) -> Sequence[Part]:
-        """Return what is shown below the findings."""
-        return ()
-
     def tables(self, digits: int, *, verbose: bool = False) -> list[Table]:
-        """Return the board, the best 20 unless ``verbose``."""
-        columns = self.columns()
+        """Return the board, the ten best and what the order goes by unless ``verbose``."""
+        kinds = self.columns()
         shown = self.to_frame()
+        names = list(kinds)
         if not verbose:
             shown = shown.head(_SHOWN)
+            names = [name for name in kinds if name not in _FURTHER]
         cells = (self.cells(row, digits) for row in shown.iter_rows(named=True))
-        rows = tuple(tuple(of[name] for name in columns) for of in cells)
-        names = tuple(self.say(name, level=self.level) for name in columns)
-        return [Table("", names, rows, tuple(columns.values()))]
+        rows = tuple(tuple(of[name] for name in names) for of in cells)
+        head = tuple(self.say(name, level=self.level) for name in names)
+        return [Table("", head, rows, tuple(kinds[name] for name in names))]
 
-    def sheet(self, digits: int | None = None, *, verbose: bool = False) -> Sheet:
-        """Return the board as people read it."""
-        board, *rest = super().sheet(digits, verbose=verbose).parts
-        if more := 0 if verbose else max(self.to_frame().height - _SHOWN, 0):
-            rest.insert(0, ("", (self.say("more", count=f"{more:,}"),)))
-        rest[-1:-1] = self.details()  # above the method
-        return Sheet(self.title(), parts=(board, *rest), notes=self.notes)
+    def more(self) -> str:
+        """Return what is shown beyond the first screen."""
+        hidden = max(self.to_frame().height - _SHOWN, 0)
+        systems = self.say("more", count=hidden) if hidden else ""
+        return self.say("whole", systems=systems)
+
+    def _notes(self) -> Details:
+        return Details(tuple(self.notes), tuple(self.notes))
 
     # -- the order --------------------------------------------------------------------------------------
 
     def leading(self) -> Iterator[str]:
         """Yield who leads, and how many neighbours are clearly different."""
-        order = self.order
         level = self.level
         names = [printable(self.systems[at], 40) for at in self.winners]
+        key = "leads"
         if len(names) > 1:
-            listed = some(names, 5)
-            yield self.say("could_lead", level=level, count=len(names), names=listed)
-        elif self.intervals.high[order[0]] > 1:
-            yield self.say("only_lead", level=level, system=names[0])
-        else:
-            yield self.say("leads", system=names[0])
-        key = "neighbours" if self.apart else "neighbours_none"
-        yield self.say(key, apart=self.apart, pairs=len(order) - 1, level=level)
+            key = "could_lead"
+        elif self.intervals.high[self.order[0]] > 1:
+            key = "only_lead"
+        listed = {"count": len(names), "names": some(names, 5), "system": names[0]}
+        line = self.say(key, level=level, **listed)
+        closeness = "neighbours" if self.apart else "neighbours_none"
+        pairs = len(self.order) - 1
+        line += self.say(closeness, apart=self.apart, pairs=pairs, level=level)
+        yield FirstScreen(line)
 
     @property
     def winners(self) -> list[int]:
@@ -211,12 +216,12 @@ class RankedSystems(Findings):
             ranks = np.frombuffer(key, np.int64)
             moved = np.where(np.isnan(self.means), 0, ranks - now)
             if moved[most := int(np.abs(moved).argmax())]:
-                system = printable(self.systems[most], 40)
-                rule = ", ".join(names)
-                yield self.say(
+                another_leads = ranks[self.order[0]] > 1
+                say = self.say_first if another_leads else self.say
+                yield say(
                     "moves",
-                    rule=rule,
-                    system=system,
+                    rule=", ".join(names),
+                    system=printable(self.systems[most], 40),
                     before=now[most],
                     after=ranks[most],
                 )

@@ -17,7 +17,7 @@ from rankstone.errors import above_0, between_0_and_1, one_of, printable
 from rankstone.stats.random_streams import check_count
 from rankstone.stats.slice_tests import critical_z
 from rankstone.tables.phrases import check_language
-from rankstone.tables.results import Findings, given
+from rankstone.tables.results import Findings, FirstScreen, given
 from rankstone.tables.sheet import Table
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 #: shares of the queries whose smallest visible gap is shown
 _SHARES: Final = (0.05, 0.1, 0.2)
-#: slices that are shown where none differs, and those that one explains
+#: slices that are shown, and those that one explains
 _LARGEST, _EXPLAINED = 5, 3
 #: the fewest queries of a slice that can be searched for; rows of each variant in it, and outside
 FEWEST: Final = 5
@@ -160,6 +160,7 @@ class Slices(Findings, Record):
     digits: int = 4
 
     section = "slices"
+    answer_stands = "above"
 
     def to_frame(self) -> pl.DataFrame:
         """Return a row for each slice, those that are found first.
@@ -265,10 +266,12 @@ class Slices(Findings, Record):
             "title", measure=printable(self.measure, 60), systems=systems, **counts
         )
 
-    def tables(self, digits: int, *, verbose: bool = False) -> list[Table]:  # noqa: ARG002 - all rows are in csv
-        """Return the slices that are found, or the largest gaps if none is."""
+    def tables(self, digits: int, *, verbose: bool = False) -> list[Table]:
+        """Return the slices that are found, or the largest gaps if none is; few of them unless ``verbose``."""
         say = self.say
         rows = self.found if self.found.height else self.table.head(_LARGEST)
+        if not verbose:
+            rows = rows.head(_LARGEST)
         here, signed = ("difference", "+") if len(self.systems) > 1 else ("value", "")
         level = f"{100 * self.settings.confidence:g}"
         head = [
@@ -310,36 +313,49 @@ class Slices(Findings, Record):
 
     def findings(self, digits: int = 4) -> Iterator[str]:
         """Yield what was found, with an example each, and what could not have been seen."""
-        level = f"{100 * (1 - self.settings.confidence):.3g} %"
         if not self.found.height:
-            yield self.say(
+            yield self.say_first(
                 f"none_{self.settings.against}",
                 slices=f"{self.table.height:,}",
-                level=level,
+                level=f"{100 * (1 - self.settings.confidence):.3g} %",
             )
-        for row in self.found.iter_rows(named=True):
+        shrunken = []
+        for place, row in enumerate(self.found.iter_rows(named=True)):
             way = "worse" if self.sign * row["gap"] < 0 else "better"
             many, here, sign = (
                 ("two", "difference", "+")
                 if len(self.systems) > 1
                 else ("one", "value", "")
             )
+            name = printable(row["slice"], _NAME)
             numbers = {
                 name: f"{row[name]:+.{digits}f}"
                 for name in ("gap", "shrunken", "elsewhere")
             }
             numbers |= {"here": f"{row[here]:{sign}.{digits}f}", "n": f"{row['n']:,}"}
-            line = self.say(
-                f"{way}_{many}", slice=printable(row["slice"], _NAME), **numbers
-            )
+            line = self.say(f"{way}_{many}", slice=name, **numbers)
+            line += self._example(row, digits) + self._explains(row)
+            yield line if place else FirstScreen(line)
             if numbers["shrunken"] != numbers["gap"]:
-                line += self.say("curse", **numbers)
-            yield line + self._example(row, digits) + self._explains(row)
-        yield from self.visible_lines(digits)
+                shrunken.append(f"{numbers['shrunken']} ({name})")
+        if shrunken:
+            yield self.say_first("curses", gaps=some(shrunken, _LARGEST))
+        yield from map(FirstScreen, self.visible_lines(digits))
         if self.without_value:
-            yield self.say("without_value", count=f"{self.without_value:,}")
+            yield self.say_first("without_value", count=f"{self.without_value:,}")
         if self.left_out:
-            yield self.say("left_out", columns=some(self.left_out, 4))
+            yield self.say_first("left_out", columns=some(self.left_out, 4))
+
+    def method_in_brief(self) -> Iterator[str]:
+        """Yield what gaps, intervals and p are."""
+        slices = f"{self.table.height:,}"
+        yield self.say(f"brief_{self.settings.against}", slices=slices)
+
+    def more(self) -> str:
+        """Return what is shown beyond the first screen."""
+        hidden = max(self.found.height - _LARGEST, 0)
+        slices = self.say("more_found", count=hidden) if hidden else ""
+        return self.say("whole", slices=slices)
 
     def _example(self, row: Mapping[str, Any], digits: int) -> str:
         if row["example"] is None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankstone.cli.arguments import named_numbers, refuse_with, saved_scores, words
 from rankstone.cli.declaring import declare
-from rankstone.cli.execution import check_charts, execute, kept, written
+from rankstone.cli.execution import check_charts, execute
 from rankstone.cli.options import PRINTED
 from rankstone.errors import UsageError, printable
 
@@ -90,12 +89,7 @@ def command(
     else:
         refuse_with("a board of scores", battles)
         find = _of_scores(files, settings, explain, versus)
-    show = (
-        written
-        if explain is not None
-        else partial(written, verbose=bool(kept("verbose")))
-    )
-    found = execute(given, find, files, show=show, notes=None, paged=explain is None)
+    found = execute(given, find, files, notes=None, paged=explain is None)
     for file, draw in ((chart, "ranks"), (diagram, "critical_difference")):
         if file is not None:
             from rankstone import plots

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from rankstone.cli.arguments import (
     refuse_with,
 )
 from rankstone.cli.declaring import declare
-from rankstone.cli.execution import check_charts, execute, kept, progress_bar, written
+from rankstone.cli.execution import check_charts, execute, progress_bar, written
 from rankstone.cli.options import ALIGNMENT, LISTS, PRINTED, READING
 from rankstone.errors import UsageError, printable
 
@@ -62,9 +61,8 @@ def collection_command(
                 files[0], runs, chosen, groups=groups, **options | {"progress": bar}
             )
 
-    show = partial(written, verbose=bool(kept("verbose")))
     inputs = [*files, groups, given["queries"]]
-    found = execute(given, find, inputs, show=show, paged=True)
+    found = execute(given, find, inputs, paged=True)
     if chart is not None:
         from rankstone import plots
 
@@ -213,10 +211,6 @@ def verify_command(
 
         return verify(card, files, original=original, **options)
 
-    show = partial(written, verbose=bool(kept("verbose")))
     inputs = [card, *files, *original]
-    return int(
-        not execute(
-            {"columns": None, **given}, find, inputs, show=show, notes=None
-        ).holds
-    )
+    verified = execute({"columns": None, **given}, find, inputs, notes=None)
+    return int(not verified.holds)

@@ -53,7 +53,7 @@ _SAMPLED = "nDCG@10 R@10 RR"
 @declare(
     "check",
     {"qrels": "QRELS", "runs": "[RUN]…"},
-    f"measures train order format csv-formulas {READING}",
+    f"measures train order format csv-formulas verbose {READING}",
     but={"measures": {"shown": "none: cutoffs of measures are checked"}},
 )
 def check_command(

@@ -20,7 +20,7 @@ DEFAULT_CONFIG = "rankstone.toml"
 @declare(
     "gate",
     {},
-    "config candidate baseline qrels inconclusive check lang format csv-formulas junit summary output",
+    "config candidate baseline qrels inconclusive check lang format csv-formulas junit summary output verbose",
     f"quiet import queries by cluster convention {LISTS} {READING} {ALIGNMENT}",
     but={
         "baseline": {"values": "FILE", "shown": "the configuration's"},
@@ -53,6 +53,7 @@ def command(
     """
     from rankstone import gate
     from rankstone.io import refuse_inputs
+    from rankstone.tables.markup import markdown
 
     check_format(form)
     rules = config or _configuration()
@@ -86,7 +87,7 @@ def command(
     if summary is not None:
         refuse_inputs(summary)
         with open(summary, "a", encoding="utf-8") as lines:  # noqa: PTH123 - others have written there before
-            lines.write(found.to_markdown() + "\n")
+            lines.write(markdown(found.sheet(verbose=True)) + "\n")
     deliver(None, written(found, form), output, None)
     if found.warning is not None:
         click.echo(f"rankstone: warning: {found.warning}", err=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rankstone.cli.arguments import (
@@ -13,7 +12,7 @@ from rankstone.cli.arguments import (
     words,
 )
 from rankstone.cli.declaring import declare
-from rankstone.cli.execution import check_charts, execute, progress_bar, written
+from rankstone.cli.execution import check_charts, execute, progress_bar
 from rankstone.cli.options import ALIGNMENT, LISTS, PRINTED, READING
 from rankstone.errors import UsageError, printable
 
@@ -64,7 +63,7 @@ def command(
             )
 
     inputs = [*files, queries, log]
-    found = execute(given, find, inputs, show=partial(written), notes=None, paged=True)
+    found = execute(given, find, inputs, notes=None, paged=True)
     if chart is not None:
         from rankstone import plots
 

@@ -10,7 +10,7 @@ import polars as pl
 from rankstone._basics import Record
 from rankstone.errors import printable
 from rankstone.stats.order_agreement import FEWEST, FEWEST_QUERIES
-from rankstone.tables.results import Findings
+from rankstone.tables.results import Findings, FirstScreen
 from rankstone.tables.sheet import Table
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rankstone.tables.sheet import Kind
 
 
-#: topics and groups that are shown unless all are wanted
+#: groups that are shown unless all are wanted, and fewer of which are a rough guess
 _SHOWN: Final = 10
 _NAME: Final = 40
 #: columns of tables → what they hold, where it does not follow from their type
@@ -90,6 +90,7 @@ class Collection(Findings, Record):
     digits: int = 4
 
     section = "collection"
+    answer_stands = "above"
 
     def to_frame(self) -> pl.DataFrame:
         """Return a row for each run, the best first.
@@ -114,7 +115,9 @@ class Collection(Findings, Record):
         )
 
     def tables(self, digits: int, *, verbose: bool = False) -> list[Table]:
-        """Return leaderboard, groups, correlations and topics."""
+        """Return what runs lose without the documents of their group; ``verbose``: every table."""
+        if not verbose:
+            return self._first_groups(digits)
         orders = self.correlations.select(
             "measure", "other", "tau", interval=_limits("low", "high", digits)
         )
@@ -124,25 +127,36 @@ class Collection(Findings, Record):
             "orders": orders,
             "topics": self.topics.drop("mean"),
         }
-        tables = []
-        for name, frame in frames.items():
-            title = self.say(name)
-            shown = frame
-            if name in ("groups", "topics") and not verbose:
-                shown = frame.head(_SHOWN)
-            if shown.height < frame.height:
-                rows = f"{frame.height:,}"
-                title = self.say("cut", title=title, shown=shown.height, rows=rows)
-            names = {
-                column: column if column in self.measures else self.say(column)
-                for column in frame.columns
-            }
-            if frame.height:
-                table = Table.of(
-                    shown, title, digits=digits, names=names, kinds=dict(_KINDS)
-                )
-                tables.append(table)
-        return tables
+        return [
+            self._table(frame, self.say(name), digits)
+            for name, frame in frames.items()
+            if frame.height
+        ]
+
+    def _table(self, frame: pl.DataFrame, title: str, digits: int) -> Table:
+        names = {
+            column: column if column in self.measures else self.say(column)
+            for column in frame.columns
+        }
+        kinds = dict(_KINDS)
+        return Table.of(frame, title, digits=digits, names=names, kinds=kinds)
+
+    def _first_groups(self, digits: int) -> list[Table]:
+        """Return the groups that lose most by the first measure."""
+        measure = self.measures[0]
+        frame = self._groups(digits).filter(measure=measure)
+        hidden = ["measure", "tau", "tau_interval"]
+        if frame["group"].equals(frame["run"]):
+            hidden.append("run")
+        shown = frame.drop(hidden).head(_SHOWN)
+        title = self.say("first_groups", measure=measure)
+        if frame.height > _SHOWN:
+            title += self.say("first_cut", groups=f"{frame.height:,}", shown=_SHOWN)
+        return [self._table(shown, title, digits)]
+
+    def method_in_brief(self) -> Iterator[str]:
+        """Yield what it means to be without a group."""
+        yield self.say("brief_groups", depth=f"{self.depth:,}")
 
     def _leaders(self, digits: int) -> pl.DataFrame:
         """Return what is shown of the leaderboard: groups only if they are not the runs."""
@@ -186,28 +200,31 @@ class Collection(Findings, Record):
         yield self.say("about_orders", level=level)
 
     def findings(self, digits: int = 4) -> Iterator[str]:
-        """Yield what the tables say."""
+        """Yield what the tables say: whether the judgments serve new runs, then of the runs themselves."""
         say = self.say
+        yield from self.reuse(digits)
         pool = self.pool
-        first = self.leaderboard.row(0, named=True)
+        share = f"{100 * pool['pooled_judged'] / max(pool['pooled'], 1):.3g} %"
+        pooled = f"{pool['pooled']:,}"
+        line = say("pool", depth=f"{self.depth:,}", pooled=pooled, share=share)
+        outside = pool["relevant"] - pool["pooled_relevant"]
+        if outside:
+            relevant = f"{pool['relevant']:,}"
+            line += say("outside", count=f"{outside:,}", relevant=relevant)
+        yield FirstScreen(line)
+
         level = f"{100 * self.confidence:g} %"
         could = self.leaderboard.filter(pl.col("rank_low") == 1).height
         lead = {
-            "run": printable(first["run"], _NAME),
+            "run": printable(self.leaderboard["run"][0], _NAME),
             "measure": self.measures[0],
             "level": level,
         }
-        yield say("leads" if could == 1 else "could_lead", count=could, **lead)
+        line = say("leads" if could == 1 else "could_lead", count=could, **lead)
         clear, pairs = self.pairs
-        yield say("apart", clear=f"{clear:,}", pairs=f"{pairs:,}", level=level)
-        share = f"{100 * pool['pooled_judged'] / max(pool['pooled'], 1):.3g} %"
-        yield say(
-            "pool", depth=f"{self.depth:,}", pooled=f"{pool['pooled']:,}", share=share
-        )
-        outside = pool["relevant"] - pool["pooled_relevant"]
-        if outside:
-            yield say("outside", count=f"{outside:,}", relevant=f"{pool['relevant']:,}")
-        yield from self.reuse(digits)
+        line += say("apart", clear=f"{clear:,}", pairs=f"{pairs:,}", level=level)
+        yield FirstScreen(line)
+
         for row in self.correlations.drop_nulls("tau").iter_rows(named=True):
             texts = {"measure": row["measure"], "other": row["other"]}
             for name in ("tau", "low", "high"):
@@ -216,7 +233,7 @@ class Collection(Findings, Record):
             name = "order" if "low" in texts else "order_few"
             yield say(name, runs=FEWEST, topics=FEWEST_QUERIES, **texts)
         if self.left_out:
-            yield say("left_out", count=f"{self.left_out:,}")
+            yield self.say_first("left_out", count=f"{self.left_out:,}")
         hardest = self.topics.row(0, named=True)
         values = {name: f"{hardest[name]:.{digits}f}" for name in ("best", "median")}
         yield say("hardest", query=printable(hardest["query_id"], _NAME), **values)
@@ -226,20 +243,26 @@ class Collection(Findings, Record):
         rows = self.reusability.filter(measure=self.measures[0])
         lost = rows.filter(pl.col("unique_judged") > 0)
         if not lost.height:
-            yield self.say("no_unique", depth=f"{self.depth:,}")
+            yield self.say_first("no_unique", depth=f"{self.depth:,}")
             return
+        falls = [0, *(lost["rank_after"] - lost["rank_before"])]
+        same = rows.filter(pl.col("tau") == 1).height
+        counts = {"groups": rows.height, "same": same, "moved": max(falls)}
+        line = self.say("groups_moved", **counts)
+        if rows.height < _SHOWN:
+            line += self.say("few_groups", groups=rows.height)
+        yield FirstScreen(line)
+
         row = lost.row(0, named=True)
+        if row["loss"] <= 0:
+            yield self.say("no_loss", measure=row["measure"])
+            return
         numbers = {
             name: f"{row[name]:.{digits}f}" for name in ("before", "after", "loss")
         }
         about = {name: printable(row[name], _NAME) for name in ("group", "run")}
         about |= {name: row[name] for name in ("measure", "rank_before", "rank_after")}
         yield self.say("loses", **about, **numbers)
-        moved = (lost["rank_after"] - lost["rank_before"]).max()
-        same = rows.filter(pl.col("tau") == 1).height
-        yield self.say("groups_moved", groups=rows.height, same=same, moved=moved)
-        if rows.height < _SHOWN:
-            yield self.say("few_groups", groups=rows.height)
 
 
 def _limits(low: str, high: str, digits: int) -> pl.Expr:

@@ -141,7 +141,9 @@ def few_differing(comparison: ComparedSystems) -> Iterator[str]:
         for row in rows.iter_rows(named=True):
             least = fewest_differing(row, comparison.settings)
             if least is not None:
-                pairs.append(f"{short[row['system']]} − {short[row['versus']]}")
+                system = short[row["system"]]
+                versus = short[row["versus"]]
+                pairs.append(f"{system} − {versus}")
                 needed = least
         if pairs:
             yield say(

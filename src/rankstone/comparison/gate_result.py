@@ -8,9 +8,10 @@ from xml.etree import ElementTree as ET
 
 import polars as pl
 
+from rankstone.comparison.comparison_caveats import few_differing
 from rankstone.comparison.repeated_runs import repeated_sentences
 from rankstone.errors import printable
-from rankstone.tables.results import Findings
+from rankstone.tables.results import Findings, FirstScreen
 from rankstone.tables.sheet import Details, Table
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ class Gate(Findings):
     inconclusive: str = "fail"
 
     section = "gate"
+    answer_stands = "below"
     digits = 4
 
     @property
@@ -90,16 +92,21 @@ class Gate(Findings):
     @property
     def outcomes(self) -> tuple[GateOutcome, ...]:
         """Outcomes of guards, then of rules, in the language of the comparison."""
-        return tuple(
-            GateOutcome(
-                check.kind,
-                check.text(self.lang, check.title),
-                check.verdict,
-                check.text(self.lang),
-                check.numbers,
+        outcomes = []
+        semicolon = self.say("semicolon")
+        for check in self.checks:
+            name = check.text(self.lang, check.title)
+            texts = [check.text(self.lang), *check.cautions(self.lang)]
+            text = semicolon.join(texts)
+            outcome = GateOutcome(
+                kind=check.kind,
+                name=name,
+                verdict=check.verdict,
+                text=text,
+                numbers=check.numbers,
             )
-            for check in self.checks
-        )
+            outcomes.append(outcome)
+        return tuple(outcomes)
 
     @property
     def verdict(self) -> str:
@@ -141,7 +148,10 @@ class Gate(Findings):
     def to_frame(self) -> pl.DataFrame:
         """Return a row for each outcome: ``kind``, ``name``, ``verdict``, ``text``."""
         names = ("kind", "name", "verdict", "text")
-        rows = [[getattr(outcome, name) for name in names] for outcome in self.outcomes]
+        rows = []
+        for outcome in self.outcomes:
+            row = [getattr(outcome, name) for name in names]
+            rows.append(row)
         return pl.DataFrame(rows, dict.fromkeys(names, pl.String), orient="row")
 
     def title(self) -> str:
@@ -155,34 +165,65 @@ class Gate(Findings):
         )
 
     def tables(self, digits: int, *, verbose: bool = False) -> list[Table]:
-        """Return the outcomes as people read them; decimals are fixed."""
+        """Return the outcomes, the worst first."""
         del digits, verbose
-        rows = tuple(
-            (
-                f"{_SIGNS[outcome.verdict]} {self._word(outcome.verdict)}",
-                printable(outcome.name, 60),
-                printable(outcome.text, 300),
-            )
-            for outcome in self.outcomes
-        )
-        head = ("", self.say("rule"), self.say("result"))
-        return [Table(self.say("checks"), head, rows, (False, False, False))]
 
-    def findings(self, digits: int = 4) -> Iterator[str]:
-        """Yield what is inconclusive, and what the comparison says."""
-        del digits
+        def badness(check: Check) -> int:
+            return _ORDER.index(check.verdict)
+
+        rows = []
+        for check in sorted(self.checks, key=badness):
+            verdict = self._word(check.verdict)
+            name = check.text(self.lang, check.title)
+            result = check.text(self.lang)
+            row = verdict, printable(name, 60), printable(result, 300)
+            rows.append(row)
+        signs = {}
+        for verdict, sign in _SIGNS.items():
+            word = self._word(verdict)
+            signs[word] = sign
+        table = Table(
+            title=self.say("checks"),
+            head=("", self.say("rule"), self.say("result")),
+            rows=tuple(rows),
+            kinds=("verdict", "text", "text"),
+            signs=signs,
+        )
+        return [table]
+
+    def _cautions(self) -> Iterator[str]:
+        """Yield how far outcomes can be trusted, each sentence once with all rules that it is about."""
         if self.warning is not None:
             yield self.warning
-        yield from self.comparison.sentences()
+        rules: dict[str, list[str]] = {}
+        for check in self.checks:
+            for caution in check.cautions(self.lang):
+                name = check.text(self.lang, check.title)
+                name = printable(name, 60)
+                names = rules.setdefault(caution, [])
+                names.append(name)
+        comma = self.say("comma")
+        for caution, names in rules.items():
+            named = comma.join(names)
+            yield self.say("caution", rules=named, caution=caution)
+        yield from few_differing(self.comparison)
         yield from repeated_sentences(self.comparison)
+
+    def findings(self, digits: int = 4) -> Iterator[str]:
+        """Yield how far outcomes can be trusted, and what the comparison says."""
+        del digits
+        for caution in self._cautions():
+            yield FirstScreen(caution)
+        yield from self.comparison.sentences()
 
     def _notes(self) -> Details:
         verdicts = [check.verdict for check in self.checks]
-        counts = [
-            f"{verdicts.count(word)} {self._word(word)}"
-            for word in _ORDER
-            if word in verdicts
-        ]
+        counts = []
+        for verdict in _ORDER:
+            number = verdicts.count(verdict)
+            if number:
+                word = self._word(verdict)
+                counts.append(f"{number} {word}")
         comma = self.say("comma")
         totals = self.say("totals", n=len(verdicts), counts=comma.join(counts))
         return Details((totals,), (totals,))

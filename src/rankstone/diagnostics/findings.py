@@ -6,6 +6,7 @@ Those are one id written in two ways.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -17,7 +18,11 @@ from rankstone.tables.results import Result
 from rankstone.tables.sheet import Sheet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
+
+
+#: the longest note that stands among facts
+_FACT: Final = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,30 +132,75 @@ class CheckReport(Result):
         ]
         return CheckReport(files)
 
-    def sheet(self, digits: int = 4) -> Sheet:
-        """Return facts and findings by file; ``digits`` are not used, facts are texts."""
+    def sheet(self, digits: int = 4, *, verbose: bool = False) -> Sheet:
+        """Return the verdict, then facts and findings by file.
+
+        Parameters
+        ----------
+        digits
+            Not used: facts are texts.
+        verbose
+            True for a line for each fact, and for notes that need no attention.
+        """
         del digits
-        parts = tuple(
-            (
-                f"{printable(file.name)}  ({file.kind}, {printable(file.source)})",
-                tuple(_lines(file)),
-            )
-            for file in self.files
-        )
         verdict = self.verdict
         if not self.ok:
-            verdict += ": cannot be evaluated; fix the errors above"
+            verdict += ": cannot be evaluated; fix the errors below"
         elif self.doubts:
             verdict += f"; check this first: {'; '.join(self.doubts)}"
-        return Sheet("", parts=parts, notes=(verdict,))
+
+        draw = _lines if verbose else _brief_lines
+        parts = []
+        for file in self.files:
+            about = f"({file.kind}, {printable(file.source)})"
+            parts.append((f"{printable(file.name)}  {about}", tuple(draw(file))))
+        if verbose:
+            return Sheet(verdict, parts=tuple(parts))
+        notes = counted(self.count("note"), "note")
+        return Sheet(
+            verdict,
+            parts=tuple(parts),
+            whole=partial(self.sheet, verbose=True),
+            more=f"with -v: {notes}, a line for each fact",
+        )
+
+
+def _is_fact(finding: Finding) -> bool:
+    """Return whether a note is as short as a fact, such as ``unjudged@10: 13.6%``."""
+    is_short = len(finding.what) <= _FACT
+    return finding.level == "note" and is_short
+
+
+def _brief_lines(file: FileReport) -> Iterator[str]:
+    """Yield what the file was taken for, all other facts in a line, and what deserves attention."""
+    facts = []
+    for what, fact in file.facts.items():
+        text = f"{what}: {fact}"
+        facts.append(text)
+    attention = []
+    for finding in file.findings:
+        if _is_fact(finding):
+            facts.append(finding.what)
+        if _badness(finding):
+            attention.append(finding)
+    yield from facts[:1]
+    counts = facts[1:]
+    if counts:
+        yield " · ".join(counts)
+    yield from _finding_lines(attention)
 
 
 def _lines(file: FileReport) -> Iterator[str]:
+    """Yield a line for each fact and each finding."""
     yield from (f"{what:<16} {fact}" for what, fact in file.facts.items())
-    for one in file.findings:
+    yield from _finding_lines(file.findings)
+
+
+def _finding_lines(findings: Sequence[Finding]) -> Iterator[str]:
+    for one in findings:
         example = f" ({one.example})" if one.example else ""
         yield f"{one.level + ':':<8} {one.what}{example}{f'; {one.fix}' if one.fix else ''}"
-    if not file.findings:
+    if not findings:
         yield "no problems found"
 
 

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 heading: Final = partial(phrase, "explanation")
 #: the most rows shown; rows without a contribution are left out first
 _ROWS: Final = 25
+#: the most rows of the first screen; longer lists leave out there what adds nothing
+_FIRST_ROWS: Final = 10
+#: rows of the first screen where nothing contributes
+_FIRST: Final = 3
 #: the most letters of a text, and the most texts of documents outside the list
 _TEXT: Final = 160
 _MISSED: Final = 5
@@ -31,8 +35,14 @@ _MISSED: Final = 5
 _RUN: Final = 9
 
 
-def explanation_sheet(one: Explanation, digits: int = 4) -> Sheet:
-    """Return an explanation as a sheet, with this many decimals."""
+def explanation_sheet(
+    one: Explanation, digits: int = 4, *, verbose: bool = False
+) -> Sheet:
+    """Return an explanation as a sheet, with this many decimals.
+
+    The first screen has the table that the number is the sum of, the rules that applied, and the changes that
+    would raise it most; ``verbose`` adds rows that contribute nothing, the ideal list, and all changes.
+    """
     lang = one.lang
     number = partial(decimal, digits=digits)
     value = number(one.value) if one.value is not None else heading("undefined", lang)
@@ -41,10 +51,12 @@ def explanation_sheet(one: Explanation, digits: int = 4) -> Sheet:
     if one.ours != one.measure:
         meant = f"{printable(one.measure)} = {printable(one.ours)}"
         parts.append(("", (f"{meant}: {one.note}" if one.note else meant,)))
-    parts.append(_list(one, number))
+    shown = _chosen(one, verbose=verbose)
+    title_of_list = heading("list", lang) if verbose else ""
+    parts.append(_list(one, shown, number, title_of_list))
     if one.texts:
-        parts.append(_texts(one))
-    if one.ideal:
+        parts.append(_texts(one, shown))
+    if one.ideal and verbose:
         parts.append(_ideal(one, number))
     if one.intents:
         parts.append(_intents(one, number))
@@ -52,16 +64,22 @@ def explanation_sheet(one: Explanation, digits: int = 4) -> Sheet:
         head = tuple(heading(name, lang) for name in ("x", "y"))
         points = tuple((number(x), number(y)) for x, y in one.curve)
         parts.append(Table(heading("curve", lang), head, points, (True, True)))
-    parts += [
-        (heading(name, lang), lines) for name, lines in _lines(one, number) if lines
-    ]
+    parts += _lines(one, number, verbose=verbose)
     about = about_card(one.card, lang)
-    return Sheet(f"{title}   {printable(one.run)}", *about, tuple(parts))
+    title += f"   {printable(one.run)}"
+    if verbose:
+        return Sheet(title, *about, tuple(parts))
+    return Sheet(
+        title,
+        *about,
+        tuple(parts),
+        whole=partial(explanation_sheet, one, digits, verbose=True),
+        more=heading("whole", lang),
+    )
 
 
-def _list(one: Explanation, number: Writer) -> Table:
+def _list(one: Explanation, shown: Sequence[Row], number: Writer, title: str) -> Table:
     lang = one.lang
-    shown = _chosen(one)
     names = [name for name in one.columns if any(row.values.get(name) for row in shown)]
     head = ("rank", "document", "relevance", *names, "contribution", "running")
     rows = [
@@ -76,8 +94,12 @@ def _list(one: Explanation, number: Writer) -> Table:
         for row in shown
     ]
     blank = ("",) * (len(head) - 3)
-    if len(one.rows) > len(shown):
-        more = heading("more", lang, count=len(one.rows) - len(shown))
+    rest = [row for row in one.rows if row not in shown]
+    if rest:
+        adds = any(row.contribution for row in rest)
+        more = heading("more", lang, count=len(rest))
+        if not adds:
+            more = heading("more_of_nothing", lang, count=len(rest))
         rows.append(("", more, *blank, ""))
     so_far = one.rows[-1].running if one.rows else 0.0
     for name in ("missed", "unjudged"):
@@ -95,7 +117,7 @@ def _list(one: Explanation, number: Writer) -> Table:
     rows += [("", heading(name, lang), *blank, number(value)) for name, value in sums]
     numeric = (True, False, *[True] * (len(head) - 2))
     return Table(
-        heading("list", lang),
+        title,
         tuple(heading(name, lang) for name in head),
         tuple(rows),
         numeric,
@@ -103,8 +125,14 @@ def _list(one: Explanation, number: Writer) -> Table:
     )
 
 
-def _chosen(one: Explanation) -> Sequence[Row]:
-    """Return the rows that are shown: those above the cutoff, and those with a contribution."""
+def _chosen(one: Explanation, *, verbose: bool) -> Sequence[Row]:
+    """Return the rows that are shown of a longer list: those that contribute; ``verbose``: also to the cutoff."""
+    if not verbose:
+        if len(one.rows) <= _FIRST_ROWS:
+            return one.rows
+        contributing = [row for row in one.rows if row.contribution]
+        return contributing[:_FIRST_ROWS] or one.rows[:_FIRST]
+
     if len(one.rows) <= _ROWS:
         return one.rows
     chosen = [
@@ -115,9 +143,9 @@ def _chosen(one: Explanation) -> Sequence[Row]:
     return chosen[:_ROWS] or one.rows[:_ROWS]
 
 
-def _texts(one: Explanation) -> Table:
+def _texts(one: Explanation, shown: Sequence[Row]) -> Table:
     """Return the texts of the documents that are shown, then of the best that were not retrieved."""
-    ranks = [(str(row.rank), row.doc_id or "") for row in _chosen(one)]
+    ranks = [(str(row.rank), row.doc_id or "") for row in shown]
     missed = [
         ("–", miss.doc_id) for miss in one.not_retrieved[:_MISSED] if miss.relevance > 0
     ]
@@ -179,29 +207,45 @@ def _intents(one: Explanation, number: Writer) -> Table:
     return Table(heading("intents", one.lang), head, rows, (False, True, True, False))
 
 
-def _lines(one: Explanation, number: Writer) -> Iterator[tuple[str, Names]]:
+def _lines(
+    one: Explanation, number: Writer, *, verbose: bool
+) -> Iterator[tuple[str, Names]]:
+    """Yield the rules that applied, what is not in the list, what would raise the score, and other libraries.
+
+    Each under its heading; on the first screen relevant documents and the largest change alone.
+    """
+    rules = tuple(note.text(one.lang) for note in one.footnotes)
+    missed = tuple(_missed(one, number))
+    changes = tuple(_changes(one, number))
+    names = ["footnotes", "not_retrieved", "changes", "others"]
+    lists = [rules, missed, changes, tuple(_others(one, number))]
+    if not verbose:
+        if any(document.relevance > 0 for document in one.not_retrieved):
+            rules += (heading("outside", one.lang, documents=missed[0]),)
+        names = ["", "others"]
+        lists[:3] = [rules + changes[:1]]
+    for name, texts in zip(names, lists, strict=True):
+        if texts:
+            yield heading(name, one.lang) if name else "", texts
+
+
+def _changes(one: Explanation, number: Writer) -> Iterator[str]:
+    """Yield what would raise the score, the most first."""
     lang = one.lang
-    yield "footnotes", tuple(note.text(lang) for note in one.footnotes)
-    yield "not_retrieved", tuple(_missed(one, number))
-    yield (
-        "changes",
-        tuple(
-            heading(
-                "change",
-                lang,
-                doc=printable(change.doc_id, 60),
-                grade=number(change.relevance),
-                to=change.to,
-                at=heading("nowhere", lang)
-                if change.at is None
-                else heading("at", lang, at=change.at),
-                value=number(change.value),
-                gain=number(change.gain),
-            )
-            for change in one.changes
-        ),
-    )
-    yield "others", tuple(_others(one, number))
+    for change in one.changes:
+        now = heading("nowhere", lang)
+        if change.at is not None:
+            now = heading("at", lang, at=change.at)
+        yield heading(
+            "change",
+            lang,
+            doc=printable(change.doc_id, 60),
+            grade=number(change.relevance),
+            to=change.to,
+            at=now,
+            value=number(change.value),
+            gain=number(change.gain),
+        )
 
 
 def _missed(one: Explanation, number: Writer) -> Iterator[str]:

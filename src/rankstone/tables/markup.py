@@ -83,8 +83,9 @@ def markdown(sheet: Sheet) -> str:
             blocks.append(f"**{_escaped_markdown(title)}**")
         blocks.append("\n".join(body))
 
-    if sheet.brief:
-        blocks.append("\n".join(_markdown_list(sheet.brief)))
+    below = [*sheet.brief, *filter(None, [sheet.more])]
+    if below:
+        blocks.append("\n".join(_markdown_list(below)))
     return "\n\n".join(blocks) + "\n"
 
 

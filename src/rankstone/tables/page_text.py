@@ -60,9 +60,10 @@ def text(
             lines.append("")
         lines += _part_lines(part, width, styled=styled, signs=signs)
 
-    if sheet.brief and (sheet.title or len(sheet.parts) > 1):
+    below = [*sheet.brief, *filter(None, [sheet.more])]
+    if below and (sheet.title or len(sheet.parts) > 1):
         lines.append("")
-    for note in sheet.brief:
+    for note in below:
         for line in wrapped(note, notes or width):
             lines.append(f"{_DIM}{line}{_PLAIN}" if styled else line)
     return "\n".join(line.rstrip() for line in lines)

@@ -170,14 +170,26 @@ class Result:
             unfinished.write_text(texts[kind](), encoding="utf-8")
 
 
+class FirstScreen(str):
+    """A finding of the first screen."""
+
+    __slots__ = ()
+
+
 class Findings(Result):
     """The base class of results that say what they found: tables, sentences, and how these came about.
 
     A subclass is a dataclass with fields ``lang`` and ``digits``.  It names the ``section`` of its phrases,
-    and defines :meth:`title` and :meth:`tables`, mostly :meth:`findings`, perhaps :meth:`method_lines`.
+    and defines :meth:`title` and :meth:`tables`, mostly :meth:`findings`, perhaps :meth:`method_lines`.  Where
+    these fill more than a screen, :meth:`say_first` marks the sentences that belong on the first one, cautions
+    among them, and :meth:`method_in_brief` says what numbers mean there.
     """
 
     section: ClassVar[str]
+    #: where the first screen has the marked sentences, ``above`` or ``below`` the tables; empty: all is shown
+    answer_stands: ClassVar[str] = ""
+    #: the phrase of what is shown beyond the first screen
+    whole: ClassVar[str] = "whole"
     lang: str
     digits: int
 
@@ -202,6 +214,18 @@ class Findings(Result):
         """Yield how it was found."""
         return iter(())
 
+    def say_first(self, name: str, **parts: object) -> str:
+        """Return a phrase that belongs on the first screen: an answer or a caution."""
+        return FirstScreen(self.say(name, **parts))
+
+    def method_in_brief(self) -> Iterator[str]:
+        """Yield what the numbers of the first screen mean."""
+        return iter(())
+
+    def more(self) -> str:
+        """Return what is shown beyond the first screen, in a line."""
+        return self.say(self.whole)
+
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts."""
         report = super().report()
@@ -216,13 +240,42 @@ class Findings(Result):
             digits = self.digits
         if self.picture:
             return self.pictured(digits, verbose=verbose)
+        if self.answer_stands and not verbose:
+            return self._first_screen(digits)
+
         parts: list[Part] = [*self.tables(digits, verbose=verbose)]
         lists = {"findings": self.findings(digits), "method": self.method_lines()}
         for name, lines in lists.items():
             texts = tuple(lines)
+            if name == "method":
+                parts += self.details()
             if texts:
                 parts.append((self.say(name), texts))
         return Sheet(self.title(), parts=tuple(parts), notes=(self._notes(),))
+
+    def details(self) -> Sequence[Part]:
+        """Return what the whole has above its method."""
+        return ()
+
+    def _first_screen(self, digits: int) -> Sheet:
+        from rankstone.tables.sheet import Sheet
+
+        parts: list[Part] = [*self.tables(digits)]
+        findings = self.findings(digits)
+        marked = tuple(text for text in findings if isinstance(text, FirstScreen))
+        if marked:
+            place = 0 if self.answer_stands == "above" else len(parts)
+            parts.insert(place, ("", marked))
+        method = tuple(self.method_in_brief())
+        if method:
+            parts.append(("", method))
+        return Sheet(
+            self.title(),
+            parts=tuple(parts),
+            notes=(self._notes(),),
+            whole=partial(self.sheet, digits, verbose=True),
+            more=self.more(),
+        )
 
 
 class Averaged(Protocol):

@@ -276,6 +276,8 @@ class Sheet:
         The same with :class:`Details` in brief, which is what people see unless they ask for more.
     whole
         Draws the sheet with the rows that only some people want, where there are any.
+    more
+        What that sheet has beyond this one, in a line; empty where notes or tables say it.
     """
 
     title: str
@@ -285,6 +287,7 @@ class Sheet:
     notes: Sequence[str | Details] = ()
     brief: tuple[str, ...] = field(init=False)
     whole: Callable[[], Sheet] | None = None
+    more: str = ""
 
     def __post_init__(self) -> None:
         """Escape control characters: a text is one line in every format, also in a comment of LaTeX."""

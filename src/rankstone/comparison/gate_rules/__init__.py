@@ -41,6 +41,8 @@ class Check(Record):
         The name of the sentence that names the measure or guard.
     kind
         ``rule`` or ``guard``.
+    further
+        Sentences that say how far the verdict can be trusted, and what would settle it: the names of each line.
     """
 
     verdict: str
@@ -49,14 +51,24 @@ class Check(Record):
     parts: Mapping[str, Any] = field(default_factory=dict)
     title: str = "title"
     kind: str = "rule"
+    further: tuple[tuple[str, ...], ...] = ()
 
     def text(self, lang: str, *names: str) -> str:
         """Return sentences in a language; those of the check if none is named."""
         parts = {**self.parts, **self.numbers}
-        texts = [
-            phrase("gate", name, lang, **parts) for name in names or self.sentences
-        ]
+        texts = []
+        for name in names or self.sentences:
+            text = phrase("gate", name, lang, **parts)
+            texts.append(text)
         return "".join(texts)
+
+    def cautions(self, lang: str) -> list[str]:
+        """Return how far the verdict can be trusted in a language, and what would settle it."""
+        texts = []
+        for names in self.further:
+            text = self.text(lang, *names)
+            texts.append(text)
+        return texts
 
 
 class Candidate(Record):

@@ -95,25 +95,30 @@ class AllowedLoss(GateRule):
 
         # only the limit that assumes nothing about queries not seen bounds the risk
         bounded = comparison.settings.interval == "worst_case"
-        sentences = [
-            "margin" if known else "margin_of_any_loss",
-            "risk_bounded" if bounded else "risk",
-            "rare_losses",
-        ]
+        sentence = "margin" if known else "margin_of_any_loss"
+        risk = "risk_bounded" if bounded else "risk"
+        further: list[tuple[str, ...]] = [(risk, "rare_losses")]
         verdict = "inconclusive"
         if low >= -self.margin - ROUNDING:
             verdict = "pass"
         elif high < -self.margin:
             verdict = "fail"
         elif queries is not None:
-            sentences.append("enough")
+            further.append(("enough",))
         shown = {
             "level": percent(row["confidence"]),
             "most": most,
             "share": percentage(rare),
             **parts,
         }
-        return Check(verdict, tuple(sentences), numbers, shown, title)
+        return Check(
+            verdict=verdict,
+            sentences=(sentence,),
+            numbers=numbers,
+            parts=shown,
+            title=title,
+            further=tuple(further),
+        )
 
     def _queries_needed(
         self, row: dict[str, Any], alpha: float, most: float
