@@ -52,6 +52,7 @@ FLOORS: Final[tuple[dict[str, str], ...]] = (
         "collections": "test collections after a shared task, repeated experiments, cards that prove numbers",
         "boards": "systems on many data sets and in battles: ranks and their intervals; slices of queries",
         "answers": "nuggets, citations and similar texts as judgments and runs; agreement of assessors",
+        "golden": "golden sets: checks against a corpus, splits that stay as they are",
         "online": "clicks, interleaving, A/B tests, counterfactual estimates, retention",
         "ltr": "learning to rank: train, tune, score",
         "integrations": "arrays of NumPy, PyTorch, JAX; trainers, frameworks, trackers",

@@ -35,6 +35,7 @@ MODULES: Final = {
     "answers": "answers.md",
     "boards": "boards.md",
     "collections": "collections.md",
+    "golden": "the-loop.md",
     "online": "online.md",
     "ltr": "ltr.md",
     "comparison": "compare.md",

@@ -166,6 +166,9 @@ def evaluate(
         queries: attributes of queries, a table with ``query_id`` and any columns, or
             ``{query: {column: value}}``.  ``weight`` serves ``agg=weighted``, ``session`` and ``position``
             session measures; any column may group means (:meth:`Scores.mean`).
+        corpus: the documents that can be retrieved: ids, a file with an id in each line, a table with
+            ``doc_id``, or a folder of documents, by default ``documents``. The audit says which relevant
+            documents are not there, how many queries cannot be won, and which means can be reached.
         split: only the queries of this split, which a golden set or the column ``split`` of ``queries``
             assigns; lists of other splits' queries are left out.
         intents: the weights of subtopics, a table with ``query_id``, ``subtopic`` and ``weight``, or
@@ -212,7 +215,8 @@ def evaluate(
     if engine == "spark":
         from rankstone.spark.spark_evaluation import evaluate as on_spark
 
-        apart = {"memory": memory, "split": options.get("split")}
+        apart = {name: options.get(name) for name in ("corpus", "split")}
+        apart["memory"] = memory
         _refuse("engine='spark'", {**special, **apart})
         options.pop("one_group", None)
         given_there: dict[str, Any] = {**options}

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["LINES", "make_files", "typed"]
 
-_LISTS: Final = "--documents <documents> --exclude <pairs> --same-as <copies>"
+_LISTS: Final = (
+    "--documents <documents> --exclude <pairs> --same-as <copies> --corpus <corpus>"
+)
 _OWN: Final = "--import <own>"
 
 _LINES: Final[dict[str, tuple[str, ...]]] = {
@@ -114,6 +116,8 @@ _LINES: Final[dict[str, tuple[str, ...]]] = {
             f"<queries> {_OWN} -m AP -o <txt>out --chart <svg>out"
         ),
     ),
+    "golden check": ("<golden> --corpus <corpus> --train <pairs> -o <txt>out",),
+    "golden split": ("<golden> -o <txt>out",),
     "certify": (
         f"<qrels> <run> -m AP --queries <queries> {_LISTS} {_OWN} -o <json>out",
     ),
@@ -250,6 +254,14 @@ ROLES: Final[dict[str, tuple[str, str]]] = {
     "run2": ("b.run", "".join(map(_ranked, _QUERIES, _HALVES[1:]))),
     "queries": ("queries.csv", f"query_id,country\n{_COUNTRIES}"),
     "answered": ("answered.csv", "query_id,correct\nq1,1\nq2,0\n"),
+    "corpus": ("corpus.csv", "doc_id,text\nd1,one\nd2,two\nd3,three\nd4,four\n"),
+    "golden": (
+        "golden.jsonl",
+        "".join(
+            f'{{"id": "q{query}", "query": "what is {query}", "expected": ["d1"]}}\n'
+            for query in _QUERIES
+        ),
+    ),
     "documents": ("documents.csv", "doc_id,title\nd1,one\nd2,two\nd3,three\nd4,four\n"),
     "pairs": ("pairs.csv", "query_id,doc_id\nq2,d9\n"),
     "copies": ("copies.csv", "doc_id,class\nd1,x\nd8,x\nd9,y\n"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from itertools import product
 from pathlib import Path
@@ -93,6 +94,11 @@ def _side_tables() -> None:
     ]
     write("queries.csv", ("query_id", "text", "weight", "session", "kind"), *queries)
     documents = [(doc, doc * 3, f"all about {doc}", 5) for doc in DOCUMENTS]
+    golden = [
+        {"id": query, "query": f"what is {query}", "expected": ["a"], "category": "x"}
+        for query in QUERIES
+    ]
+    write("golden.json", json.dumps(golden))
     write("documents.csv", ("doc_id", "title", "text", "tokens"), *documents)
     answered = [(query, place % 2) for place, query in enumerate(QUERIES)]
     write("answered.csv", ("query_id", "correct"), *answered)

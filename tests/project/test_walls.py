@@ -54,6 +54,7 @@ PACKAGES = {
     "boards": {"numpy", "polars", "scipy"},
     "collections": {"numpy", "polars", "scipy"},
     "answers": {"numpy", "polars", "rapidfuzz"},
+    "golden": {"polars"},
     "online": {"numpy", "polars", "scipy"},
     "ltr": {"numpy", "polars", "scipy", "sklearn", "threadpoolctl"},
     # each library in the module that is named after it

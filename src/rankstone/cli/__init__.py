@@ -55,6 +55,7 @@ _SECTIONS = {
         "thresholds": "how results depend on the relevance threshold",
         "abstain": "answer nothing below a score threshold (min_score)? which, and does it hold",
         "collection": "a test collection after a shared task: pool, topics, reusability",
+        "golden": "golden sets: ids that are gone, queries that cannot be won, splits that stay",
         "certify": "write a card with which anybody can check the figures of runs",
         "verify": "check a card: which file, block or digit changed",
     },

@@ -22,7 +22,7 @@ KINDS = {"pr": "PR", "roc": "ROC(negatives=judged)", "metric-k": "nDCG RR P R"}
 #: all cutoffs, if the smallest that reaches a target is looked for
 _EVERY = range(1, 101)
 _NAMES = {"pr": "PR", "roc": "ROC", "metric-k": "AtK"}
-_LISTS = ("exclude", "unit", "same_as", "documents", "intents", "split")
+_LISTS = ("exclude", "unit", "same_as", "documents", "corpus", "intents", "split")
 
 
 @declare(

@@ -44,13 +44,16 @@ _MANY: Final = 1 << 24
 #: way of scoring → what it cannot go with
 _REFUSED = {
     "engine spark": (
-        "labelled", "exact_run", "convention", "memory", "one_group", "run_column", "on_bad_run", "split",
+        "labelled", "exact_run", "convention", "memory", "one_group", "run_column", "on_bad_run", "split", "corpus",
     ),
     "memory": ("labelled", "exact_run", "convention", "one_group", "run_column"),
     "labeled": (
-        "exact_run", "run_column", "on_bad_run", "exclude", "unit", "same_as", "documents", "intents", "split",
+        "exact_run", "run_column", "on_bad_run", "exclude", "unit", "same_as", "documents", "corpus", "intents",
+        "split",
     ),
-    "exact-run": ("convention", "one_group", "run_column", "exclude", "unit", "same_as", "documents", "split"),
+    "exact-run": (
+        "convention", "one_group", "run_column", "exclude", "unit", "same_as", "documents", "corpus", "split",
+    ),
 }  # fmt: skip
 
 

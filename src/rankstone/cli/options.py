@@ -148,7 +148,7 @@ _STATISTICS: Final = {
     "interval-width": _O("W,…", "instead of -d: expected widths of intervals of differences", list,
                          keyword="widths"),
     "among": _O("N", "systems that will be compared: differences of the best and the worst", int, shown="2"),
-    "deviation": _O("S", "without files: standard deviation of the differences per query", float),
+    "deviation": _O("S", "without runs: standard deviation of the differences per query", float),
     "comparisons": _O("N", "number of comparisons in the family", _AT_LEAST_ONE, shown="pairs × measures"),
     "baseline": _O("NAME", "compare the others with this run; repeatable", tuple,
                    shown="with two runs: the first"),
@@ -191,6 +191,11 @@ _INPUT: Final = {
     "same-as": _O("FILE", "equal documents: doc_id and class, or text; each class earns once"),
     "documents": _O("FILE", "table of documents: doc_id and title, text, cost or class"),
     "queries": _O("FILE", "table of queries: query_id, weight, any columns"),
+    "corpus": _O("FILE", "what can be retrieved: ids, a table with doc_id, a folder; says what is missing"),
+    "near": _O("", "look for near-duplicates among more than 20,000 queries, too", bool),
+    "holdout": _O("SHARE", "share of the hold-out", float, shown="0.3", default=0.3),
+    "salt": _O("TEXT", "another salt draws another split", default=""),
+    "in-place": _O("", "write splits into GOLDEN itself; all other bytes stay", bool),
     "split": _O("NAME", "only the queries of this split: a golden set's, or --queries' column split"),
     "intents": _O("FILE", "weights of subtopics: query_id, subtopic, weight"),
     "items": _O("FILE", "table with doc_id and properties of each item"),
@@ -203,7 +208,6 @@ _INPUT: Final = {
     "agreement": _O("", "how far assessors agree; each file, of citations that of support, is one's", bool),
     "to-judge": _O("", "write what is to be assigned or judged, as CSV", bool),
     "compare": _O("", "which system is better, and how sure that is", bool, keyword="compared"),
-    "corpus": _O("FILE", "ids of all documents there are: an id a line, or a table with doc_id"),
     "answers": _O("FILE", "graded answers: query_id and correct (true or false, or a grade)"),
     "clicks": _O("LOG", "test preference: what was clicked in LISTS"),
     "config": _O("FILE", "TOML: rules and guards", shown="rankstone.toml, or pyproject.toml"),
@@ -301,8 +305,8 @@ PANELS: Final[dict[str, dict[str, Declared]]] = {
 #: options that `--help` leaves to `--help-all`, besides those of alignment: details of reading and of method
 RARE: Final = (
     "format-in csv-separator decimal no-header all-relevant shape run-column import csv-formulas "
-    "one-group exact-run within same-as exclude unit intents documents split positions-from seed permutations "
-    "resamples interval confidence power rope engine master memory digits width times-in time-unit "
+    "one-group exact-run within same-as exclude unit intents documents corpus split positions-from seed "
+    "permutations resamples interval confidence power rope engine master memory digits width times-in time-unit "
     "time-format invalid unlinked unknown week-start day-origin early unregistered "
     "duplicate-registrations lists tolerance max-iterations min-propensity smoothing thresholds "
     "replacement kind levels strict scale limit which-k band bounds correction primary min-size "
@@ -317,7 +321,7 @@ READING_TABLES: Final = "columns format-in csv-separator decimal no-header"
 READING_RUNS: Final = f"{READING_TABLES} shape"
 READING: Final = f"{READING_RUNS} all-relevant"
 PRINTED: Final = "format digits output csv-formulas verbose quiet"
-LISTS: Final = "exclude unit same-as documents split"
+LISTS: Final = "exclude unit same-as documents corpus split"
 STATISTICS: Final = (
     "test interval correction confidence margin rope power permutations resamples seed"
 )
@@ -354,7 +358,10 @@ WITHIN_LOGS: Final = {"correction": {"values": _CORRECTIONS, "shown": ""}}
 DIFFERS: Final = {
     "table": "compare has a table of means for papers",
     "measures": "diff, beyond and curve compute other kinds of measures, sampled has estimators for some, "
-    "thresholds needs measures with a threshold, power plans for one, check takes those whose cutoffs matter",
+    "thresholds needs measures with a threshold, power plans for one, check and golden check take cutoffs "
+    "from them",
+    "strict": "golden check ends with code 3 where it warns, thresholds leaves out the level itself",
+    "deviation": "golden split assumes one where there are no runs yet",
     "measure": "identify takes any measure where none is named, board the only one of a table, "
     "slices and abstain nDCG@10",
     "explain": "board explains the place of a system",

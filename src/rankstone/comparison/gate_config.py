@@ -41,7 +41,7 @@ _FURTHER_OPTIONS: Final = {
     "columns": "table of texts",
 }
 #: tables: a path in a file, any table in Python
-_TABLES: Final = ("exclude", "unit", "same_as", "documents", "intents")
+_TABLES: Final = ("exclude", "unit", "same_as", "documents", "corpus", "intents")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +91,14 @@ class Guards:
         The minimum share of judged documents among the first k, for either run.
     qrels_sha256
         The SHA-256 of the file of judgments, which must not have changed.
+    not_in_corpus
+        The most relevant documents that may be missing from the corpus, 0 for none.
     """
 
     queries: int | None = None
     judged: float | None = None
     qrels_sha256: str | None = None
+    not_in_corpus: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse values that are not valid."""

@@ -25,8 +25,8 @@ from rankstone.evaluation.prepared import Prepared
 from rankstone.evaluation.request import EvaluationKeywords, name_runs
 from rankstone.evaluation.scores import query_segments
 from rankstone.hits.alignment_options import ORDERINGS, OrderingKeywords, takes
-from rankstone.io import read_ids, with_csv
-from rankstone.io.unreadable_files import reading
+from rankstone.io import with_csv
+from rankstone.io.corpus import Corpus, in_folder, read_corpus
 from rankstone.measures.core.definition import ANY_GAIN, Threshold
 from rankstone.measures.precision import R
 from rankstone.tables.phrases import check_language
@@ -37,13 +37,20 @@ if TYPE_CHECKING:
     from rankstone._basics import Progress
     from rankstone.evaluation.request import QrelsLike, RunLike, RunsLike
     from rankstone.evaluation.scores import RunScores
-    from rankstone.io.attributes import Attributes
 
 #: the options under which every document has one rank in a list, and those that only read
 _TAKEN: Final = {
     *OrderingKeywords.__annotations__,
     *("duplicate_judgments", "negative", "missing", "exclude", "exclude_from", "unit"),
-    *("unit_score", "same_as", "queries", "columns", "format_in", "csv_separator"),
+    *(
+        "unit_score",
+        "same_as",
+        "queries",
+        "split",
+        "columns",
+        "format_in",
+        "csv_separator",
+    ),
     "decimal",
 }
 
@@ -55,7 +62,6 @@ def stages(
     *,
     k: int = 10,
     rel: float | None = None,
-    corpus: object = None,
     answers: RunLike | None = None,
     right_from: float | None = None,
     by: str | Sequence[str] | None = None,
@@ -74,16 +80,13 @@ def stages(
     ----------
     qrels, progress, **options
         As for :func:`~rankstone.evaluate`; of the options of alignment those under which every document has
-        one rank.
+        one rank.  With ``corpus`` documents that are not there are a fate of their own.
     runs
         The lists of two or more steps by name, in the order of the pipeline: ``{"bm25": …, "reranked": …}``.
     k
         How many documents of the last step are shown.
     rel
         The lowest relevant grade; above 0 unless given.
-    corpus
-        The ids of all documents that can be found: a collection of them, a file with an id on each line, or
-        a table with ``doc_id``.
     answers
         A table with ``query_id`` and ``correct`` (true or false, 1 or 0, or a grade): whether the answers that
         were made of the last step are right.
@@ -128,6 +131,7 @@ def stages(
     """
     check_language(lang)
     between_0_and_1("confidence", confidence)
+    corpus = options.pop("corpus", None)
     _refuse_options(options)
     relevant = ANY_GAIN if rel is None else Threshold(rel)
     runs_by_name = name_runs(runs)
@@ -154,9 +158,9 @@ def stages(
     fates: Sequence[str] = LOST[1:]
     if corpus is not None:
         fates = LOST
-        table = read_ids(corpus, "doc_id", columns)
-        inputs["corpus"] = table.source
-        known = _in_corpus(table, ready, documents, next(iter(steps.values())))
+        there = in_folder(read_corpus(corpus, columns), documents["doc_id"])
+        inputs["corpus"] = there.source
+        known = _in_corpus(there, ready, documents, next(iter(steps.values())))
     documents = with_fates(documents, k, known)
 
     evidence = None
@@ -206,24 +210,19 @@ def _refuse_options(options: Mapping[str, Any]) -> None:
 
 
 def _in_corpus(
-    table: Attributes, ready: Prepared, documents: pl.DataFrame, lists: pl.DataFrame
+    corpus: Corpus, ready: Prepared, documents: pl.DataFrame, lists: pl.DataFrame
 ) -> pl.Series:
     """Return the relevant documents that are in the corpus; refuse ids of another kind."""
-    wanted = pl.concat([documents["doc_id"], lists["doc_id"]]).unique().to_frame()
-    with reading(table.source):
-        ids = table.frame.select(pl.col("doc_id").cast(pl.String))
-        if ready.recorded:
-            whole = ready.unit_ids(ids.collect()["doc_id"])
-            ids = whole.to_frame("doc_id").lazy()
-        known = ids.join(wanted.lazy(), on="doc_id", how="semi").unique().collect()
-        example = ids.head(1).collect()["doc_id"]
-    if not known.height:
+    wanted = pl.concat([documents["doc_id"], lists["doc_id"]]).unique()
+    ids = ready.unit_ids(corpus.ids) if ready.recorded else corpus.ids
+    known = wanted.filter(wanted.is_in(ids.implode()))
+    if not len(known):
         raise NotComparable(
             "no relevant or retrieved document is in the corpus: are these the same ids?",
-            where=table.source,
-            given=f"{some(example)} in the corpus, {some(documents['doc_id'], 1)} in the judgments",
+            where=corpus.source,
+            given=f"{some(ids, 1)} in the corpus, {some(documents['doc_id'], 1)} in the judgments",
         )
-    return known["doc_id"]
+    return known
 
 
 def _segments(

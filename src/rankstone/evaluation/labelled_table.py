@@ -38,7 +38,15 @@ if TYPE_CHECKING:
 
 
 #: options that do not apply to a labelled table
-_NOT_LABELLED = ("exclude", "unit", "same_as", "documents", "intents", "split")
+_NOT_LABELLED = (
+    "exclude",
+    "unit",
+    "same_as",
+    "documents",
+    "corpus",
+    "intents",
+    "split",
+)
 
 
 class Given(Record):

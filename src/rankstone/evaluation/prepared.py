@@ -52,7 +52,7 @@ from rankstone.io.input_table import Table
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from rankstone._basics import Columns, Names, Progress
+    from rankstone._basics import Columns, NamedValues, Names, Progress
     from rankstone.evaluation.request import (
         EvaluationKeywords,
         MeasuresLike,
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         RunLike,
         RunsLike,
     )
+    from rankstone.evaluation.side_inputs.side_input import SideInput
     from rankstone.hits.alignment_options import AlignmentOptions, Order
     from rankstone.hits.hits import Hits
     from rankstone.hits.judgments import Judgments
@@ -134,6 +135,7 @@ class Prepared:
         unit: object = None,
         same_as: object = None,
         documents: object = None,
+        corpus: object = None,
         queries: object = None,
         split: str | None = None,
         intents: object = None,
@@ -152,7 +154,12 @@ class Prepared:
         refuse_without_pairs(exclude, self.options)
         self._side_inputs = requested_side_inputs(
             measures,
-            {"exclude": exclude, "unit": unit, "same_as": same_as},
+            {
+                "exclude": exclude,
+                "unit": unit,
+                "same_as": same_as,
+                "corpus": self.documents if corpus is None else corpus,
+            },
             options=self.options,
             columns=self._columns,
             documents=self.documents,
@@ -381,6 +388,14 @@ class Prepared:
         """Return the prepared judgments, with ids as they were given."""
         return self._prepare(())
 
+    def relevant_rows(self) -> pl.DataFrame:
+        """Return the judgments above zero: ids as texts, ``relevance``, and ``subtopic`` where it is read."""
+        names = ["query_id", "doc_id", "relevance"]
+        if "subtopic" in self._further:
+            names.append("subtopic")
+        rows = self.judged.collect(*names).filter(pl.col("relevance") > 0)
+        return rows.with_columns(pl.col("query_id", "doc_id").cast(pl.String))
+
     def given_grades(self) -> pl.Series:
         """Return the grades as they were given, before the options change or drop any."""
         return self.judged.collect("relevance")["relevance"]
@@ -416,6 +431,11 @@ class Prepared:
         for side_input in self._side_inputs:
             ids = side_input.unit_ids(ids)
         return ids
+
+    def without(self, side_input: SideInput) -> Self:
+        """Return the same judgments without one of the side inputs."""
+        others = tuple(side for side in self._side_inputs if side is not side_input)
+        return self._with(_side_inputs=others)
 
     def under(self, options: AlignmentOptions, *, one_group: bool = False) -> Self:
         """Return the same judgments under other options.
@@ -489,12 +509,17 @@ class Prepared:
     def judgments_audit(self) -> JudgmentsAudit:
         """Return the audit of the judgments."""
         judgments = next(iter(self._kept.values()))
+        warnings = judgments.given.doubts()
+        further: NamedValues = {}
+        for side_input in self._side_inputs:
+            further |= side_input.judgments_audit(self)
         return JudgmentsAudit(
             source=self.judged.source,
             **judgment_counts(judgments, self.options.empty),
             comments=self.judged.comments(),
-            warnings=judgments.given.doubts(),
+            warnings=(*further.pop("warnings", ()), *warnings),
             read_as=self.judged.read_as(),
+            **further,
         )
 
 

@@ -80,6 +80,7 @@ class EvaluationKeywords(AlignmentKeywords, total=False):
     unit: str | Mapping[str, str] | None
     same_as: TableLike | None
     documents: TableLike | None
+    corpus: TableLike | None
     queries: TableLike | None
     split: str | None
     intents: TableLike | None

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 #: argument → the side input that it is about
 _OF_ARGUMENTS: Final = {
+    "corpus": "corpus_ids:CorpusIds",
     "exclude": "excluded_pairs:ExcludedPairs",
     "same_as": "retrieval_units:UnitTables",
     "unit": "retrieval_units:UnitTables",

@@ -101,6 +101,9 @@ class JudgmentsAudit(Record):
         Warnings, one sentence each.
     read_as
         Notes on what was detected about a file.
+    absent, unwinnable
+        Relevant documents that are not in the corpus, and queries all of whose relevant documents are not;
+        ``None`` where the corpus is not known.
     """
 
     source: str
@@ -117,6 +120,8 @@ class JudgmentsAudit(Record):
     warnings: Names = ()
     read_as: Names = ()
     unanswerable: int = 0
+    absent: int | None = None
+    unwinnable: int | None = None
 
     @property
     def _empty(self) -> str:

@@ -22,7 +22,7 @@ from rankstone.errors import (
     printable,
 )
 from rankstone.io.atomic_files import atomic
-from rankstone.io.attributes import read_attributes, read_ids
+from rankstone.io.attributes import read_attributes
 from rankstone.io.columns import RUN_NAMES, CsvOptions, Renames, parse_columns, with_csv
 from rankstone.io.databases import open_database
 from rankstone.io.events import read_events
@@ -110,7 +110,6 @@ __all__ = [
     "parse_columns",
     "read_attributes",
     "read_events",
-    "read_ids",
     "read_stream",
     "refuse_inputs",
     "separate_files",

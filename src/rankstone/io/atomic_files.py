@@ -53,11 +53,12 @@ _SUFFIX: Final = ".part"
 
 
 @contextmanager
-def atomic(path: StrPath) -> Iterator[Path]:
+def atomic(path: StrPath, *, in_place: bool = False) -> Iterator[Path]:
     """Yield a temporary file next to ``path``; rename it on success, remove it otherwise.
 
     The content reaches the disk before the name does, and the name before this returns: after a power cut
-    there is the old file or the new one.  A file that the same command has read is refused.
+    there is the old file or the new one.  A file that the same command has read is refused, unless it is to be
+    changed ``in_place``.
 
     A process that is killed leaves its file behind; the next one that writes into the folder removes it.
 
@@ -66,7 +67,8 @@ def atomic(path: StrPath) -> Iterator[Path]:
     >>> Path("/tmp/doctest-atomic.txt").read_text()
     'done'
     """
-    refuse_inputs(path)
+    if not in_place:
+        refuse_inputs(path)
     target = Path(path)
     if (
         target.exists() and not target.is_file()

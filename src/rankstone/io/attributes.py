@@ -13,7 +13,6 @@ from rankstone.errors import (
     EmptyInput,
     InputError,
     MissingColumn,
-    UnknownFormat,
     printable,
 )
 from rankstone.io.columns import CANONICAL, hidden, renames, require
@@ -165,50 +164,6 @@ def _places(
         return lambda row: f"{name}, row {row + 1}"
     form = None if format_in == "trec" else format_in
     return lambda row: place_in(source, row, form, columns)
-
-
-@advised
-def read_ids(
-    source: object,
-    key: str,
-    columns: Columns | None = None,
-    format_in: str | None = None,
-) -> Attributes:
-    """Open ids: a collection of them, a text file with an id on each line, or a table that has them.
-
-    Parameters are those of :func:`read_attributes`.
-    """
-    if isinstance(source, (list, tuple, set, frozenset, pl.Series)):
-        texts = pl.Series(key, list(map(str, source)), pl.String)
-        return read_attributes(texts.to_frame(), key)
-
-    if not is_path(source) or is_database(source) or is_stream(source):
-        return read_attributes(source, key, columns, format_in)
-
-    try:
-        name, frame, _ = open_table(source, key, columns, format_in)
-        with reading(name):
-            names = frame.collect_schema().names()
-        is_table = key in names or len(names) > 1
-    except UnknownFormat:
-        is_table = False
-    if is_table:
-        return read_attributes(source, key, columns, format_in)
-
-    # a single column under no name of ours: its heading, if it is one, is no id of anything
-    name = display_name(source)
-    with reading(name):
-        lines = pl.scan_csv(
-            str(source),
-            has_header=False,
-            separator="\x1f",
-            quote_char=None,
-            new_columns=[key],
-            infer_schema=False,
-        )
-    ids = lines.select(pl.col(key).str.strip_chars())
-    schema = {key: pl.String()}
-    return Attributes(name, key, ids, schema, lambda row: f"{name}:{row + 1}")
 
 
 @keeping_streams()

@@ -8,15 +8,17 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from rankstone._basics import Record, counted, is_path
+from rankstone._basics import Record, counted, is_path, some
 from rankstone.errors import DuplicateRows, InputError, printable
 from rankstone.io.columns import Renames
 from rankstone.io.damaged_files import PACKED
 from rankstone.io.file_formats import format_at, head_of, scan_files, scan_parts
+from rankstone.io.file_roles import note_input
 from rankstone.io.golden_records import (
     GoldenCase,
     golden_cases,
@@ -28,7 +30,7 @@ from rankstone.io.golden_records import (
 from rankstone.io.input_table import Table
 from rankstone.io.json_objects import json_value, parsed, read_text
 from rankstone.io.python_rows import frame_of_library
-from rankstone.io.sources import display_name, is_database
+from rankstone.io.sources import display_name, is_database, is_stream
 from rankstone.io.suffixes import is_packed
 from rankstone.io.trec_text import first_lines
 from rankstone.io.unreadable_files import UnreadYaml, reading
@@ -36,9 +38,8 @@ from rankstone.io.yaml_text import yaml_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
-    from rankstone._basics import Columns, Names
+    from rankstone._basics import Columns, Names, StrPath
     from rankstone.io.shapes import Candidates
 
 TITLE: Final = "a golden set"
@@ -62,6 +63,8 @@ class GoldenSet(Record):
         Its queries, in the order of the file.
     roles
         {key: what it was read as}.
+    splits
+        The file with splits that was read with it; empty for none.
 
     Examples
     --------
@@ -73,6 +76,7 @@ class GoldenSet(Record):
     source: str
     cases: tuple[GoldenCase, ...]
     roles: Mapping[str, str]
+    splits: str = ""
 
     @property
     def has_groups(self) -> bool:
@@ -90,6 +94,8 @@ class GoldenSet(Record):
         notes = [": ".join((TITLE, *filter(None, [", ".join(others)])))]
         if "id" not in self.roles.values():
             notes.append("no ids: the texts of the queries are the ids")
+        if self.splits:
+            notes.append(f"splits of {printable(self.splits)}")
         grouped = sum(case.has_groups for case in self.cases)
         if grouped:
             notes.append(
@@ -207,10 +213,27 @@ class GoldenSet(Record):
                     "forbidden": "true",
                 }
 
-    def limited_to(self, split: str) -> GoldenSet:
-        """Return the queries of a split."""
-        kept = tuple(case for case in self.cases if case.split == split)
-        return replace(self, cases=kept)
+    def with_stored_splits(self) -> GoldenSet:
+        """Return the set with the splits in the file beside it; a query's own split goes first."""
+        path = beside(self.source)
+        if not path.is_file():
+            return self
+        note_input(path, "the splits of a golden set")
+        with reading(str(path)):
+            rows = pl.read_csv(path, infer_schema=False)
+        if rows.columns[:2] != ["query_id", "split"]:
+            raise InputError(
+                "these are no splits of a golden set",
+                where=str(path),
+                given=f"columns {some(rows.columns)}",
+                expected="query_id and split, as rankstone golden split writes them",
+            )
+        stored = dict(rows.select("query_id", "split").iter_rows())
+        cases = tuple(
+            replace(case, split=case.split or stored.get(case.query_id) or "")
+            for case in self.cases
+        )
+        return replace(self, cases=cases, splits=path.name)
 
 
 def _unresolved(case: GoldenCase) -> InputError:
@@ -275,6 +298,16 @@ def golden_in(
     if is_database(source):
         return None
     name = os.fspath(source)
+    golden = _in_file(name, columns, format_in)
+    if golden is None or is_stream(name):
+        return golden
+    return golden.with_stored_splits()
+
+
+def _in_file(
+    name: str, columns: Columns | None, format_in: str | None
+) -> GoldenSet | None:
+    """Return the golden set in a file, ``None`` where it holds something else."""
     try:
         kind, files = format_at(name, format_in, columns or {})
     except UnreadYaml:
@@ -283,6 +316,15 @@ def golden_in(
         return golden_in_files(files, kind, columns)
     is_likely = _may_be_golden(name, columns)
     return golden_in_value(json_value(name), name, columns) if is_likely else None
+
+
+def beside(path: StrPath) -> Path:
+    """Return the file with the splits of a golden set, whether it exists or not.
+
+    >>> beside("sets/golden.json").name
+    'golden.splits.csv'
+    """
+    return Path(path).with_suffix(".splits.csv")
 
 
 def _may_be_golden(path: str, columns: Columns | None) -> bool:

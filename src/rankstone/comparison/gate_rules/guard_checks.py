@@ -31,8 +31,22 @@ def guard_checks(guards: Guards, comparison: Comparison) -> Iterator[Check]:
             n=fewest,
             limit=guards.queries,
         )
+    if guards.not_in_corpus is not None:
+        yield _corpus(guards.not_in_corpus, comparison)
     if guards.judged is not None:
         yield from _judged(guards.judged, comparison)
+
+
+def _corpus(most: int, comparison: Comparison) -> Check:
+    judgments = getattr(comparison.audit, "judgments", None)
+    absent = getattr(judgments, "absent", None)
+    return _guard(
+        "corpus_unknown" if absent is None else "not_in_corpus",
+        passed=absent is not None and absent <= most,
+        measure="not_in_corpus",
+        n=absent,
+        limit=most,
+    )
 
 
 def _judged(least: float, comparison: Comparison) -> Iterator[Check]:

@@ -13,8 +13,9 @@ from rankstone.hits.alignment_options import AlignmentOptions
 if TYPE_CHECKING:
     import polars as pl
 
-    from rankstone._basics import Columns, Names
+    from rankstone._basics import Columns, NamedValues, Names
     from rankstone.evaluation.judged_rows import JudgedRows
+    from rankstone.evaluation.prepared import Prepared
     from rankstone.hits.judgments import Judgments
     from rankstone.io.attributes import Attributes
     from rankstone.io.input_table import Table
@@ -35,7 +36,7 @@ class SideRequest(Record):
         {their name: our name}.
     documents
         The table of documents, ``None`` where there is none.
-    exclude, unit, same_as
+    exclude, unit, same_as, corpus
         As for :func:`rankstone.evaluate`.
     """
 
@@ -46,6 +47,7 @@ class SideRequest(Record):
     exclude: object = None
     unit: object = None
     same_as: object = None
+    corpus: object = None
 
 
 class SideInput:
@@ -81,6 +83,10 @@ class SideInput:
     def unit_ids(self, ids: pl.Series) -> pl.Series:
         """Return the ids of hits, given those of rows of the run."""
         return ids
+
+    def judgments_audit(self, prepared: Prepared) -> NamedValues:  # noqa: ARG002 - the interface
+        """Return what it adds to the audit of the judgments, and ``warnings``."""
+        return {}
 
     def prepare(self, rows: JudgedRows, rest: Preparation) -> Judgments:
         """Prepare judgments by ``rest``, with other rows before it, or with more behind it."""

@@ -1,0 +1,95 @@
+"""What the corpus lacks: relevant documents that no system can retrieve."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Self
+
+import polars as pl
+
+from rankstone._basics import Record, counted, some
+from rankstone.evaluation.side_inputs.side_input import SideInput
+from rankstone.io.corpus import Corpus, in_folder, read_corpus
+
+if TYPE_CHECKING:
+    from rankstone._basics import NamedValues
+    from rankstone.evaluation.prepared import Prepared
+    from rankstone.evaluation.side_inputs.side_input import SideRequest
+    from rankstone.measures.core.measure import Measure
+
+_PAIR: Final = ("query_id", "doc_id")
+#: measures of groups for which lists with a document of each group first are best
+_OF_GROUPS: Final = ("StRecall", "FullRecall")
+
+
+class CorpusIds(Record, SideInput):
+    """Counts relevant documents that are not in the corpus, and says which means can be reached.
+
+    Attributes
+    ----------
+    corpus
+        The documents that can be retrieved.
+    """
+
+    corpus: Corpus
+
+    @classmethod
+    def of(cls, request: SideRequest) -> Self:
+        """Read the ids of the corpus."""
+        return cls(read_corpus(request.corpus, request.columns))
+
+    def judgments_audit(self, prepared: Prepared) -> NamedValues:
+        """Return how many relevant documents are not there, and the sentence that says so."""
+        relevant = prepared.relevant_rows()
+        if not relevant.height:
+            return {}
+        corpus = in_folder(self.corpus, relevant["doc_id"])
+        is_absent = corpus.lacks(relevant["doc_id"])
+        absent = relevant.filter(is_absent)
+        if not absent.height:
+            return {"absent": 0}
+        present = relevant.filter(~is_absent)
+        lost = relevant.join(present, on="query_id", how="anti")
+        unwinnable = lost["query_id"].n_unique()
+        ceilings = self._ceilings(prepared, present)
+
+        documents = counted(absent["doc_id"].n_unique(), "relevant document")
+        sentence = (
+            f"{documents} of {relevant['doc_id'].n_unique():,} not in the corpus "
+            f"{self.corpus.source} ({some(absent['doc_id'].unique(maintain_order=True))}): "
+            f"{unwinnable:,} of {counted(relevant['query_id'].n_unique(), 'query')} cannot be won"
+        )
+        if ceilings:
+            sentence += f"; at most {', '.join(ceilings)} can be reached"
+        return {
+            "absent": absent["doc_id"].n_unique(),
+            "unwinnable": unwinnable,
+            "warnings": (sentence,),
+        }
+
+    def _ceilings(self, prepared: Prepared, present: pl.DataFrame) -> list[str]:
+        """Return the means of lists with all relevant documents that are there, best first."""
+        measures = [measure for measure in prepared.measures if _is_bounded(measure)]
+        if not measures:
+            return []
+        by_grade = pl.col("relevance").rank("ordinal", descending=True)
+        orders = [by_grade.over("query_id")]
+        if "subtopic" in present.columns:
+            # one document of each group before a second one of any
+            alternative = by_grade.over("query_id", "subtopic")
+            orders.append(alternative.rank("ordinal").over("query_id"))
+        alone = prepared.without(self).for_measures(measures)
+        means: dict[str, float] = {}
+        for place in orders:
+            run = present.select(*_PAIR, score=-place.cast(pl.Float64))
+            best = run.group_by(_PAIR, maintain_order=True).max()
+            for row in alone.evaluate(best).mean().iter_rows(named=True):
+                value = row["value"] or 0.0
+                means[row["measure"]] = max(value, means.get(row["measure"], value))
+        return [f"{measure} {mean:.4f}" for measure, mean in means.items()]
+
+
+def _is_bounded(measure: Measure) -> bool:
+    """Return whether the best lists of relevant documents are known: those in the order of grades or groups."""
+    if not measure.needs_relevant or measure.card.direction != "higher":
+        return False
+    return measure.claims.promotion_helps or type(measure).__name__ in _OF_GROUPS

@@ -1,0 +1,375 @@
+"""What is wrong with a golden set, alone and against the corpus: each finding with what it does to measures."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from rankstone._basics import Record, counted, some
+from rankstone.diagnostics.findings import CheckReport, FileReport, Finding
+from rankstone.errors import printable
+from rankstone.evaluation.request import of_rankings
+from rankstone.golden.near_duplicates import near_duplicates, normalised
+from rankstone.io import read_interactions
+from rankstone.io.corpus import Corpus, in_folder, read_corpus
+from rankstone.io.golden_sets import GoldenSet, golden_set
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rankstone._basics import Columns
+    from rankstone.evaluation.request import MeasuresLike, TableLike
+
+#: texts up to which near-duplicates are looked for without being asked
+MOST_TEXTS: Final = 20_000
+#: queries from which on a category has a mean worth looking at
+_ENOUGH: Final = 10
+#: documents from which on an expected text tells too little
+_MANY: Final = 3
+#: values from which on a column is no category
+_MOST_CATEGORIES: Final = 20
+#: words from which on a query can be called a copy of a passage
+_WORDS: Final = 4
+
+
+class _Checked(Record):
+    """A golden set, and what it is held against."""
+
+    golden: GoldenSet
+    corpus: Corpus | None
+    cutoffs: Sequence[int]
+
+    @property
+    def relevant(self) -> pl.DataFrame:
+        """``query_id`` and ``doc_id`` of all expected documents."""
+        pairs = [
+            (case.query_id, document)
+            for case in self.golden.cases
+            for document in case.relevant
+        ]
+        schema = {"query_id": pl.String, "doc_id": pl.String}
+        return pl.DataFrame(pairs, schema=schema, orient="row")
+
+
+def check(
+    golden: TableLike | GoldenSet,
+    corpus: TableLike | None = None,
+    *,
+    measures: MeasuresLike = (),
+    train: TableLike | None = None,
+    near: bool | None = None,
+    columns: Columns | None = None,
+    format_in: str | None = None,
+) -> CheckReport:
+    """Check a golden set, alone and against the documents that can be retrieved.
+
+    Parameters
+    ----------
+    golden
+        The golden set, as for :func:`rankstone.golden.read`.
+    corpus
+        The documents: ids, a file with an id in each line, a table with ``doc_id`` and perhaps ``text``, a
+        folder; ``None`` leaves out what needs them.
+    measures
+        The measures that will be computed: cutoffs as deep as the corpus are reported.
+    train
+        Pairs that a system was trained on, a table with ``query_id`` and ``doc_id``: pairs of the golden set
+        that it has seen are reported.
+    near
+        Look for queries that say nearly the same; ``None`` does so for up to 20,000 queries.
+    columns, format_in
+        As for :func:`rankstone.golden.read`.
+
+    Returns
+    -------
+    CheckReport
+        Findings with counts, examples and what each does to measures; none is an error.
+
+    Examples
+    --------
+    >>> golden = [{"id": "a", "query": "refunds?", "expected": ["r.md", "old.md"]}]
+    >>> report = check(golden, ["r.md", "faq.md"])
+    >>> report.files[0].findings[0].what
+    '1 of 2 expected documents is not in the corpus'
+    """
+    cases = golden_set(golden, columns, format_in)
+    documents = None if corpus is None else read_corpus(corpus, columns)
+    if documents is not None:
+        wanted = [doc for case in cases.cases for doc in case.relevant]
+        documents = in_folder(documents, pl.Series(wanted, dtype=pl.String))
+    parsed = of_rankings(measures) if measures else ()
+    cutoffs = [measure.deepest for measure in parsed if measure.deepest]
+    checked = _Checked(cases, documents, cutoffs)
+
+    report = FileReport("golden set", cases.source, "golden set", _facts(checked))
+    report.findings += _repeated_ids(checked)
+    if documents is not None:
+        report.findings += _absent(checked, documents)
+        report.findings += _expected_texts(checked, documents)
+        report.findings += _copies(checked, documents)
+        report.findings += _verbatim(checked, documents)
+        report.findings += _small_corpus(checked, documents)
+    report.findings += _near(checked, near)
+    if train is not None:
+        pairs = read_interactions(train, columns, format_in)
+        report.findings += _seen(checked, pairs.collect("query_id", "doc_id"))
+    report.findings += _small_categories(checked)
+    report.findings += _single(checked)
+    return CheckReport([report])
+
+
+def _facts(checked: _Checked) -> dict[str, str]:
+    cases = checked.golden.cases
+    facts = {
+        "read as": ", ".join(checked.golden.notes),
+        "queries": f"{len(cases):,}",
+        "expected": counted(checked.relevant["doc_id"].n_unique(), "document"),
+    }
+    unanswerable = sum(case.answerable is False for case in cases)
+    if unanswerable:
+        facts["unanswerable"] = f"{unanswerable:,}"
+    splits = pl.Series([case.split for case in cases if case.split], dtype=pl.String)
+    if len(splits):
+        counts = splits.value_counts(sort=True).iter_rows()
+        facts["splits"] = ", ".join(f"{printable(name)} {n:,}" for name, n in counts)
+    if checked.corpus is not None:
+        notes = "".join(f", {note}" for note in checked.corpus.read_as)
+        ids = counted(len(checked.corpus.ids), "document")
+        facts["corpus"] = f"{checked.corpus.source}: {ids}{notes}"
+    return facts
+
+
+def _repeated_ids(checked: _Checked) -> Iterator[Finding]:
+    ids = pl.Series([case.query_id for case in checked.golden.cases], dtype=pl.String)
+    repeated = ids.filter(ids.is_duplicated()).unique(maintain_order=True)
+    if len(repeated):
+        yield Finding(
+            "warning",
+            f"{counted(len(repeated), 'query id')} stand for several queries",
+            some(repeated),
+            "evaluations refuse the set: give each query its own id",
+            doubtful=True,
+        )
+
+
+def _absent(checked: _Checked, corpus: Corpus) -> Iterator[Finding]:
+    """Find expected documents that do not exist, and queries that no system can win."""
+    relevant = checked.relevant
+    is_absent = corpus.lacks(relevant["doc_id"])
+    absent = relevant.filter(is_absent)
+    if not absent.height:
+        return
+    gone = absent["doc_id"].unique(maintain_order=True)
+    every = relevant["doc_id"].n_unique()
+    verb = "is" if len(gone) == 1 else "are"
+    yield Finding(
+        "warning",
+        f"{len(gone):,} of {counted(every, 'expected document')} {verb} not in the corpus",
+        "; ".join(_likely(corpus, gone.head(3))),
+        "recall of their queries cannot reach 1: correct the ids, or remove them",
+        doubtful=True,
+    )
+    present = relevant.filter(~is_absent)
+    lost = relevant.join(present, on="query_id", how="anti")
+    lost_queries = lost["query_id"].unique(maintain_order=True)
+    if len(lost_queries):
+        total = relevant["query_id"].n_unique()
+        ceiling = 1 - len(lost_queries) / total
+        yield Finding(
+            "warning",
+            f"{len(lost_queries):,} of {counted(total, 'query')} cannot be won: nothing expected is there",
+            some(lost_queries),
+            f"every system scores 0 there: RR, Success and R reach {ceiling:.4f} at most",
+            doubtful=True,
+        )
+
+
+def _likely(corpus: Corpus, gone: pl.Series) -> Iterator[str]:
+    """Yield ids with the document that may be meant: of the same name, or the same but for case."""
+    names = corpus.ids.str.to_lowercase().str.split("/").list.last()
+    for identifier in gone:
+        name = PurePosixPath(identifier.lower()).name
+        alike = corpus.ids.filter(names == name)
+        hint = f" (there is {printable(alike[0], 60)})" if len(alike) == 1 else ""
+        yield printable(identifier, 60) + hint
+
+
+def _expected_texts(checked: _Checked, corpus: Corpus) -> Iterator[Finding]:
+    """Find expected texts that are in no document, or in many."""
+    texts = normalised(corpus.texts["text"])
+    nowhere = []
+    many = []
+    for case in checked.golden.cases:
+        for need in case.needs:
+            if not need.text:
+                continue
+            wanted = normalised(pl.Series([need.text]))[0]
+            times = int(texts.str.contains(wanted, literal=True).sum())
+            if not times:
+                nowhere.append(need.text)
+            elif times > _MANY:
+                many.append(f"{printable(need.text, 40)}: {times:,} documents")
+    if nowhere:
+        yield Finding(
+            "warning",
+            f"{counted(len(nowhere), 'expected text')} in no document",
+            some(nowhere),
+            "their queries cannot be won: correct the texts",
+            doubtful=True,
+        )
+    if many:
+        yield Finding(
+            "warning",
+            f"{counted(len(many), 'expected text')} in more than {_MANY} documents",
+            "; ".join(many[:3]),
+            "a document that only mentions it counts as an answer: choose a longer text",
+        )
+
+
+def _copies(checked: _Checked, corpus: Corpus) -> Iterator[Finding]:
+    """Find documents with the text of an expected one under another id."""
+    texts = corpus.texts.with_columns(normalised(corpus.texts["text"]))
+    texts = texts.filter(pl.col("text") != "")
+    expected = texts.join(checked.relevant, on="doc_id", how="semi")
+    copies = texts.join(checked.relevant, on="doc_id", how="anti")
+    pairs = expected.join(copies, on="text", suffix="_copy")
+    if pairs.height:
+        examples = [
+            f"{a} = {b}" for a, b in pairs.select("doc_id", "doc_id_copy").rows()
+        ]
+        yield Finding(
+            "warning",
+            f"{counted(pairs['doc_id'].n_unique(), 'expected document')} with the same text under other ids",
+            some(examples),
+            "who retrieves the copy gets nothing: same_as=DOCUMENTS makes them one",
+        )
+
+
+def _verbatim(checked: _Checked, corpus: Corpus) -> Iterator[Finding]:
+    """Find queries that stand word for word in an expected document."""
+    texts = dict(corpus.texts.iter_rows())
+    copied = []
+    for case in checked.golden.cases:
+        query = normalised(pl.Series([case.query]))[0]
+        if query.count(" ") + 1 < _WORDS:
+            continue
+        known = [texts[d] for d in case.relevant if texts.get(d)]
+        passages = normalised(pl.Series(known, dtype=pl.String))
+        if passages.str.contains(query, literal=True).any():
+            copied.append(case.query)
+    if copied:
+        yield Finding(
+            "warning",
+            f"{counted(len(copied), 'query')} word for word in the expected document",
+            some(copied),
+            "matching words finds these: scores say little about questions of users",
+        )
+
+
+def _small_corpus(checked: _Checked, corpus: Corpus) -> Iterator[Finding]:
+    size = len(corpus.ids)
+    deep = [k for k in checked.cutoffs if k >= size]
+    if deep:
+        yield Finding(
+            "warning",
+            f"cutoff {max(deep):,} with {counted(size, 'document')} in the corpus",
+            None,
+            f"R@{max(deep)} is 1 for every system that returns all: choose a smaller cutoff",
+            doubtful=True,
+        )
+
+
+def _near(checked: _Checked, near: bool | None) -> Iterator[Finding]:  # noqa: FBT001
+    """Find queries that say nearly the same, and those of them in two splits."""
+    cases = [case for case in checked.golden.cases if case.query]
+    if near is False:
+        return
+    if near is None and len(cases) > MOST_TEXTS:
+        yield Finding(
+            "note",
+            f"near-duplicates were not looked for among {len(cases):,} queries",
+            None,
+            "near=True looks for them",
+        )
+        return
+    pairs = near_duplicates(pl.Series([case.query for case in cases], dtype=pl.String))
+    rows = [(cases[a], cases[b]) for a, b, _ in pairs.iter_rows()]
+    if rows:
+        yield Finding(
+            "warning",
+            f"{counted(len(rows), 'pair')} of queries that say nearly the same",
+            some([f"{a.query} ~ {b.query}" for a, b in rows], 2),
+            "they count twice in means, and are no independent queries in tests",
+        )
+    across = [(a, b) for a, b in rows if a.split and b.split and a.split != b.split]
+    if across:
+        yield Finding(
+            "warning",
+            f"{counted(len(across), 'pair')} of such queries in two splits",
+            some(
+                [
+                    f"{a.query_id} in {a.split}, {b.query_id} in {b.split}"
+                    for a, b in across
+                ],
+                2,
+            ),
+            "what was tuned on one has seen the other: move them to one side",
+            doubtful=True,
+        )
+
+
+def _seen(checked: _Checked, train: pl.DataFrame) -> Iterator[Finding]:
+    """Find pairs that a system was trained on, by the id or the text of the query."""
+    texts = {case.query_id: case.query for case in checked.golden.cases}
+    pairs = checked.relevant.with_columns(
+        query=pl.col("query_id").replace_strict(texts, default=None)
+    )
+    seen = train.with_columns(pl.all().cast(pl.String)).unique()
+    by_id = pairs.join(seen, on=["query_id", "doc_id"], how="semi")
+    by_text = pairs.join(
+        seen, left_on=["query", "doc_id"], right_on=["query_id", "doc_id"], how="semi"
+    )
+    both = pl.concat([by_id, by_text]).unique(maintain_order=True)
+    if both.height:
+        rows = both.select("query_id", "doc_id").rows()
+        yield Finding(
+            "warning",
+            f"{both.height:,} of {counted(pairs.height, 'expected pair')} in the training data",
+            some([f"{query}, {document}" for query, document in rows]),
+            "scores of what was trained on them are too high: remove them from one side",
+            doubtful=True,
+        )
+
+
+def _small_categories(checked: _Checked) -> Iterator[Finding]:
+    """Find categories with too few queries for a mean of their own."""
+    attributes = checked.golden.attributes
+    for name in attributes.columns:
+        if name in ("query_id", "query", "split", "answerable"):
+            continue
+        counts = attributes[name].drop_nulls().value_counts(sort=True)
+        is_category = 1 < counts.height <= min(_MOST_CATEGORIES, attributes.height / 2)
+        small = counts.filter(pl.col("count") < _ENOUGH)
+        if is_category and small.height:
+            yield Finding(
+                "note",
+                f"{small.height:,} of {counts.height:,} values of {printable(name)} have fewer than "
+                f"{_ENOUGH} queries",
+                some([f"{value}: {count}" for value, count in small.iter_rows()]),
+                "a mean over so few moves with each query",
+            )
+
+
+def _single(checked: _Checked) -> Iterator[Finding]:
+    """Count queries with one expected document."""
+    needed = [len(case.relevant) for case in checked.golden.cases if case.relevant]
+    single = sum(count == 1 for count in needed)
+    if single:
+        yield Finding(
+            "note",
+            f"{single:,} of {counted(len(needed), 'query')} expect a single document",
+            None,
+            "R@k is Success@k there, 0 or 1; another document that answers counts as wrong",
+        )

@@ -1,0 +1,283 @@
+"""Splits of a golden set that stay as they are, whatever is added, removed, reordered or renamed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from rankstone._basics import Record, counted, some
+from rankstone.errors import UsageError, printable
+from rankstone.golden.near_duplicates import near_duplicates
+from rankstone.io.golden_sets import GoldenSet, golden_set
+from rankstone.stats.sample_size import detectable
+from rankstone.tables.results import Result
+from rankstone.tables.sheet import Sheet, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rankstone._basics import Columns
+    from rankstone.evaluation.request import TableLike
+    from rankstone.io.golden_records import GoldenCase
+
+#: the two splits: for choosing, and for the last word
+DEV: Final = "dev"
+HOLDOUT: Final = "holdout"
+#: standard deviation of differences of a query's R@k or RR, where no runs say it
+DEVIATION: Final = 0.3
+
+
+class Splits(Record, Result):
+    """Which query is in which split.
+
+    Attributes
+    ----------
+    source
+        The golden set.
+    rows
+        See :meth:`to_frame`.
+    left_out
+        Ids of new queries that resemble queries of both splits, which are in none.
+    salt
+        What the order of the first split was drawn with.
+    deviation
+        The standard deviation of differences per query that the smallest differences assume.
+    """
+
+    source: str
+    rows: pl.DataFrame
+    left_out: tuple[str, ...]
+    salt: str = ""
+    deviation: float = DEVIATION
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return a row for each query: ``query_id``, ``split``, and ``stratum``, ``reason``.
+
+        ``reason`` is ``stored`` (it was assigned before), ``drawn`` (by its hash), ``resembles`` (another
+        query of this split) or ``share`` (the side of its stratum that is below its share); ``split`` is
+        null for queries that are left out.
+        """
+        return self.rows
+
+    def sizes(self) -> pl.DataFrame:
+        """Return a row for each split: ``split``, ``queries``, ``new``, ``smallest_difference``.
+
+        The smallest difference is what a paired t test finds in four of five cases at a level of .05; null
+        where no difference below 1 is found.
+        """
+        rows = []
+        assigned = self.rows.drop_nulls("split")
+        for (name,), part in assigned.group_by("split", maintain_order=True):
+            smallest = None
+            if part.height > 1:
+                smallest = detectable(part.height) * self.deviation
+            rows.append(
+                {
+                    "split": name,
+                    "queries": part.height,
+                    "new": int((part["reason"] != "stored").sum()),
+                    "smallest_difference": smallest
+                    if smallest and smallest < 1
+                    else None,
+                }
+            )
+        return pl.DataFrame(rows).sort("split")
+
+    def sheet(self, digits: int = 2) -> Sheet:
+        """Return the sizes of the splits, and what they can show."""
+        names = {"smallest_difference": "smallest difference"}
+        assumed = (
+            f"at a standard deviation of {self.deviation:g} of differences per query"
+        )
+        notes = [f"smallest difference: found in 4 of 5 cases, {assumed}"]
+        if self.left_out:
+            notes.append(
+                f"{counted(len(self.left_out), 'query')} in no split, since they resemble queries of both: "
+                f"{some(self.left_out)}"
+            )
+        table = Table.of(self.sizes(), digits=digits, names=names)
+        return Sheet(
+            f"Splits of {printable(self.source)}", parts=(table,), notes=tuple(notes)
+        )
+
+    def report(self) -> dict[str, Any]:
+        """Return everything as plain dicts."""
+        return {
+            "source": self.source,
+            "salt": self.salt,
+            "left_out": list(self.left_out),
+            "sizes": self.sizes().to_dicts(),
+            "queries": self.rows.to_dicts(),
+        }
+
+
+def split(
+    golden: TableLike | GoldenSet,
+    *,
+    holdout: float = 0.3,
+    by: Sequence[str] = (),
+    salt: str = "",
+    deviation: float = DEVIATION,
+    columns: Columns | None = None,
+    format_in: str | None = None,
+) -> Splits:
+    """Assign the queries of a golden set to ``dev`` and ``holdout``, and leave those that are assigned alone.
+
+    The first split takes queries in the order of a hash of id and salt, stratum by stratum, so that each
+    has its share of each, to one query; queries that say nearly the same stay together. A new query goes
+    where one that resembles it is, or else to the side of its stratum that is below its share. A new query
+    that resembles queries of both sides is left out.
+
+    Parameters
+    ----------
+    golden
+        As for :func:`rankstone.golden.read`; a query's own ``split`` never changes.
+    holdout
+        The share of the hold-out, between 0 and 1.
+    by
+        Keys whose values make strata: ``["category"]``.
+    salt
+        Another salt draws another split.
+    deviation
+        The standard deviation of differences per query, for the smallest difference that each side can show.
+    columns, format_in
+        As for :func:`rankstone.golden.read`.
+
+    Raises
+    ------
+    UsageError
+        When the share is out of range, or no query has a key of ``by``.
+
+    Examples
+    --------
+    >>> golden = [{"id": f"q{n}", "query": f"question {n}{n}{n}", "expected": ["d"]} for n in range(10)]
+    >>> split(golden, holdout=0.3).sizes().select("split", "queries").rows()
+    [('dev', 7), ('holdout', 3)]
+    """
+    if not 0 < holdout < 1:
+        raise UsageError(
+            f"holdout = {holdout:g} is out of range", expected="a share between 0 and 1"
+        )
+    cases = golden_set(golden, columns, format_in)
+    cases.refuse_copies()
+    strata = _strata(cases, by)
+    known = {case.query_id: case.split for case in cases.cases if case.split}
+    clusters = _clusters(cases.cases)
+
+    assigned = dict.fromkeys(known, "stored")
+    sides = dict(known)
+    left_out = _follow(clusters, sides, assigned)
+    first = not known
+    _fill(clusters, strata, sides, assigned, left_out, holdout, salt, first=first)
+    rows = [
+        (
+            case.query_id,
+            sides.get(case.query_id),
+            strata[case.query_id],
+            assigned.get(case.query_id),
+        )
+        for case in cases.cases
+    ]
+    schema = dict.fromkeys(("query_id", "split", "stratum", "reason"), pl.String)
+    frame = pl.DataFrame(rows, schema=schema, orient="row")
+    return Splits(cases.source, frame, tuple(left_out), salt, deviation)
+
+
+def _strata(golden: GoldenSet, by: Sequence[str]) -> dict[str, str]:
+    """Return {query: stratum}: the values of its keys."""
+    for name in by:
+        if name not in golden.attributes.columns:
+            raise UsageError(
+                f"no query has a key {printable(name)}",
+                given=some(golden.attributes.columns, 12),
+                expected="keys of the golden set",
+            )
+    return {
+        case.query_id: " · ".join(str(case.about.get(name, "")) for name in by)
+        for case in golden.cases
+    }
+
+
+def _clusters(cases: Sequence[GoldenCase]) -> list[list[str]]:
+    """Return the ids of queries that say nearly the same, together; most stand alone."""
+    texts = pl.Series([case.query for case in cases], dtype=pl.String)
+    leader = list(range(len(cases)))
+
+    def root(place: int) -> int:
+        while leader[place] != place:
+            leader[place] = leader[leader[place]]
+            place = leader[place]
+        return place
+
+    for first, second, _ in near_duplicates(texts).iter_rows():
+        leader[root(second)] = root(first)
+    members: dict[int, list[str]] = defaultdict(list)
+    for place, case in enumerate(cases):
+        members[root(place)].append(case.query_id)
+    return list(members.values())
+
+
+def _follow(
+    clusters: Sequence[Sequence[str]], sides: dict[str, str], assigned: dict[str, str]
+) -> list[str]:
+    """Assign new queries to the side of those that they resemble; return those that resemble both."""
+    left_out = []
+    for cluster in clusters:
+        known = {sides[query] for query in cluster if query in sides}
+        new = [query for query in cluster if query not in sides]
+        if len(known) > 1:
+            left_out += new
+        elif known:
+            for query in new:
+                sides[query] = next(iter(known))
+                assigned[query] = "resembles"
+    return left_out
+
+
+def _fill(
+    clusters: Sequence[Sequence[str]],
+    strata: Mapping[str, str],
+    sides: dict[str, str],
+    assigned: dict[str, str],
+    left_out: Sequence[str],
+    holdout: float,
+    salt: str,
+    *,
+    first: bool,
+) -> None:
+    """Assign the other queries, stratum by stratum in the order of their hashes."""
+    skipped = {*left_out}
+    totals = Counter(
+        stratum for query, stratum in strata.items() if query not in skipped
+    )
+    held = Counter(
+        strata[query]
+        for query, side in sides.items()
+        if side == HOLDOUT and query in strata
+    )
+    waiting = [
+        cluster
+        for cluster in clusters
+        if not any(query in sides or query in skipped for query in cluster)
+    ]
+    # larger groups first, while there is room for them
+    waiting.sort(
+        key=lambda cluster: (-len(cluster), min(_hash(q, salt) for q in cluster))
+    )
+    for cluster in waiting:
+        stratum = strata[cluster[0]]
+        target = round(holdout * totals[stratum])
+        fits = held[stratum] + len(cluster) <= target
+        side = HOLDOUT if fits else DEV
+        for query in cluster:
+            sides[query] = side
+            assigned[query] = "drawn" if first else "share"
+            held[strata[query]] += side == HOLDOUT
+
+
+def _hash(query_id: str, salt: str) -> str:
+    """Return what orders queries: known to everybody, and chosen by nobody."""
+    return hashlib.sha256(f"{salt}\n{query_id}".encode()).hexdigest()
