@@ -730,7 +730,7 @@ def test_thresholds_are_compared(tmp_path: Path) -> None:
     assert re.search(r"AP +spread +0\.1667 +0\.5000\n", text)
     assert "AP: from 1 to 2 picky and broad swap places" in text
     strict = run(
-        "thresholds", qrels, a, b, "-m", "AP", "--strict", "--plot", env=wide
+        "thresholds", qrels, a, b, "-m", "AP", "--above-level", "--plot", env=wide
     ).stdout
     assert "AP over the threshold" in strict
     assert re.search(rf"AP +> 1 +1\.0000{ends} +0\.5000{ends} +33% +0\n", strict)

@@ -215,7 +215,7 @@ def _step(text: str) -> Gain:
 @declare(
     "thresholds",
     {"files": "QRELS RUN [RUN]…"},
-    f"measures levels strict interval confidence seed plot {PRINTED} import {READING} {ALIGNMENT}",
+    f"measures levels above-level interval confidence seed plot {PRINTED} import {READING} {ALIGNMENT}",
     but={**OF_MEANS, "measures": {"shown": _WITH_THRESHOLD}},
 )
 def thresholds_command(
@@ -231,7 +231,7 @@ def thresholds_command(
     and how many preferences between documents are lost.
 
     rankstone thresholds qrels.txt bm25.run dense.run -m "AP P@10"
-    rankstone thresholds ratings.csv als.csv knn.csv --strict --levels 2,3,4 --plot
+    rankstone thresholds ratings.csv als.csv knn.csv --above-level --levels 2,3,4 --plot
     """
     from rankstone import thresholds
 

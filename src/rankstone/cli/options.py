@@ -68,7 +68,8 @@ _MEASURES: Final = {
     "target": _O("[MEASURE=]VALUE,…", "smallest k at which the mean reaches these values: RR=0.5", tuple),
     "which-k": _O("", "how well each k separates runs, and how stable their order is", bool),
     "levels": _O("GRADE,…", "thresholds on the grades", list, shown="every grade above 0"),
-    "strict": _O("", "only grades above a level are relevant, not the level itself", bool),
+    "above-level": _O("", "only grades above a level are relevant, not the level itself", bool, keyword="strict"),
+    "strict": _O("", "exit code 3 if there is a warning", bool),
     "scale": _O("0,1,2", "possible grades of unjudged documents", list, shown="those of the judgments and 0"),
     "limit": _O("N", "assignments of grades tried per query", _AT_LEAST_ONE, shown="4096"),
     "gain": _O("MEASURE=FROM,TO", "no files: what a step between two means is worth: AP=0.2,0.4", tuple),
@@ -309,7 +310,7 @@ RARE: Final = (
     "permutations resamples interval confidence power rope engine master memory digits width times-in time-unit "
     "time-format invalid unlinked unknown week-start day-origin early unregistered "
     "duplicate-registrations lists tolerance max-iterations min-propensity smoothing thresholds "
-    "replacement kind levels strict scale limit which-k band bounds correction primary min-size "
+    "replacement kind levels above-level scale limit which-k band bounds correction primary min-size "
     "covariates weights only diagram cohorts heatmap wide per-query decimals systems on-bad-run "
     "table marks names caption"
 )
@@ -360,7 +361,6 @@ DIFFERS: Final = {
     "measures": "diff, beyond and curve compute other kinds of measures, sampled has estimators for some, "
     "thresholds needs measures with a threshold, power plans for one, check and golden check take cutoffs "
     "from them",
-    "strict": "golden check ends with code 3 where it warns, thresholds leaves out the level itself",
     "deviation": "golden split assumes one where there are no runs yet",
     "measure": "identify takes any measure where none is named, board the only one of a table, "
     "slices and abstain nDCG@10",
