@@ -115,6 +115,7 @@ sampled one-judged.csv sampled.csv --catalogue-size 100000 --method cls -m R@1
 sampled qrels.csv a.csv --catalogue-size 2
 slices qrels.csv a.csv b.csv --queries queries.csv --attributes kind --min-size 50
 trec-eval qrels.txt a.run -m rbp --compat 9
+stages qrels.csv a.csv b.csv --answers partly.csv
 """
 #: the fix does what it says, and the next message is about something else
 NEXT: Final = """
@@ -194,7 +195,6 @@ power -d 0.02
 reproduce a.csv b.csv --qrels-again qrels.csv
 reproduce old third
 sampled qrels.csv a.csv --catalogue-size 100 --ties expected
-stages qrels.csv a.csv b.csv --answers partly.csv
 slices --scores sixty.csv --queries attributes.csv --min-size 5
 slices qrels.csv
 slices qrels.csv a.csv b.csv

@@ -171,3 +171,16 @@ def test_at_a_shell(tmp_path: Path) -> None:
     split = command(*line, "--split", "dev", cwd=tmp_path).stdout
     assert "0.5000" in split
     assert "split=dev" in split
+
+
+def test_expected_texts_are_looked_up_in_documents() -> None:
+    """A text stands for the documents that contain it, one of which is enough."""
+    golden = [{"id": "a", "query": "hours?", "expected_text": ["Open until nine"]}]
+    documents = {"h": "We are open until nine.", "f": "open UNTIL nine!", "x": "closed"}
+    table = pl.DataFrame({"doc_id": [*documents], "text": [*documents.values()]})
+    run = {"a": ["x", "f"]}
+    scores = rankstone.evaluate(golden, run, "RR StRecall@2", documents=table)
+    assert scores.to_dict() == {"run": {"RR": 1 / 2, "StRecall@2": 1.0}}
+    with pytest.raises(InputError, match="expects a text") as error:
+        rankstone.evaluate(golden, run, "RR")
+    assert "documents=" in str(error.value)

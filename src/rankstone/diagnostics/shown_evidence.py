@@ -53,7 +53,7 @@ def evidence_table(
             "answers have other grades than 1 and 0: from which on is one right?",
             where=table.source,
             given=f"grades up to {highest:g}",
-            fix=f"such as right_from={highest:g}",
+            fix=f"such as --right-from {highest:g} (in Python right_from={highest:g})",
         )
     lowest = 1.0
     if right_from is not None:

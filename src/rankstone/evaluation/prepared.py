@@ -175,6 +175,7 @@ class Prepared:
             format_in,
             further=self._further,
             costs=(*sorted(side_columns), "answerable"),
+            corpus=self.documents if corpus is None else corpus,
         )
         for side_input in self._side_inputs:
             self.judged = side_input.extended(self.judged)

@@ -49,7 +49,7 @@ class QuerySplit(Record):
             raise BadOption(
                 "split needs queries with a column split",
                 expected="a golden set with split, or a query table with a column split",
-                fix="assign them: rankstone golden split FILE --holdout 0.3",
+                fix="assign them: rankstone golden split FILE (in Python rankstone.golden.split)",
             )
         assigned = table.columns[COLUMN].cast(pl.String)
         is_in = (assigned == name).fill_null(value=False)

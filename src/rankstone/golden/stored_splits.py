@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 #: where a text begins → what is written there
 Insertions = list[tuple[int, str]]
-_ELSE: Final = "leave out --in-place, which writes the splits into a file beside it"
+_ELSE: Final = "leave out in_place: splits are then written into a file beside it"
 _BLANK: Final = re.compile(r"\s*")
 
 

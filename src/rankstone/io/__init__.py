@@ -7,6 +7,7 @@ with canonical column names.  What the rows are for is not known here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -24,6 +25,7 @@ from rankstone.errors import (
 from rankstone.io.atomic_files import atomic
 from rankstone.io.attributes import read_attributes
 from rankstone.io.columns import RUN_NAMES, CsvOptions, Renames, parse_columns, with_csv
+from rankstone.io.corpus import read_corpus
 from rankstone.io.databases import open_database
 from rankstone.io.events import read_events
 from rankstone.io.file_formats import TEXT, format_at, format_of, read_files, stem
@@ -130,10 +132,12 @@ def read_judgments(
     *,
     further: Sequence[str] = (),
     costs: Sequence[str] = (),
+    corpus: object = None,
 ) -> Table:
     """Open judgments: ``query_id``, ``doc_id``, ``relevance``, and ``further`` columns by name.
 
-    Columns of ``costs`` are read where the table has them.
+    Columns of ``costs`` are read where the table has them.  Texts that a golden set expects are looked up in
+    the documents of ``corpus``.
     In plain lists of documents, and of spans without grades, each has grade 1.  Files of known shapes are
     recognised by what they hold, and a folder of BEIR's data by its files.
     """
@@ -144,9 +148,9 @@ def read_judgments(
     elif "subtopic" in further:
         layout = GROUPED_QRELS
     source, notes = judgments_in(source)
-    golden = golden_in(source, columns, format_in)
+    golden = _golden_table(source, columns, format_in, (*further, *costs), corpus)
     if golden is not None:
-        return golden.table((*further, *costs))
+        return golden
     table = _open(
         source,
         layout,
@@ -176,6 +180,33 @@ def read_judgments(
     table.requires("query_id", "doc_id", "relevance", *further, given=columns)
     refuse_implausible(table, columns, "relevance")
     return table
+
+
+def _golden_table(
+    source: object,
+    columns: Columns | None,
+    format_in: str | None,
+    further: Sequence[str],
+    corpus: object,
+) -> Table | None:
+    """Open the judgments of a golden set; ``None`` for a source that holds none."""
+    if _is_trec(source, columns or {}, format_in):
+        return None
+    golden = golden_in(source, columns, format_in)
+    if golden is None:
+        return None
+    if corpus is not None and golden.expects_texts:
+        golden = golden.with_documents_of_texts(read_corpus(corpus, columns))
+    return golden.table(further)
+
+
+def _is_trec(source: object, columns: Columns, format_in: str | None) -> bool:
+    """Return whether a file is TREC text, which is no golden set."""
+    if not is_path(source) or is_database(source):
+        return False
+    with suppress(UnreadYaml):
+        return format_at(source, format_in, columns)[0] == "trec"
+    return False
 
 
 def _are_pairs(table: Table, columns: Columns) -> bool:

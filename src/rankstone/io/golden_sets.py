@@ -21,6 +21,7 @@ from rankstone.io.file_formats import format_at, head_of, scan_files, scan_parts
 from rankstone.io.file_roles import note_input
 from rankstone.io.golden_records import (
     GoldenCase,
+    Need,
     golden_cases,
     golden_roles,
     has_only_golden_keys,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rankstone._basics import Columns, Names, StrPath
+    from rankstone.io.corpus import Corpus
     from rankstone.io.shapes import Candidates
 
 TITLE: Final = "a golden set"
@@ -116,6 +118,29 @@ class GoldenSet(Record):
                 row["answerable"] = case.answerable
             rows.append(row | {k: v for k, v in case.about.items() if k not in row})
         return pl.DataFrame(rows, infer_schema_length=None, strict=False)
+
+    @property
+    def expects_texts(self) -> bool:
+        """Whether some query expects a text, and no id of a document."""
+        return any(need.text for case in self.cases for need in case.needs)
+
+    def with_documents_of_texts(self, corpus: Corpus) -> GoldenSet:
+        """Return the set with the documents that contain each expected text, one of which is enough."""
+        texts = corpus.texts["text"].str.to_lowercase()
+
+        def resolved(need: Need) -> Need:
+            if not need.text:
+                return need
+            is_in = texts.str.contains(need.text.lower(), literal=True)
+            documents = corpus.texts["doc_id"].filter(is_in)
+            return Need(dict.fromkeys(documents, 1.0))
+
+        cases = []
+        for case in self.cases:
+            needs = tuple(map(resolved, case.needs))
+            has_groups = case.has_groups or any(len(n.documents) > 1 for n in needs)
+            cases.append(replace(case, needs=needs, has_groups=has_groups))
+        return replace(self, cases=tuple(cases))
 
     def refuse_copies(self) -> None:
         """Refuse an id that two queries have."""
@@ -282,7 +307,6 @@ def golden_set(
             where=name,
             expected="records with an id or a query, and what is expected: "
             '[{"id": "q1", "query": "…", "expected": ["doc1"]}]',
-            fix="name its keys: --columns THEIRS=query_id,THEIRS=doc_id",
         )
     return golden
 
