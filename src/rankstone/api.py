@@ -215,8 +215,9 @@ def evaluate(
     if engine == "spark":
         from rankstone.spark.spark_evaluation import evaluate as on_spark
 
-        apart = {name: options.get(name) for name in ("corpus", "split")}
-        apart["memory"] = memory
+        apart: dict[str, Any] = {"memory": memory}
+        for option in ("corpus", "split"):
+            apart[option] = options.get(option)
         _refuse("engine='spark'", {**special, **apart})
         options.pop("one_group", None)
         given_there: dict[str, Any] = {**options}

@@ -13,17 +13,7 @@ TESTS = Path(__file__).parents[1]
 ASSERTING = {"raises", "warns", "fail"}
 #: folders that are no room: kinds of tests; what they share; and the project itself
 KINDS = {
-    *(
-        "arrays",
-        "browser",
-        "fuzz",
-        "golden",
-        "hooks",
-        "laws",
-        "live",
-        "mutation",
-        "oracle",
-    ),
+    *("arrays", "browser", "fuzz", "hooks", "laws", "live", "mutation", "oracle"),
     *("parity", "project", "regression", "shapes", "strangers", "typing"),
 }
 #: folders that `make test` does not even collect

@@ -100,7 +100,6 @@ def split_command(
     rankstone eval golden.json results.json --split dev
     """
     from rankstone.golden import split, store
-    from rankstone.golden.golden_splits import DEVIATION
 
     check_format(form)
     del given
@@ -109,7 +108,7 @@ def split_command(
         holdout=holdout,
         by=words(by) or (),
         salt=salt,
-        deviation=DEVIATION if deviation is None else deviation,
+        **({} if deviation is None else {"deviation": deviation}),
         columns=split_columns(columns),
         format_in=format_in,
     )

@@ -433,10 +433,13 @@ class Prepared:
             ids = side_input.unit_ids(ids)
         return ids
 
-    def without(self, side_input: SideInput) -> Self:
-        """Return the same judgments without one of the side inputs."""
+    def means_without(
+        self, side_input: SideInput, run: pl.DataFrame, measures: Measures
+    ) -> pl.DataFrame:
+        """Return the means of a run without one of the side inputs."""
         others = tuple(side for side in self._side_inputs if side is not side_input)
-        return self._with(_side_inputs=others)
+        alone = self._with(_side_inputs=others).for_measures(measures)
+        return alone.evaluate(run).mean()
 
     def under(self, options: AlignmentOptions, *, one_group: bool = False) -> Self:
         """Return the same judgments under other options.

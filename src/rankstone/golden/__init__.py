@@ -6,7 +6,7 @@ from rankstone import lazy_names
 PUBLIC = {
     "golden_checks": ("check",),
     "golden_splits": ("Splits", "split"),
-    "reading": ("GoldenSet", "read"),
+    "golden_reading": ("GoldenSet", "read"),
     "stored_splits": ("store",),
 }
 __getattr__, __all__ = lazy_names(__name__, PUBLIC)

@@ -3,8 +3,8 @@
 from rankstone.golden.golden_checks import check as check
 from rankstone.golden.golden_splits import Splits as Splits
 from rankstone.golden.golden_splits import split as split
-from rankstone.golden.reading import GoldenSet as GoldenSet
-from rankstone.golden.reading import read as read
+from rankstone.golden.golden_reading import GoldenSet as GoldenSet
+from rankstone.golden.golden_reading import read as read
 from rankstone.golden.stored_splits import store as store
 
 __all__ = [

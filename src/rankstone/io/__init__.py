@@ -196,7 +196,8 @@ def _golden_table(
     if golden is None:
         return None
     if corpus is not None and golden.expects_texts:
-        golden = golden.with_documents_of_texts(read_corpus(corpus, columns))
+        documents = read_corpus(corpus, columns).texts
+        golden = golden.with_documents_of_texts(documents)
     return golden.table(further)
 
 

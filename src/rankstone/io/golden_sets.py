@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rankstone._basics import Columns, Names, StrPath
-    from rankstone.io.corpus import Corpus
     from rankstone.io.shapes import Candidates
 
 TITLE: Final = "a golden set"
@@ -124,16 +123,16 @@ class GoldenSet(Record):
         """Whether some query expects a text, and no id of a document."""
         return any(need.text for case in self.cases for need in case.needs)
 
-    def with_documents_of_texts(self, corpus: Corpus) -> GoldenSet:
+    def with_documents_of_texts(self, documents: pl.DataFrame) -> GoldenSet:
         """Return the set with the documents that contain each expected text, one of which is enough."""
-        texts = corpus.texts["text"].str.to_lowercase()
+        texts = documents["text"].str.to_lowercase()
 
         def resolved(need: Need) -> Need:
             if not need.text:
                 return need
             is_in = texts.str.contains(need.text.lower(), literal=True)
-            documents = corpus.texts["doc_id"].filter(is_in)
-            return Need(dict.fromkeys(documents, 1.0))
+            ids = documents["doc_id"].filter(is_in)
+            return Need(dict.fromkeys(ids, 1.0))
 
         cases = []
         for case in self.cases:

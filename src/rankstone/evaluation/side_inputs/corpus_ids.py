@@ -12,8 +12,7 @@ from rankstone.io.corpus import Corpus, in_folder, read_corpus
 
 if TYPE_CHECKING:
     from rankstone._basics import NamedValues
-    from rankstone.evaluation.prepared import Prepared
-    from rankstone.evaluation.side_inputs.side_input import SideRequest
+    from rankstone.evaluation.side_inputs.side_input import Scorer, SideRequest
     from rankstone.measures.core.measure import Measure
 
 _PAIR: Final = ("query_id", "doc_id")
@@ -37,9 +36,9 @@ class CorpusIds(Record, SideInput):
         """Read the ids of the corpus."""
         return cls(read_corpus(request.corpus, request.columns))
 
-    def judgments_audit(self, prepared: Prepared) -> NamedValues:
+    def judgments_audit(self, scorer: Scorer) -> NamedValues:
         """Return how many relevant documents are not there, and the sentence that says so."""
-        relevant = prepared.relevant_rows()
+        relevant = scorer.relevant_rows()
         if not relevant.height:
             return {}
         corpus = in_folder(self.corpus, relevant["doc_id"])
@@ -50,7 +49,7 @@ class CorpusIds(Record, SideInput):
         present = relevant.filter(~is_absent)
         lost = relevant.join(present, on="query_id", how="anti")
         unwinnable = lost["query_id"].n_unique()
-        ceilings = self._ceilings(prepared, present)
+        ceilings = self._ceilings(scorer, present)
 
         documents = counted(absent["doc_id"].n_unique(), "relevant document")
         sentence = (
@@ -66,9 +65,9 @@ class CorpusIds(Record, SideInput):
             "warnings": (sentence,),
         }
 
-    def _ceilings(self, prepared: Prepared, present: pl.DataFrame) -> list[str]:
+    def _ceilings(self, scorer: Scorer, present: pl.DataFrame) -> list[str]:
         """Return the means of lists with all relevant documents that are there, best first."""
-        measures = [measure for measure in prepared.measures if _is_bounded(measure)]
+        measures = [measure for measure in scorer.measures if _is_bounded(measure)]
         if not measures:
             return []
         by_grade = pl.col("relevance").rank("ordinal", descending=True)
@@ -77,12 +76,12 @@ class CorpusIds(Record, SideInput):
             # one document of each group before a second one of any
             alternative = by_grade.over("query_id", "subtopic")
             orders.append(alternative.rank("ordinal").over("query_id"))
-        alone = prepared.without(self).for_measures(measures)
         means: dict[str, float] = {}
         for place in orders:
             run = present.select(*_PAIR, score=-place.cast(pl.Float64))
             best = run.group_by(_PAIR, maintain_order=True).max()
-            for row in alone.evaluate(best).mean().iter_rows(named=True):
+            rows = scorer.means_without(self, best, measures)
+            for row in rows.iter_rows(named=True):
                 value = row["value"] or 0.0
                 means[row["measure"]] = max(value, means.get(row["measure"], value))
         return [f"{measure} {mean:.4f}" for measure, mean in means.items()]

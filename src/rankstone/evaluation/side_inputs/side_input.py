@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Protocol, Self
 
 from rankstone._basics import Record
 from rankstone.hits.alignment_options import AlignmentOptions
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from rankstone._basics import Columns, NamedValues, Names
     from rankstone.evaluation.judged_rows import JudgedRows
-    from rankstone.evaluation.prepared import Prepared
     from rankstone.hits.judgments import Judgments
     from rankstone.io.attributes import Attributes
     from rankstone.io.input_table import Table
@@ -48,6 +47,22 @@ class SideRequest(Record):
     unit: object = None
     same_as: object = None
     corpus: object = None
+
+
+class Scorer(Protocol):
+    """Judgments that score runs."""
+
+    @property
+    def measures(self) -> Measures:
+        """The measures that are computed."""
+
+    def relevant_rows(self) -> pl.DataFrame:
+        """Return the judgments above zero."""
+
+    def means_without(
+        self, side_input: SideInput, run: pl.DataFrame, measures: Measures
+    ) -> pl.DataFrame:
+        """Return the means of a run without a side input."""
 
 
 class SideInput:
@@ -84,7 +99,7 @@ class SideInput:
         """Return the ids of hits, given those of rows of the run."""
         return ids
 
-    def judgments_audit(self, prepared: Prepared) -> NamedValues:  # noqa: ARG002 - the interface
+    def judgments_audit(self, scorer: Scorer) -> NamedValues:  # noqa: ARG002 - the interface
         """Return what it adds to the audit of the judgments, and ``warnings``."""
         return {}
 

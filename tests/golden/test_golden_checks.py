@@ -1,4 +1,4 @@
-"""What is said of golden sets: ids that are gone, queries that cannot be won, copies, near-duplicates."""
+"""Checks of golden sets: ids that are gone, queries that cannot be won, copies, near-duplicates."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def corpus(count: int) -> list[str]:
     return [f"d{n}" for n in range(count)]
 
 
-def found(report: Any, words: str) -> Finding:
+def finding(report: Any, words: str) -> Finding:
     """Return the one finding that has some words in it."""
     findings = [f for file in report.files for f in file.findings if words in f.what]
     assert len(findings) == 1, [f.what for file in report.files for f in file.findings]
@@ -50,8 +50,8 @@ def test_ids_that_are_gone(count: int, gone: int) -> None:
     """By the check with what it costs, and by eval beside the score, with the same ceiling."""
     cases = queries(count, gone)
     report = golden.check(cases, corpus(count))
-    assert found(report, "not in the corpus").what.startswith(f"{gone} of {count}")
-    lost = found(report, "cannot be won")
+    assert finding(report, "not in the corpus").what.startswith(f"{gone} of {count}")
+    lost = finding(report, "cannot be won")
     ceiling = (count - gone) / count
     assert f"{ceiling:.4f}" in str(lost.fix)
 
@@ -111,17 +111,17 @@ def test_texts_of_documents() -> None:
     }
     table = pl.DataFrame({"doc_id": [*documents], "text": [*documents.values()]})
     report = golden.check(cases, table)
-    assert found(report, "same text under other ids").example == "r = r2"
-    assert found(report, "word for word").what.startswith("1 query")
-    assert found(report, "in no document").example == "a garage with lions"
+    assert finding(report, "same text under other ids").example == "r = r2"
+    assert finding(report, "word for word").what.startswith("1 query")
+    assert finding(report, "in no document").example == "a garage with lions"
 
 
 def test_a_deep_cutoff_and_small_categories() -> None:
     """A list of the whole corpus finds everything; a category of two has no mean."""
     cases = [case | {"category": "ab"[n < 2]} for n, case in enumerate(queries(30))]
     report = golden.check(cases, corpus(30), measures="R@50 RR")
-    assert "R@50" in str(found(report, "cutoff 50").fix)
-    assert found(report, "category").example == "b: 2"
+    assert "R@50" in str(finding(report, "cutoff 50").fix)
+    assert finding(report, "category").example == "b: 2"
 
 
 def test_near_duplicates_within_and_across_splits() -> None:
@@ -142,8 +142,8 @@ def test_near_duplicates_within_and_across_splits() -> None:
         {"id": "c", "query": "refund policy", "expected": ["e"], "split": "dev"},
     ]
     report = golden.check(cases)
-    assert found(report, "queries that say nearly").what.startswith("1 pair")
-    assert found(report, "in two splits").doubtful
+    assert finding(report, "queries that say nearly").what.startswith("1 pair")
+    assert finding(report, "in two splits").doubtful
     assert not [
         f for f in golden.check(cases, near=False).files[0].findings if "pair" in f.what
     ]
@@ -153,7 +153,7 @@ def test_training_pairs() -> None:
     """By the id or the text of the query."""
     train = pl.DataFrame({"query_id": ["q0", "boats 7919"], "doc_id": ["d0", "d1"]})
     report = golden.check(queries(4), train=train)
-    assert found(report, "training data").what.startswith("2 of 4")
+    assert finding(report, "training data").what.startswith("2 of 4")
 
 
 def test_near_duplicates_are_exact() -> None:
@@ -209,4 +209,4 @@ def test_a_likely_id_is_named() -> None:
     """A document that has moved is shown with its new place."""
     cases = [{"id": "a", "query": "x", "expected": ["docs/Old.md"]}]
     report = golden.check(cases, ["guide/old.md", "b.md"])
-    assert "there is guide/old.md" in str(found(report, "not in the corpus").example)
+    assert "there is guide/old.md" in str(finding(report, "not in the corpus").example)
