@@ -179,7 +179,9 @@ def test_each_side_has_its_own_sheet(tmp_path: Path) -> None:
 def test_workbooks_that_are_not_as_they_should_be(tmp_path: Path) -> None:
     """Rows are numbered as spreadsheets number them."""
     pytest.importorskip("fastexcel")
-    with pytest.raises(BadLine, match=r"a\.xlsx, row 1: the header has score twice"):
+    with pytest.raises(
+        BadLine, match=r"a\.xlsx, sheet 'Run', row 1: the header has score twice"
+    ):
         read_run(
             write(
                 tmp_path / "a.xlsx",
@@ -189,7 +191,7 @@ def test_workbooks_that_are_not_as_they_should_be(tmp_path: Path) -> None:
     with pytest.raises(EmptyInput, match="the first sheet is empty"):
         read_run(write(tmp_path / "b.xlsx", Run=[]))
     rows = [*JUDGED, (8, None, 1)]
-    with pytest.raises(BadValue, match=r"c\.xlsx, row 5"):
+    with pytest.raises(BadValue, match=r"c\.xlsx, sheet 'Judged', row 5"):
         rankstone.evaluate(write(tmp_path / "c.xlsx", Judged=rows), {7: ["d1"]}, "RR")
     whole = workbook(Run=RUN)
     (tmp_path / "d.xlsx").write_bytes(whole.replace(b"<sheetData>", b"<sheetDat"))
@@ -209,12 +211,43 @@ def test_numbers_that_stand_as_texts(tmp_path: Path) -> None:
     assert scored("9.5", "10.5", "1") == {"run": {"RR": 1.0}}
     assert scored("9,5", "10,5", "1") == {"run": {"RR": 1.0}}
     assert scored("11,5", "10,5", "1") == {"run": {"RR": 0.5}}
-    with pytest.raises(BadLine, match=r"run\.xlsx, row 3: the score 'n/a' is not a"):
+    with pytest.raises(
+        BadLine, match=r"run\.xlsx, sheet 'Run', row 3: the score 'n/a' is not a"
+    ):
         scored("9.5", "n/a", "1")
     assert scored("9.5", "n/a", "1", order="input") == {"run": {"RR": 0.5}}
     with pytest.raises(BadLine, match=r"row 2: '9,500' may be a fraction or thousands"):
         scored("9,500", "10,500", "725")
     assert scored("9,500", "10,500", "725", decimal=",") == {"run": {"RR": 1.0}}
+
+
+def test_texts_with_a_comma_beside_numbers(tmp_path: Path) -> None:
+    """A number among texts has a point, the text a comma: both are fractions unless one may have thousands."""
+    pytest.importorskip("fastexcel")
+
+    def scored(*scores: object, **options: Any) -> float:
+        cells = zip((7, 7, 8), ("d2", "d1", "d3"), scores, strict=True)
+        path = write(tmp_path / "run.xlsx", Run=[RUN[0], *cells])
+        result = rankstone.evaluate({7: ["d1"]}, path, "RR", **options)
+        both = "decimal comma in texts, decimal point in numbers"
+        assert result.audit.runs["run"].read_as == (both,)
+        return result["RR"]
+
+    assert scored("9,5", 10.5, 1) == 1.0
+    assert scored("11,5", 10.5, "1") == 0.5
+    assert scored(9.5, "10,25", 3) == 1.0
+    assert scored("0,125", 0.25, 1e-7) == 1.0
+    with pytest.raises(
+        BadLine, match=r"row 2: '1,250' may be a fraction or thou"
+    ) as error:
+        scored("1,250", 10.5, 1)
+    assert error.value.fix == "decimal=',' if it is a fraction"
+    assert scored("1,250", 10.5, 1, decimal=",") == 1.0
+    with pytest.raises(BadLine, match=r"row 3: '10.125' may be a fraction") as error:
+        scored("9,5", 10.125, 1)
+    assert error.value.fix == "write the column with one decimal mark in the workbook"
+    with pytest.raises(BadLine, match=r"row 2: the score '9,5' is not a number"):
+        scored("9,5", 10.5, 1, decimal=".")
 
 
 @pytest.mark.parametrize(
@@ -224,7 +257,9 @@ def test_rows_above_the_header(tmp_path: Path, above: list[tuple[Any, ...]]) -> 
     """A title is no header, with a blank row below it or not; nothing is advised that would read it as one."""
     pytest.importorskip("fastexcel")
     path = write(tmp_path / "run.xlsx", Run=[*above, *RUN])
-    with pytest.raises(BadLine, match=r"run\.xlsx, row 1: the first row is a title"):
+    with pytest.raises(
+        BadLine, match=r"run\.xlsx, sheet 'Run', row 1: the first row is a title"
+    ):
         read_run(path)
     text = "\n".join(
         ",".join(str(cell or "") for cell in row) for row in (*above, *RUN)
@@ -464,7 +499,7 @@ def test_titles_above_headers(tmp_path: Path) -> None:
     pytest.importorskip("fastexcel")
     path = write(tmp_path / "run.xlsx", Run=[("Results of May", None, None), *RUN])
     with pytest.raises(
-        BadLine, match=r"run\.xlsx, row 1: the first row is a title"
+        BadLine, match=r"run\.xlsx, sheet 'Run', row 1: the first row is a title"
     ) as error:
         read_run(path)
     assert "Results of May" in str(error.value)

@@ -28,6 +28,7 @@ import polars as pl
 from click.testing import CliRunner
 from scipy import sparse
 from tests.command_line import exit_code
+from tests.io.test_workbooks import workbook
 from tests.strangers.pasting import command_name, options_of
 
 import rankstone
@@ -37,7 +38,6 @@ from rankstone.integrations import arrays
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from types import ModuleType
 
     from tests.strangers.cases import Case, Run
 
@@ -45,7 +45,7 @@ __all__ = ["Ending", "attempt"]
 
 #: a terminal so wide that no sentence is broken
 _ENVIRONMENT: Final = {"COLUMNS": "2000", "LC_ALL": "C.UTF-8", "LANGUAGE": "en"}
-_NAMES: Final[dict[str, ModuleType]] = {
+_NAMES: Final[dict[str, Any]] = {
     "rankstone": rankstone,
     "arrays": arrays,
     "pl": pl,
@@ -53,6 +53,7 @@ _NAMES: Final[dict[str, ModuleType]] = {
     "sparse": sparse,
     "json": json,
     "math": math,
+    "workbook": workbook,
     "io": io,
 }
 

@@ -159,11 +159,11 @@ def _with_suggestions(error: click.NoSuchOption) -> click.NoSuchOption:
     options = {
         name.lstrip("-"): name
         for param in error.ctx.command.params
-        for name in (*param.opts, *param.secondary_opts)
+        for name in param.opts
         if name.startswith("--")
     }
-    word = error.option_name.lstrip("-")
-    near = [options[name] for name in nearest(word, options)]
+    words = nearest(error.option_name.lstrip("-"), options)
+    near = [options[word] for word in words]
     return click.NoSuchOption(error.option_name, error.message, near, error.ctx)
 
 

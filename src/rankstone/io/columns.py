@@ -437,12 +437,14 @@ def _refuse_clash(chosen: Columns, source: str) -> None:
 
 def _known_header(names: Sequence[str], chosen: Columns, columns: Renames) -> Columns:
     """Return the names of the shape that a table with none of our columns has, as far as renames allow it."""
-    if not columns.role or {"query_id", "doc_id"} & {*names}:
+    if not columns.role or "doc_id" in names:
         return {}
     from rankstone.io.shapes import candidates
 
     shape = candidates(columns.role).of_header(names)
     header = {} if shape is None else shape.columns
+    if "query_id" in names and "query_id" not in header:
+        return {}
     new = {ours for theirs, ours in header.items() if theirs != ours}
     if new & {*names}:
         return {}

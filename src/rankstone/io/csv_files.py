@@ -45,7 +45,15 @@ from rankstone.io.exact_numbers import refuse_inexact
 from rankstone.io.input_table import ROWS, Table
 from rankstone.io.list_columns import Unfolding, unfolded
 from rankstone.io.listed_cells import ListedCells, further_lists, listed_cells
-from rankstone.io.number_columns import Decimals, decimal_text, truths, with_fractions
+from rankstone.io.number_columns import (
+    ESCI_LABEL,
+    Decimals,
+    decimal_text,
+    esci_grades,
+    truths,
+    with_both_marks,
+    with_fractions,
+)
 from rankstone.io.unreadable_files import reading
 from rankstone.io.unused_lists import numbers_beside
 from rankstone.io.workbook_limits import check_workbook
@@ -257,6 +265,8 @@ class _Delimited:
         if replaced or not {chosen.get(name, name) for name in names} <= {*self.wanted}:
             self.frame = whole_rows(self.frame)
         self.frame = self.frame.rename(clean).drop(replaced).rename(chosen)
+        if chosen.get(ESCI_LABEL) == "relevance":
+            self.frame = self.frame.with_columns(esci_grades(pl.col("relevance")))
 
     def _batches(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
         dialect = self.dialect
@@ -335,8 +345,8 @@ def is_workbook(source: Path | bytes) -> bool:
 
 def scan_workbook(
     source: Path | bytes, title: str, columns: Columns
-) -> tuple[pl.LazyFrame, tuple[str, ...]]:
-    """Read a sheet of a workbook, with a note on the others where there are more.
+) -> tuple[str, pl.LazyFrame, tuple[str, ...]]:
+    """Read a sheet of a workbook; return its name in messages, its rows, and a note on others where there are more.
 
     It is the first that has the columns of judgments or of a run, as ``columns`` say, or the first of all.
 
@@ -371,6 +381,8 @@ def scan_workbook(
             top = tops[number]
             if not top:
                 raise EmptyInput("the first sheet is empty", where=title)
+            sheet = sheets.pop(number)
+            title = f"{title}, sheet {sheet!r}"
             refuse_title(top, f"{title}, row 1")
             names = list(top[0])
             while names and names[-1] is None:
@@ -403,24 +415,28 @@ def scan_workbook(
         {name: copies[name] for name in copies.keys() & {*frame.columns} - {*named}}
     )
     notes = []
-    if len(sheets) > 1:
-        sheet = sheets.pop(number)
+    if sheets:
         notes.append(f"sheet {sheet!r} (not {', '.join(map(repr, sheets))})")
     if beyond := len(top[0]) - len(names):
         notes.append(f"{counted(beyond, 'column')} without a name beside the table")
-    return frame.rename(clean_names(frame.columns, columns)).lazy(), tuple(notes)
+    frame = frame.rename(clean_names(frame.columns, columns))
+    return title, frame.lazy(), tuple(notes)
 
 
 def numbers_of_workbook(
     frame: pl.LazyFrame, title: str, columns: Columns
 ) -> tuple[pl.LazyFrame, dict[str, InputError], tuple[str, ...]]:
-    """Return a sheet in which our numbers that stand as texts are numbers.
+    """Return a sheet, called ``title`` in messages, in which our numbers that stand as texts are numbers.
 
     Returns
     -------
     tuple
         The rows; the errors of columns in which a text is no number; notes on what was detected.
     """
+
+    def place(row: int) -> str:
+        return f"{title}, row {row + FIRST_ROW}"
+
     errors = dict[str, InputError]()
     notes = dict[str, None]()
     for name, dtype in frame.collect_schema().items():
@@ -433,15 +449,16 @@ def numbers_of_workbook(
         if isinstance(columns, Renames):
             columns.csv_files.append(title)  # its settings were used
         try:
-            cells = frame.select(pl.col(name)).collect()
-            numbers = decimals.read(
-                cells, lambda row: f"{title}, row {row + FIRST_ROW}"
-            )
+            texts = frame.select(name).collect().to_series()
+            cells, both = with_both_marks(texts, decimals.given, place)
+            if both:
+                decimals.mark = "."
+            numbers = decimals.read(cells.to_frame(), place)
         except InputError as error:
             errors[ours] = error
             continue
         frame = frame.with_columns(numbers.to_series())
-        notes |= dict.fromkeys(decimals.notes())
+        notes |= dict.fromkeys((*decimals.notes(), *both))
     return frame, errors, tuple(notes)
 
 

@@ -291,7 +291,7 @@ def _scanned(source: Path | bytes, title: str, kind: str, columns: Columns) -> S
     _refuse_endless(source, title, kind)
     with reading(title):
         if kind not in SEPARATORS:
-            frame, notes = _scan(source, kind, title, columns)
+            title, frame, notes = _scan(source, kind, title, columns)
             return Scanned(source, title, kind, frame, read_as=notes)
         dialect = dialect_of(source, title, kind, columns)
         frame, notes = scan_delimited(dialect, columns)
@@ -463,9 +463,9 @@ def _columnar(
         parts = []
         notes = dict[str, None]()
         unusable = dict[str, InputError]()
-        for source, title in zip(sources, titles, strict=True):
-            with reading(title):
-                frame, guessed = _scan(source, kind, title, columns)
+        for source, of_file in zip(sources, titles, strict=True):
+            with reading(of_file):
+                title, frame, guessed = _scan(source, kind, of_file, columns)
             if kind == "xlsx":
                 frame, errors, found = numbers_of_workbook(frame, title, columns)
                 unusable |= errors
@@ -499,22 +499,23 @@ def _columnar(
 
 def _scan(
     source: Path | bytes, kind: str, title: str, columns: Columns
-) -> tuple[pl.LazyFrame, tuple[str, ...]]:
-    """Open a table with typed columns, with notes on what was guessed about it."""
+) -> tuple[str, pl.LazyFrame, tuple[str, ...]]:
+    """Open a table with typed columns; return its name in messages, its rows, and what was guessed about it."""
     if kind == "xlsx":
         return scan_workbook(source, title, columns)
     if kind == "parquet":
-        return pl.scan_parquet(source, glob=False), ()
+        return title, pl.scan_parquet(source, glob=False), ()
     if kind == "jsonl":
         first = next(iter(_objects(source, 1)), None)
         if is_trace(first):
             frame, note = trace_frame(
                 _objects(source), title, steps="run" in columns.values()
             )
-            return frame.lazy(), (note,)
-        return pl.scan_ndjson(source, infer_schema_length=None), ()
-    stream = head_of(source)[:6] != b"ARROW1"
-    return pl.read_ipc_stream(source).lazy() if stream else pl.scan_ipc(source), ()
+            return title, frame.lazy(), (note,)
+        return title, pl.scan_ndjson(source, infer_schema_length=None), ()
+    if head_of(source)[:6] != b"ARROW1":
+        return title, pl.read_ipc_stream(source).lazy(), ()
+    return title, pl.scan_ipc(source), ()
 
 
 def _objects(source: Path | bytes, count: int | None = None) -> Iterator[Any]:

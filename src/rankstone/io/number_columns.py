@@ -26,8 +26,14 @@ if TYPE_CHECKING:
 _WHOLE: Final = r"^[+-]?(\d+|[1-9]\d{0,2}(,\d{3})+)$"
 #: a number with a decimal comma
 _COMMA: Final = r"^\s*[+-]?\d+,\d+(?:[eE][+-]?\d+)?\s*$"
-#: the same, a whole number, or nothing at all
+#: a number with a decimal point; and numbers whose comma or point may mark thousands
+_POINT: Final = r"^\s*[+-]?\d*\.\d+(?:[eE][+-]?\d+)?\s*$"
+_THOUSANDS: Final = r"^\s*[+-]?[1-9]\d{0,2}[.,]\d{3}\s*$"
+#: as with a comma, a whole number, or nothing at all
 _EITHER: Final = r"\s*(?:[+-]?\d+(?:,\d+)?(?:[eE][+-]?\d+)?\s*)?"
+#: the column of the labels of shopping queries (Reddy et al., 2022), and label → grade
+ESCI_LABEL: Final = "esci_label"
+_ESCI: Final = {"E": "3", "S": "2", "C": "1", "I": "0"}
 #: text of a truth value → number
 _TRUTHS: Final = {"true": "1", "yes": "1", "false": "0", "no": "0"}
 _NAMES: Final = {",": "decimal comma", ".": "decimal point"}
@@ -161,6 +167,55 @@ def _first(cells: pl.DataFrame, mark: str) -> int | None:
     return None
 
 
+def with_both_marks(
+    texts: pl.Series, given: str | None, place: Locate
+) -> tuple[pl.Series, tuple[str, ...]]:
+    """Return cells of a workbook with a decimal point, where texts have a comma and numbers a point.
+
+    The reader of workbooks writes numbers among texts as texts, with a point: ``9,5`` beside ``10.5``.
+
+    Parameters
+    ----------
+    texts
+        The column.
+    given
+        The requested decimal separator of texts.
+    place
+        Returns the place of a row, for messages.
+
+    Returns
+    -------
+    tuple
+        The column, which is as it was where only one of both occurs; a note where both do.
+
+    Raises
+    ------
+    BadLine
+        Where one of both may mark thousands: ``1,250`` beside ``10.5``.
+    """
+    cells = texts.fill_null("").str
+    has_comma = cells.contains(_COMMA)
+    has_point = cells.contains(_POINT)
+    if given == "." or not (has_comma.any() and has_point.any()):
+        return texts, ()
+    is_open = cells.contains(_THOUSANDS)
+    if given == ",":
+        is_open &= has_point
+    if is_open.any():
+        row = first_true(is_open)
+        error = BadLine(
+            f"{printable(texts[row], 40)!r} may be a fraction or thousands",
+            where=place(row),
+            expected="numbers with a comma and with a point, all without thousands",
+            fix="write the column with one decimal mark in the workbook",
+        )
+        advice = Advice({}, {"decimal": ","}, so=" if it is a fraction")
+        raise error.proposing(advice if has_comma[row] else None)
+    with_points = cells.replace(",", ".", literal=True)
+    numbers = texts.zip_with(~has_comma, with_points)
+    return numbers, ("decimal comma in texts, decimal point in numbers",)
+
+
 def with_fractions(
     dialect: Dialect, header: Sequence[str]
 ) -> tuple[list[str], tuple[str, ...]]:
@@ -193,6 +248,15 @@ def decimal_text(cell: pl.Expr) -> pl.Expr:
         .then(cell.str.replace(",", ".", literal=True))
         .otherwise(cell)
     )
+
+
+def esci_grades(labels: pl.Expr) -> pl.Expr:
+    """Return the labels of shopping queries as grades: exact, substitute, complement, irrelevant.
+
+    >>> pl.select(esci_grades(pl.lit(pl.Series(["E", "I", "2"])))).to_series().to_list()
+    ['3', '0', '2']
+    """
+    return labels.cast(pl.String).replace(_ESCI)
 
 
 def truths(texts: pl.Expr) -> pl.Expr:

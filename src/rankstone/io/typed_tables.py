@@ -28,6 +28,7 @@ from rankstone.io.columns import (
 from rankstone.io.exact_numbers import refuse_inexact, wide
 from rankstone.io.input_table import ROWS, Table, roots_of
 from rankstone.io.list_columns import LISTS, field_of, fields_of_items, leaves, unfolded
+from rankstone.io.number_columns import ESCI_LABEL, esci_grades
 from rankstone.io.unreadable_files import damaged, reading
 from rankstone.io.unused_lists import numbers_beside
 
@@ -409,6 +410,9 @@ def _named(
             whole = ".".join((name, *path))
             theirs[whole] = _Column(name, kind, field_of(pl.col(name), path))
     chosen = renames(theirs, columns, source)
+    if chosen.get(ESCI_LABEL) == "relevance":
+        grades = esci_grades(pl.col(ESCI_LABEL)).cast(pl.Float64, strict=False)
+        theirs[ESCI_LABEL] = _Column(ESCI_LABEL, pl.Float64(), grades)
     has_lists = any(column.is_list for column in theirs.values())
     for name in {"position", "label"} & chosen.keys() - columns.keys():
         # one for a whole list does not order or grade its documents

@@ -15,12 +15,12 @@ from rankstone.errors import (
     printable,
 )
 from rankstone.io.advice import Advice
-from rankstone.io.column_suggestions import SWAPPED
+from rankstone.io.column_suggestions import SWAPPED, is_common_name
 from rankstone.io.shapes.json_pattern import JsonPattern, fits, refused
 from rankstone.io.shapes.shape import known_shapes, own_shapes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from rankstone.io.shapes.line_template import LineTemplate
     from rankstone.io.shapes.shape import Shape
@@ -97,11 +97,19 @@ class Candidates(Record):
         for shape in self.shapes:
             by_query = shape.json if isinstance(shape.json, dict) else {}
             of_query = by_query.get(_BY_QUERY)
+            is_flat = False
+            if isinstance(of_query, list) and _is_distinct(of_query[0]):
+                is_flat = True
+                [of_query] = of_query
             if not isinstance(of_query, dict):
                 continue
             pattern = JsonPattern([of_query], is_exact=False)
             fitting = [part for part in parts if pattern.misfit(part) is None]
-            if fitting and "query_id" not in fitting[0][0]:
+            if not fitting:
+                continue
+            others = {*fitting[0][0]} - {*of_query}
+            is_named = any(is_common_name(name, ["query_id"]) for name in others)
+            if not (is_flat and is_named) and "query_id" not in others:
                 raise InputError(
                     f"this looks like {shape.title}, but without the ids of the queries",
                     where=where,
@@ -162,6 +170,11 @@ class Candidates(Record):
         if fitting:
             return fitting[0]
         return None
+
+
+def _is_distinct(record: Iterable[str]) -> bool:
+    """Return whether the keys of a record tell who wrote it: ``_id`` does, ``id`` does not."""
+    return all(key.startswith("_") for key in record)
 
 
 def candidates(role: str, format_in: str | None = None) -> Candidates:
