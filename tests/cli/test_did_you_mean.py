@@ -152,7 +152,9 @@ def test_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         for line in [*options(), *LINES.strip().splitlines()]:
             word = next(words)
             text = printed(line, word).lower()
-            if "did you mean" in text:
+            # a name that differs in case alone is the one that is meant
+            others = text.replace(f"did you mean {word.lower()!r}?", "")
+            if "did you mean" in others:
                 odd.append((line, word, text))
     assert odd == []
     assert len(noted.known) >= LED_TO

@@ -303,7 +303,7 @@ def refuse_title(rows: Sequence[Sequence[str | None]], where: str) -> None:
     is_title = len(first) == 1 < max(map(len, others[:1]), default=0)
     is_title |= not _names_queries(first) and any(map(_names_queries, others))
     # the index of a frame has no name
-    if is_title and rows[0][0] and not is_known(rows[0][0]):
+    if is_title and rows[0] and rows[0][0] and not is_known(rows[0][0]):
         raise BadLine(
             "the first row is a title, and no header",
             where=where,
