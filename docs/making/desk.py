@@ -298,6 +298,31 @@ def _pipeline() -> dict[str, Any]:
     }
 
 
+def _golden() -> dict[str, Any]:
+    """Return a golden set of the demo's queries, in which an id is gone from its documents."""
+    judged = [line.split() for line in demo.QRELS.read_text("utf-8").splitlines()]
+    moved = {"bread-02": "bread/leaven.md"}
+    cases = []
+    for line in demo.QUERIES.read_text("utf-8").splitlines():
+        query = json.loads(line)
+        expected = [
+            moved.get(document, document)
+            for query_id, _, document, grade in judged
+            if query_id == query["query_id"] and grade in "23"
+        ]
+        case: dict[str, Any] = {"id": query["query_id"], "query": query["text"]}
+        case |= {"expected": expected} if expected else {"answerable": False}
+        kind = "how" if query["text"].startswith("how") else "what"
+        cases.append(case | {"category": kind})
+    rows = ",\n".join(f"  {json.dumps(case)}" for case in cases)
+    page = (ROOT / "docs/the-loop.md").read_text("utf-8")
+    return {
+        "documents.jsonl": demo.DOCUMENTS.read_text("utf-8"),
+        "golden.json": f"[\n{rows}\n]\n",
+        "loop.toml": next(b.code for b in blocks(page) if b.kind == "toml"),
+    }
+
+
 def _measures() -> dict[str, Any]:
     page = (ROOT / "docs/your-own-measure.md").read_text("utf-8")
     code = [block.code for block in blocks(page)]
@@ -362,6 +387,7 @@ def texts_and_tables() -> dict[str, Any]:
         **_answers(),
         **_retrieved(),
         **_pipeline(),
+        **_golden(),
         **_measures(),
         **_tables_of_many_forms(),
         "lightgbm.txt": _trees(),
