@@ -582,6 +582,20 @@ def gate_of_judged_runs(lang: str) -> Any:
 
 
 @state
+def gate_of_a_corpus(lang: str) -> Any:
+    qrels = {f"q{index}": {"a": 1} for index in range(20)}
+    files = dict.fromkeys(("qrels", "baseline", "candidate"), qrels)
+    rules = [{"measure": "RR", "floor": 0.5}]
+    guards = {"not_in_corpus": 0}
+    return [
+        rankstone.gate(
+            {**files, "rules": rules, "guards": guards, "options": options}, lang=lang
+        )
+        for options in ({"corpus": ["a"]}, {"corpus": ["b"]}, {})
+    ]
+
+
+@state
 def comparison_of_few_queries(lang: str) -> Any:
     gains = {name: index / 10 for index, name in enumerate("abcdef")}
     return rankstone.compare_scores(_scores(gains, n=3), lang=lang, **QUICK)

@@ -82,6 +82,14 @@ def test_ceilings_are_those_of_the_best_lists() -> None:
     assert f"R@1 {(1 / 3 + 1 / 2) / 2:.4f}" in warning
 
 
+def test_everything_is_gone() -> None:
+    """A corpus of other documents: no query can be won, and no mean can be reached."""
+    scores = rankstone.evaluate(queries(3), {"q0": ["d0"]}, "RR", corpus=["other"])
+    audit = scores.audit.to_dict()["judgments"]
+    assert (audit["absent"], audit["unwinnable"]) == (3, 3)
+    assert "at most RR 0 can be reached" in audit["warnings"][0]
+
+
 def test_nothing_is_gone() -> None:
     """A whole corpus is no warning; the audit says that there is one."""
     scores = rankstone.evaluate(

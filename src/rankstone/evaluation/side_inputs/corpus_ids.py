@@ -70,6 +70,8 @@ class CorpusIds(Record, SideInput):
         measures = [measure for measure in scorer.measures if _is_bounded(measure)]
         if not measures:
             return []
+        if not present.height:
+            return [f"{measure} 0" for measure in measures]
         by_grade = pl.col("relevance").rank("ordinal", descending=True)
         orders = [by_grade.over("query_id")]
         if "subtopic" in present.columns:
