@@ -215,10 +215,7 @@ def evaluate(
     if engine == "spark":
         from rankstone.spark.spark_evaluation import evaluate as on_spark
 
-        apart: dict[str, Any] = {"memory": memory}
-        for option in ("corpus", "split"):
-            apart[option] = options.get(option)
-        _refuse("engine='spark'", {**special, **apart})
+        _refuse("engine='spark'", {**special, "memory": memory})
         options.pop("one_group", None)
         given_there: dict[str, Any] = {**options}
         on_cluster = on_spark(qrels, runs, measures, **given_there)

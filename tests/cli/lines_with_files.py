@@ -117,7 +117,7 @@ _LINES: Final[dict[str, tuple[str, ...]]] = {
         ),
     ),
     "golden check": ("<golden> --corpus <corpus> --train <pairs> -o <txt>out",),
-    "golden split": ("<golden> -o <txt>out",),
+    "golden split": ("<golden>",),
     "certify": (
         f"<qrels> <run> -m AP --queries <queries> {_LISTS} {_OWN} -o <json>out",
     ),

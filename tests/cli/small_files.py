@@ -98,7 +98,7 @@ def _side_tables() -> None:
         {"id": query, "query": f"what is {query}", "expected": ["a"], "category": "x"}
         for query in QUERIES
     ]
-    write("golden.json", json.dumps(golden))
+    write("golden.jsonl", *map(json.dumps, golden))
     write("documents.csv", ("doc_id", "title", "text", "tokens"), *documents)
     answered = [(query, place % 2) for place, query in enumerate(QUERIES)]
     write("answered.csv", ("query_id", "correct"), *answered)

@@ -92,6 +92,7 @@ LINES: Final = {
     "thresholds": ["q.txt a.run b.run -m P@3"],
     "abstain": ["q.txt a.run --queries queries.csv -m P@3"],
     "collection": ["q.txt runs --teams teams.csv -m P@3 --queries queries.csv"],
+    "golden check": ["golden.json --corpus docs.csv --train pairs.csv"],
     "certify": ["q.txt a.run --queries queries.csv -m P@3"],
     "verify": ["card.json", "card.json other/q.txt other/a.run --original q.txt"],
     "beyond": [
@@ -204,6 +205,7 @@ def _texts() -> dict[str, str]:
         + "".join(
             f"{query},{'xy'[index % 2]}\n" for index, query in enumerate(queries)
         ),
+        "golden.json": '[{"id": "q1", "query": "what?", "expected": ["d"]}]',
         "pairs.csv": f"query_id,doc_id\nq01,{first}\n",
         "same.csv": f"doc_id,class\n{first},1\n{documents[1]},1\n",
         "items.csv": "doc_id,genre\n" + "".join(f"{doc},g\n" for doc in documents),

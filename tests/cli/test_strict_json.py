@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 #: two runs that are the same, perfect for one query and without any hit for the other: spreads are 0, and
 #: ratios 0 / 0
 FILES: Final = {
+    "golden.json": '[{"id": "q1", "query": "what?", "expected": ["a"]}]',
     "qrels.txt": "q1 0 a 1\nq1 0 b 0\nq2 0 c 1\nq3 0 d 0\n",
     "a.run": "q1 Q0 a 1 1 t\nq2 Q0 x 1 1 t\nq3 Q0 d 1 1 t\n",
     "one.txt": "q1 0 a 1\n",
@@ -63,6 +64,8 @@ WORDS: Final[dict[str, str]] = {
     "thresholds": "qrels.txt a.run b.run -m RR",
     "abstain": "qrels.txt apart.run -m RR",
     "collection": "qrels.txt a.run b.run -m RR",
+    "golden check": "golden.json",
+    "golden split": "golden.json",
     "certify": "qrels.txt a.run -m RR",
     "verify": "card.json",
     "beyond": "a.run -m Coverage@1,Gini@1 --catalogue-size 5",

@@ -25,6 +25,8 @@ command = CommandGroup(
     "golden", {"Commands": _COMMANDS}, "rankstone.cli.golden_command", help=_ABOUT
 )
 
+#: what golden sets are written in
+_READ = {"format-in": {"values": "json|jsonl|csv|tsv|parquet|arrow|xlsx"}}
 #: exit code of --strict where something was found
 _FOUND = 3
 
@@ -33,7 +35,7 @@ _FOUND = 3
     "check",
     {"golden": "GOLDEN"},
     f"corpus measures train near strict columns format-in {PRINTED}",
-    but={"measures": {"shown": "none"}},
+    but={"measures": {"shown": "none"}, **_READ},
 )
 def check_command(
     golden: str,
@@ -74,8 +76,8 @@ def check_command(
 @declare(
     "split",
     {"golden": "GOLDEN"},
-    f"holdout by salt in-place deviation columns format-in {PRINTED}",
-    but={"deviation": {"shown": "0.3"}},
+    "holdout by salt in-place deviation columns format-in format digits csv-formulas verbose quiet",
+    but={"deviation": {"shown": "0.3"}, **_READ},
 )
 def split_command(
     golden: str,
@@ -87,7 +89,6 @@ def split_command(
     columns: str | None,
     format_in: str | None,
     form: str,
-    output: str | None,
     quiet: bool,
     **given: Any,
 ) -> None:
@@ -113,6 +114,6 @@ def split_command(
         format_in=format_in,
     )
     target = store(splits, golden, in_place=in_place)
-    deliver(None, written(splits, form), output, None)
+    click.echo(written(splits, form), nl=False)
     if not quiet:
         click.echo(f"written: {target}", err=True)

@@ -379,7 +379,7 @@ def _refuse_local_options(
             "unit must be a word or a regular expression on Spark",
             fix="join a mapping to the run beforehand",
         )
-    for name in ("same_as", "documents"):
+    for name in ("same_as", "documents", "corpus", "split"):
         if options.pop(name, None) is not None:  # type: ignore[misc] # no option of alignment
             raise BadParameter(
                 f"{name} is not available on Spark", fix="use engine=local"

@@ -12,7 +12,7 @@ from rankstone.io.corpus import Corpus, in_folder, read_corpus
 
 if TYPE_CHECKING:
     from rankstone._basics import NamedValues
-    from rankstone.evaluation.side_inputs.side_input import Scorer, SideRequest
+    from rankstone.evaluation.side_inputs.side_input import RunScorer, SideRequest
     from rankstone.measures.core.measure import Measure
 
 _PAIR: Final = ("query_id", "doc_id")
@@ -36,7 +36,7 @@ class CorpusIds(Record, SideInput):
         """Read the ids of the corpus."""
         return cls(read_corpus(request.corpus, request.columns))
 
-    def judgments_audit(self, scorer: Scorer) -> NamedValues:
+    def judgments_audit(self, scorer: RunScorer) -> NamedValues:
         """Return how many relevant documents are not there, and the sentence that says so."""
         relevant = scorer.relevant_rows()
         if not relevant.height:
@@ -65,7 +65,7 @@ class CorpusIds(Record, SideInput):
             "warnings": (sentence,),
         }
 
-    def _ceilings(self, scorer: Scorer, present: pl.DataFrame) -> list[str]:
+    def _ceilings(self, scorer: RunScorer, present: pl.DataFrame) -> list[str]:
         """Return the means of lists with all relevant documents that are there, best first."""
         measures = [measure for measure in scorer.measures if _is_bounded(measure)]
         if not measures:

@@ -49,7 +49,7 @@ class SideRequest(Record):
     corpus: object = None
 
 
-class Scorer(Protocol):
+class RunScorer(Protocol):
     """Judgments that score runs."""
 
     @property
@@ -99,7 +99,7 @@ class SideInput:
         """Return the ids of hits, given those of rows of the run."""
         return ids
 
-    def judgments_audit(self, scorer: Scorer) -> NamedValues:  # noqa: ARG002 - the interface
+    def judgments_audit(self, scorer: RunScorer) -> NamedValues:  # noqa: ARG002 - the interface
         """Return what it adds to the audit of the judgments, and ``warnings``."""
         return {}
 
