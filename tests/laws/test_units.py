@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import rankstone
 from rankstone import evaluate
 from rankstone.errors import BadOption, DuplicateRows, MissingColumn
+from rankstone.evaluation.out_of_core import evaluate_out_of_core
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -374,3 +375,15 @@ def test_what_a_count_of_rows_would_say() -> None:
     assert "as high" not in "\n".join(
         evaluate(judged, {"q": ["a", "x"]}, "R").audit.lines()
     )
+
+
+def test_a_corpus_of_chunks_has_their_documents() -> None:
+    """Of A, B and Z only Z has no chunk in the corpus; the same is said out of core."""
+    parents = {"c1": "A", "c2": "A", "c3": "B"}
+    run, judged = {"q": ["c1", "c3"]}, {"q": {"B": 1, "Z": 1}, "r": {"Z": 1}}
+    options: Any = {"unit": parents, "corpus": list(parents)}
+    whole = rankstone.evaluate(judged, run, "R", **options).audit.judgments
+    assert (whole.absent, whole.unwinnable) == (1, 1)
+    assert "at most R 0.2500 can be reached" in whole.warnings[0]
+    parts = evaluate_out_of_core(judged, run, "R", **options).audit.judgments
+    assert parts == whole
