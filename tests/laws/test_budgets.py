@@ -51,12 +51,16 @@ def world(
         cost = dict.fromkeys(cost, 1.0) if unit else cost
         for doc in rng.permutation(list(cost))[: rng.integers(1, 14)].tolist():
             row = f"q{index}", doc, int(rng.integers(0, 4)), cost[doc]
-            judged.append((*row, f"s{rng.integers(0, 3)}", 0.2 + rng.random()))
+            # what is forbidden has grade 0
+            forbidden = row[2] == 0 and bool(rng.integers(0, 2))
+            about = f"s{rng.integers(0, 3)}", 0.2 + rng.random(), forbidden
+            judged.append((*row, *about))
         docs = rng.permutation(list(cost))[: rng.integers(10, 17)].tolist()
         shown += [
             (f"q{index}", doc, float(rng.integers(0, 9)), cost[doc]) for doc in docs
         ]
-    names = ["query_id", "doc_id", "relevance", "tokens", "subtopic", "propensity"]
+    names = ["query_id", "doc_id", "relevance", "tokens"]
+    names += ["subtopic", "propensity", "forbidden"]
     run = pl.DataFrame(shown, ["query_id", "doc_id", "score", "tokens"], orient="row")
     return pl.DataFrame(judged, names, orient="row"), run
 

@@ -422,7 +422,7 @@ def test_a_value_is_numerator_over_denominator(
             assert value is None
         elif status == "ok":
             assert value == above / below
-        elif status == "no_ideal":
+        elif status in ("no_ideal", "out_of_reach"):
             assert (value, below) == (0.0, 0.0)
         elif status == "missing" or chosen.get("empty", "zero") == "zero":
             assert value == 0.0 or (status == "missing" and value == above / below)

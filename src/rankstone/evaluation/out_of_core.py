@@ -293,6 +293,7 @@ def evaluate_out_of_core(
                     run.source, run.comments(), run.read_as(), failed
                 )
         bad.settle(len(named))
+        findings = ready.side_findings()
     except BaseException:
         work.store.remove()
         raise
@@ -308,6 +309,7 @@ def evaluate_out_of_core(
         work.store,
         bad_runs=bad.by_run,
         recorded=ready.recorded,
+        findings=findings,
     )
 
 

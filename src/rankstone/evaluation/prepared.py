@@ -510,13 +510,18 @@ class Prepared:
             name: table.source for name, table in tables.items() if table is not None
         }
 
+    def side_findings(self) -> NamedValues:
+        """Return what side inputs add to the audit of the judgments."""
+        further: NamedValues = {}
+        for side_input in self._side_inputs:
+            further |= side_input.judgments_audit(self)
+        return further
+
     def judgments_audit(self) -> JudgmentsAudit:
         """Return the audit of the judgments."""
         judgments = next(iter(self._kept.values()))
         warnings = judgments.given.doubts()
-        further: NamedValues = {}
-        for side_input in self._side_inputs:
-            further |= side_input.judgments_audit(self)
+        further = self.side_findings()
         return JudgmentsAudit(
             source=self.judged.source,
             **judgment_counts(judgments, self.options.empty),

@@ -85,6 +85,8 @@ class SummedScores(RunMeans, Record):
         Runs that were left out, with their errors.
     recorded
         The options of side inputs.
+    findings
+        What side inputs add to the audit of the judgments.
     unnamed
         True if the only run was given without a name.
     """
@@ -97,6 +99,7 @@ class SummedScores(RunMeans, Record):
     listed: Mapping[str, Origin]
     bad_runs: Mapping[str, InputError] = field(default_factory=dict, kw_only=True)
     recorded: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    findings: NamedValues = field(default_factory=dict, kw_only=True)
     unnamed: bool = field(default=False, kw_only=True)
 
     def collect(self) -> Scores:
@@ -175,8 +178,10 @@ class SummedScores(RunMeans, Record):
         counts: NamedValues = {**first.judgments}
         counts.pop("several_subtopics", None)
         counts["comments"] = self.judged.comments
-        counts["warnings"] = grades.doubts()
+        findings = {**self.findings}
+        counts["warnings"] = (*findings.pop("warnings", ()), *grades.doubts())
         counts["read_as"] = self.judged.read_as
+        counts |= findings
         judgments = JudgmentsAudit(source=self.judged.source, **counts)
         runs = {name: self._audit(name, one) for name, one in self.trailers.items()}
         bad = dict(self.bad_runs)
@@ -300,7 +305,7 @@ class StoredScores(SummedScores):
 
     Attributes
     ----------
-    measures, trailers, options, queries, judged, listed, bad_runs, recorded, unnamed
+    measures, trailers, options, queries, judged, listed, bad_runs, recorded, findings, unnamed
         As for sums of scores: the means, and what alignment counted.
     files
         Run name → its files, one row for each query.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Self
 
 import polars as pl
@@ -42,7 +43,9 @@ class CorpusIds(Record, SideInput):
         if not relevant.height:
             return {}
         corpus = in_folder(self.corpus, relevant["doc_id"])
-        is_absent = corpus.lacks(relevant["doc_id"])
+        # one chunk or copy that is there is enough for what counts as one
+        units = replace(corpus, ids=scorer.unit_ids(corpus.ids))
+        is_absent = units.lacks(scorer.unit_ids(relevant["doc_id"]))
         absent = relevant.filter(is_absent)
         if not absent.height:
             return {"absent": 0}

@@ -59,6 +59,9 @@ class RunScorer(Protocol):
     def relevant_rows(self) -> pl.DataFrame:
         """Return the judgments above zero."""
 
+    def unit_ids(self, ids: pl.Series) -> pl.Series:
+        """Return the ids of hits, given those of rows of a run."""
+
     def means_without(
         self, side_input: SideInput, run: pl.DataFrame, measures: Measures
     ) -> pl.DataFrame:
