@@ -105,7 +105,7 @@ def test_battles(run: Run, tmp_path: Path) -> None:
     [
         (("board",), "no scores are given"),
         (("board", SCORES, "--only", "split"), "--only is COLUMN=VALUE"),
-        (("board", SCORES, "--weights", "news=x"), "a weight is not a number"),
+        (("board", SCORES, "--weights", "news=x"), "--weights takes names and numbers"),
         (("board", SCORES, "--versus", "bm25"), "--versus goes with --explain"),
         (
             ("board", SCORES, "--cluster", "x"),

@@ -328,4 +328,4 @@ def test_ignored_interrupts_do_not_cut_files_short(tmp_path: Path) -> None:
         except subprocess.TimeoutExpired:
             continue
     with process.stdout as out, process.stderr as err:
-        assert f"rows             {rows:,}" in out.read(), err.read()
+        assert f"rows: {rows:,} · " in out.read(), err.read()

@@ -154,14 +154,14 @@ def test_positions_in_a_log_are_no_ranks_of_the_run() -> None:
 def test_check_does_not_end_with_ok(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The last line of `check` sends the reader to the warnings."""
+    """The first line of `check` sends the reader to the warnings."""
     path = trec(table(BOTH["ranks"], BOTH["scores"]), tmp_path / "run.txt")
     qrels = tmp_path / "qrels.txt"
     qrels.write_text("".join(f"{query} 0 d1 1\n" for query in QRELS), encoding="utf-8")
     assert exit_code(["check", str(qrels), str(path)]) == 0
     out = capsys.readouterr().out
     assert "warning: ranks contradict scores in 3 queries" in out
-    assert out.splitlines()[-1].startswith("ok, ")
-    assert out.splitlines()[-1].endswith(
+    assert out.splitlines()[0].startswith("ok, ")
+    assert out.splitlines()[0].endswith(
         "check this first: ranks contradict scores in 3 queries"
     )

@@ -10,7 +10,7 @@ import pytest
 from tests.command_line import command
 
 import rankstone
-from rankstone.errors import BadParameter, BadValue, InputError
+from rankstone.errors import BadValue, InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -130,12 +130,3 @@ def test_fewer_are_better(tmp_path: Path) -> None:
     for name, code in (("tight", 0), ("leaking", 1)):
         candidate = tmp_path / f"{name}.run"
         command("gate", "--candidate", candidate, cwd=tmp_path, code=code)
-
-
-def test_spark_refuses() -> None:
-    """Marks are texts, which a cluster does not read."""
-    pytest.importorskip("pyspark")
-    from rankstone.spark.spark_evaluation import evaluate
-
-    with pytest.raises(BadParameter, match="Forbidden is not computed on Spark"):
-        evaluate(None, None, "Forbidden")

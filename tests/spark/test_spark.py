@@ -587,3 +587,9 @@ def test_where_pairs_are_excluded_from(spark: Any, broadcast: int) -> None:
     assert values is not None
     assert judgments is not None
     assert values.excluded == judgments.excluded > 0
+
+
+def test_forbidden_documents_are_refused() -> None:
+    """Marks are texts, which a cluster does not read."""
+    with pytest.raises(BadParameter, match="Forbidden is not computed on Spark"):
+        rankstone.spark.evaluate(None, None, "Forbidden")

@@ -76,6 +76,8 @@ SEVERAL_IN_CODE: Final = {
     "boards/rank_tests.py scores": "a number of data sets, which are counted after it",
     "cli/conventions_command.py measures": "a column of a list",
     "explanation/explain_scores.py measures": "one is explained",
+    "golden/golden_checks.py queries": "too many",
+    "golden/golden_checks.py values": "one value is no category",
     "hits/alignment_audit.py runs": "one has lines of its own",
     "hits/extras/imputation.py rows": "each of them",
     "hits/ranks_and_ties.py documents": "one ties with none",

@@ -14,7 +14,7 @@ import pytest
 from docs.making import house, reference
 
 import rankstone
-from rankstone import demo
+from rankstone import demo, golden
 from rankstone import online as behaviour
 from rankstone.answers import compare_assessors, nuggets
 from rankstone.boards import paired_board
@@ -93,6 +93,9 @@ MADE: dict[str, Callable[[], Any]] = {
     "Baseline": lambda: rankstone.baseline(QRELS, RUNS, "RR"),
     "Abstention": lambda: rankstone.abstain(
         demo.QRELS, demo.RUNS, queries=demo.QUERIES
+    ),
+    "Splits": lambda: golden.split(
+        [{"id": query, "query": query, "expected": ["d"]} for query in ("one", "two")]
     ),
     "Thresholds": lambda: rankstone.thresholds(QRELS, RUNS, "RR"),
     "Similarity": lambda: rankstone.diff(RUNS["one"], RUNS["two"], "Jaccard"),

@@ -188,6 +188,7 @@ class Gate(Findings):
             rows=tuple(rows),
             kinds=("verdict", "text", "text"),
             signs=signs,
+            is_signed=True,
         )
         return [table]
 

@@ -145,7 +145,8 @@ def _against(files: NamedValues, rule: NamedValues, options: NamedValues) -> str
     worst = found.comparison.per_query.sort(
         "difference", descending=lower, nulls_last=True, maintain_order=True
     )
-    return f"{found}\n\n{_queries(worst, 'difference')}"
+    shown = found.text(verbose=True)  # pytest has no -v of ours
+    return f"{shown}\n\n{_queries(worst, 'difference')}"
 
 
 def _queries(worst: pl.DataFrame, difference: str | None = None) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from rankstone._basics import Record, is_path
+from rankstone._basics import Record, counted, is_path
 from rankstone.errors import InputError, printable
 from rankstone.io.attributes import Attributes, read_attributes
 from rankstone.io.file_formats import format_of
@@ -214,7 +214,8 @@ def _of_folder(folder: Path, files: Sequence[Path]) -> Corpus:
             texts[identifier] = None
     ids = pl.Series([*texts], dtype=pl.String)
     rows = pl.DataFrame({"doc_id": ids, "text": [*texts.values()]}).lazy()
-    notes = (f"a folder of {len(texts):,} documents, whose ids are their paths",)
+    held = counted(len(texts), "document")
+    notes = (f"a folder of {held}; an id is a path in it",)
     return Corpus(str(folder), ids, rows, notes)
 
 

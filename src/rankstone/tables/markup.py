@@ -94,6 +94,7 @@ def _markdown_list(texts: Sequence[str]) -> list[str]:
 
 
 def _markdown_table(table: Table) -> list[str]:
+    table = table.with_signed_words()
     alignment = ["--:" if numeric else ":--" for numeric in table.numeric]
     lines = [_markdown_row(map(_escaped_markdown, table.head))]
     lines.append(_markdown_row(alignment))

@@ -130,6 +130,8 @@ class Table:
         Row and column of the cells that are set in bold, and have a star in plain text if ``starred``.
     signs
         Word of a verdict → the sign that a page of text shows for it, explained behind its title.
+    is_signed
+        Whether Markdown shows the sign before the word: a summary that is skimmed.
     """
 
     title: str
@@ -140,6 +142,7 @@ class Table:
     best: frozenset[tuple[int, int]] = frozenset()
     starred: bool = False
     signs: Mapping[str, str] = field(default_factory=dict)
+    is_signed: bool = False
 
     def __post_init__(self) -> None:
         """Escape control characters: names are untrusted, and no format may obey them."""
@@ -220,6 +223,14 @@ class Table:
             f"{sign} {word}" for word, sign in self.signs.items() if word in occurring
         ]
         return replace(self, head=head, rows=rows), f"({', '.join(key)})"
+
+    def with_signed_words(self) -> Table:
+        """Return the table with signs before the words of verdicts, where it is signed."""
+        if not self.is_signed:
+            return self
+        words = {word: f"{sign} {word}" for word, sign in self.signs.items()}
+        rows = tuple(tuple(words.get(text, text) for text in row) for row in self.rows)
+        return replace(self, rows=rows)
 
     def marked(
         self, best: str, other: str = "{}", escape: Callable[[str], str] = str
