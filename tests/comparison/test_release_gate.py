@@ -582,7 +582,7 @@ def test_every_format() -> None:
     assert json.loads(json.dumps(verdict.report()))["verdict"] == "not comparable"
     assert "✘ fail" in verdict.text()
     assert all(len(line) <= 80 for line in verdict.text(80).splitlines())
-    assert "| fail | map |" in verdict.to_markdown()
+    assert "| ✘ fail | map |" in verdict.to_markdown()
     assert "<table>" in verdict._repr_html_()
     suite = ET.fromstring(verdict.junit())  # noqa: S314 - our own
     assert {n: suite.get(n) for n in ("tests", "failures", "errors", "skipped")} == {
