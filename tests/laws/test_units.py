@@ -378,7 +378,7 @@ def test_what_a_count_of_rows_would_say() -> None:
 
 
 def test_a_corpus_of_chunks_has_their_documents() -> None:
-    """Of A, B and Z only Z has no chunk in the corpus; the same is said out of core."""
+    """Of A, B and Z only Z has no chunk in the corpus; out of core the audit is the same."""
     parents = {"c1": "A", "c2": "A", "c3": "B"}
     run, judged = {"q": ["c1", "c3"]}, {"q": {"B": 1, "Z": 1}, "r": {"Z": 1}}
     options: Any = {"unit": parents, "corpus": list(parents)}
