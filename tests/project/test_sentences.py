@@ -80,7 +80,6 @@ _ENDLESS: Final = 100_000
 #: public classes that no verb of this process returns
 _ELSEWHERE: Final = {
     "OnlineResult": "the base class of results about users",
-    "Splits": "in English alone: tests/golden prints it",
     "SparkScores": "needs a session of Spark: tests/spark prints it",
     "SparkComparison": "needs a session of Spark: tests/spark prints it",
 }

@@ -212,6 +212,12 @@ def _of_folder(folder: Path, files: Sequence[Path]) -> Corpus:
             texts[identifier] = file.read_text(encoding="utf-8")
         except (UnicodeDecodeError, OSError):
             texts[identifier] = None
+    if not any(text is not None for text in texts.values()):
+        raise InputError(
+            "no file of the folder is a text",
+            where=str(folder),
+            expected="a folder of documents, or a file with their ids",
+        )
     ids = pl.Series([*texts], dtype=pl.String)
     rows = pl.DataFrame({"doc_id": ids, "text": [*texts.values()]}).lazy()
     held = counted(len(texts), "document")
