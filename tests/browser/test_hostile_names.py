@@ -43,6 +43,11 @@ RUN_B = {
     query: {doc: float((of * 2 + index) % 5) for of, doc in enumerate(NAMES)}
     for index, query in enumerate(NAMES)
 }
+# the top scores of its lists differ
+RUN_APART = {
+    query: {doc: score + index for doc, score in RUN_A[query].items()}
+    for index, query in enumerate(NAMES)
+}
 RUNS = {SCRIPT: RUN_A, IMAGE: RUN_B}
 QUERIES = {query: {STYLE: NAMES[index % 2]} for index, query in enumerate(NAMES)}
 DAYS = [f"2024-01-0{1 + index % 9}" for index in range(36)]
@@ -94,7 +99,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pl.DataFrame(
         singles, ["query_id", "doc_id", "relevance"], orient="row"
     ).write_parquet(folder / "singles.parquet")
-    for name, run in (("a", RUN_A), ("b", RUN_B)):
+    for name, run in (("a", RUN_A), ("b", RUN_B), ("apart", RUN_APART)):
         scored = [(q, d, s) for q, value in run.items() for d, s in value.items()]
         pl.DataFrame(
             scored, ["query_id", "doc_id", "score"], orient="row"
@@ -168,8 +173,8 @@ COMMANDS = {
     "check": "check {qrels} {a} {b} -m nDCG@3 --format html",
     "bounds": "bounds {qrels} {a} {b} -m nDCG@3 --format html",
     "baseline": "baseline {qrels} {a} {b} -m nDCG@3 --format html",
-    "abstain": "abstain {qrels} {a} -m nDCG@3 --format html",
-    "abstain -o": "abstain {qrels} {a} -m nDCG@3 -o {out}",
+    "abstain": "abstain {qrels} {apart} -m nDCG@3 --format html",
+    "abstain -o": "abstain {qrels} {apart} -m nDCG@3 -o {out}",
     "thresholds": "thresholds {qrels} {a} {b} -m P@3 --format html",
     "retention": "online retention {log} --by BY --format html",
     "clicks": "online clicks {shown} --format html",
