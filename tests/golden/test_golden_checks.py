@@ -218,3 +218,36 @@ def test_a_likely_id_is_named() -> None:
     cases = [{"id": "a", "query": "x", "expected": ["docs/Old.md"]}]
     report = golden.check(cases, ["guide/old.md", "b.md"])
     assert "there is guide/old.md" in str(finding(report, "not in the corpus").example)
+
+
+def test_the_audit_in_chinese(tmp_path: Path) -> None:
+    """The notes on the set and on the corpus are in the language of the comparison."""
+    cases = [
+        {"question": "x", "hops": [["d1"], ["gone"]]},
+        {"question": "y", "any_of": ["d2", "d3"]},
+    ]
+    (tmp_path / "golden.json").write_text(json.dumps(cases))
+    (tmp_path / "ids.txt").write_text("d1\nd2\n")
+    (tmp_path / "golden.splits.csv").write_text("query_id,split\nx,dev\ny,dev\n")
+    run = {"x": ["d1"], "y": ["d2"]}
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.json").write_text(json.dumps(run))
+    line = ("compare", "golden.json", "a.json", "b.json", "-m", "R@2", "--lang", "zh")
+    more = ("--corpus", "ids.txt", "--split", "dev", "-v")
+    shown = command(*line, *more, cwd=tmp_path).stdout
+    for words in (
+        "黄金集：question=query",
+        "划分来自",
+        "无法答对",
+        "最多可达",
+        "按组计",
+    ):
+        assert words in shown, shown
+    for words in (
+        "golden set",
+        "splits of",
+        "cannot be won",
+        "corpus ",
+        "can be reached",
+    ):
+        assert words not in shown, shown

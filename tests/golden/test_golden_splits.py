@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pytest
 from tests.command_line import command
 
@@ -225,6 +227,34 @@ def test_rows_that_are_added_to_a_table(tmp_path: Path) -> None:
     assert later.startswith(text)
     assert all(c.split for c in golden.read(path).cases)
     assert len(later.splitlines()) == 5
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.jsonl.gz", "a.json"])
+def test_files_into_which_nothing_is_written(name: str, tmp_path: Path) -> None:
+    """Binary, compressed, in another encoding: refused, and as they were; beside them is a way."""
+    path = tmp_path / name
+    if name.endswith(".parquet"):
+        pl.DataFrame({"id": ["a"], "query": ["x"], "expected": ["d"]}).write_parquet(
+            path
+        )
+    elif name.endswith(".gz"):
+        path.write_bytes(gzip.compress(b'{"id": "a", "expected": ["d"]}\n'))
+    else:
+        path.write_bytes('\ufeff[{"id": "a", "expected": ["d"]}]'.encode())
+    before = path.read_bytes()
+    if name == "a.json":
+        # a byte-order mark is no other encoding
+        command("golden", "split", name, "--in-place", cwd=tmp_path)
+        assert path.read_bytes() == before.replace(b"]}", b'], "split": "dev"}')
+        return
+    line = ("golden", "split", name)
+    if name == "a.parquet":
+        message = command(*line, "--in-place", code=2, cwd=tmp_path).stderr
+        assert "leave out --in-place" in message
+        command(*line, cwd=tmp_path)
+    else:
+        command(*line, "--in-place", code=3, cwd=tmp_path)
+    assert path.read_bytes() == before
 
 
 def test_a_file_that_takes_no_splits(tmp_path: Path) -> None:

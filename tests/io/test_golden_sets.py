@@ -104,6 +104,8 @@ def test_ids_are_the_texts_where_there_are_none() -> None:
         ({"answerable": False}, BadValue, "documents are expected"),
         ({"id": "b"}, DuplicateRows, "twice"),
         ({"id": None, "query": ""}, InputError, "without id and query"),
+        ({"expected": "a, b"}, InputError, "one id, or a list"),
+        ({"relevant_docs": ["d9"]}, InputError, "two keys may be expected"),
     ],
 )
 def test_what_is_refused(
@@ -184,3 +186,31 @@ def test_expected_texts_are_looked_up_in_documents() -> None:
     with pytest.raises(InputError, match="expects a text") as error:
         rankstone.evaluate(golden, run, "RR")
     assert "documents=" in str(error.value)
+
+
+def test_the_likeliest_key_is_the_id() -> None:
+    """Whatever stands first; other keys are attributes."""
+    golden = [
+        {"key": "billing", "id": "a", "input": "i", "query": "q", "expected": ["d"]}
+    ]
+    case = golden_set(golden).cases[0]
+    assert (case.query_id, case.query) == ("a", "q")
+    assert case.about == {"key": "billing", "input": "i"}
+
+
+def test_grades_of_zero_are_judgments_and_expect_nothing() -> None:
+    """A document with grade 0 is judged, and is no document that must be found."""
+    golden = [{"id": "a", "query": "q", "expected": {"d": 2, "n": 0}}]
+    assert golden_set(golden).cases[0].relevant == {"d": 2}
+    scores = rankstone.evaluate(golden, {"a": ["n", "d"]}, "R@2 Judged@2 FullRecall@2")
+    assert scores.to_dict() == {
+        "run": {"R@2": 1.0, "Judged@2": 1.0, "FullRecall@2": 1.0}
+    }
+
+
+def test_an_expected_text_is_one_text() -> None:
+    """Signs that stand between ids are part of a text."""
+    golden = [{"id": "a", "query": "q", "contains": "open; until nine, daily"}]
+    assert [need.text for need in golden_set(golden).cases[0].needs] == [
+        "open; until nine, daily"
+    ]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @declare(
     "stages",
     {"files": "QRELS RUN RUN…"},
-    "k rel corpus answers right-from queries by query confidence lang per-query",
+    "k rel corpus split answers right-from queries by query confidence lang per-query",
     f"{PRINTED} {READING} exclude unit same-as exclude-from unit-score {ORDERING}",
     "duplicate-judgments negative",
     but=WITHOUT_JUDGMENTS,

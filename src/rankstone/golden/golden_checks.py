@@ -123,7 +123,7 @@ def check(
 def _facts(checked: _Checked) -> dict[str, str]:
     cases = checked.golden.cases
     facts = {
-        "read as": ", ".join(checked.golden.notes),
+        "read as": checked.golden.note,
         "queries": f"{len(cases):,}",
         "expected": counted(checked.relevant["doc_id"].n_unique(), "document"),
     }

@@ -188,11 +188,12 @@ def split(
 
 def _strata(golden: GoldenSet, by: Sequence[str]) -> dict[str, str]:
     """Return {query: stratum}: the values of its keys."""
+    known = dict.fromkeys(name for case in golden.cases for name in case.about)
     for name in by:
-        if name not in golden.attributes.columns:
+        if name not in known:
             raise UsageError(
                 f"no query has a key {printable(name)}",
-                given=some(golden.attributes.columns, 12),
+                given=some(known, 12) or "no key that could make strata",
                 expected="keys of the golden set",
             )
     return {

@@ -8,17 +8,18 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from rankstone.errors import UsageError
+from rankstone.errors import UsageError, printable
 from rankstone.io.atomic_files import atomic
 from rankstone.io.file_formats import format_at
-from rankstone.io.golden_sets import beside, golden_set
+from rankstone.io.golden_sets import beside
+from rankstone.io.sources import display_name, is_database, is_stream
 from rankstone.io.unreadable_files import UnreadYaml
 from rankstone.io.yaml_text import yaml_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rankstone._basics import Columns, StrPath
+    from rankstone._basics import StrPath
     from rankstone.golden.golden_splits import Splits
 
 #: where a text begins → what is written there
@@ -45,6 +46,12 @@ def store(splits: Splits, path: StrPath, *, in_place: bool = False) -> Path:
     UsageError
         Where a file is of a form into which nothing can be written.
     """
+    if is_stream(path) or is_database(path):
+        raise UsageError(
+            "splits are stored in a file or beside it, and this is none",
+            given=display_name(path),
+            expected="the file of a golden set",
+        )
     if not in_place:
         target = beside(path)
         rows = splits.rows.drop_nulls("split").select("query_id", "split")
@@ -52,34 +59,32 @@ def store(splits: Splits, path: StrPath, *, in_place: bool = False) -> Path:
             rows.write_csv(unfinished)
         return target
     target = Path(path)
-    text = target.read_bytes().decode("utf-8")
-    new = {
-        row["query_id"]: row["split"]
+    words = [
+        row["split"] if row["split"] and row["reason"] != "stored" else ""
         for row in splits.rows.iter_rows(named=True)
-        if row["split"] and row["reason"] != "stored"
-    }
-    changed = _inserted(text, str(path), new)
+    ]
+    changed = _inserted(target, words)
     with atomic(target, in_place=True) as unfinished:
         unfinished.write_bytes(changed.encode("utf-8"))
     return target
 
 
-def _inserted(
-    text: str, path: str, new: dict[str, str], columns: Columns | None = None
-) -> str:
-    """Return a text with splits in the records of the queries that have new ones."""
-    cases = golden_set(path, columns).cases
-    words = [new.get(case.query_id, "") for case in cases]
+def _inserted(path: Path, words: list[str]) -> str:
+    """Return the text of a file with a split in each record for which there is a word."""
     try:
         kind, _ = format_at(path, None, {})
     except UnreadYaml:
         kind = "yaml"
     writers = {"json": _json, "jsonl": _json_lines, "yaml": _yaml, "csv": _csv}
-    if kind not in writers:
+    try:
+        text = path.read_bytes().decode("utf-8")
+    except UnicodeDecodeError:
+        text = ""
+    if kind not in writers or not text:
         raise UsageError(
             "splits cannot be written into this file",
-            given=kind,
-            expected=f"a file of {', '.join(writers)}",
+            given=f"{kind}, {printable(path)}",
+            expected=f"a file of {', '.join(writers)} in UTF-8, not compressed",
             fix=_ELSE,
         )
     insertions = list(writers[kind](text, words))
@@ -126,7 +131,7 @@ def _objects(text: str) -> Iterator[tuple[int, int, int]]:
 
 def _depth(text: str) -> int:
     """Return how deep the records of a golden set are: in a list, in a list of an object, in an object."""
-    value = json.loads(text)
+    value = json.loads(text.removeprefix("\ufeff"))
     if isinstance(value, list):
         return 2
     has_list = any(isinstance(part, list) for part in value.values())

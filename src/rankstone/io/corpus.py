@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from functools import cached_property
@@ -226,16 +225,18 @@ def _of_folder(folder: Path, files: Sequence[Path]) -> Corpus:
 
 
 def in_folder(corpus: Corpus, wanted: pl.Series) -> Corpus:
-    """Return a corpus whose paths begin with the folder's name, where more of the wanted ids do so.
+    """Return the corpus of a folder with its name before all paths, where more of the wanted ids begin so.
 
     Parameters
     ----------
     corpus
-        Documents of a folder, by their paths in it.
+        Any corpus; that of no folder stays as it is.
     wanted
         The ids that are to be there.
     """
-    prefix = f"{re.sub(r'/+$', '', Path(corpus.source).name)}/"
+    if not Path(corpus.source).is_dir():
+        return corpus
+    prefix = f"{Path(corpus.source).resolve().name}/"
     longer = corpus.ids.str.replace(r"^", prefix)
     prefixed = Corpus(corpus.source, longer, None, corpus.read_as)
     if int(prefixed.lacks(wanted).sum()) >= int(corpus.lacks(wanted).sum()):

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: roles of which a record has one at least: what is to be retrieved
 _NEEDED: Final = ("expected", "text", "any_of", "hops")
+#: roles of documents: what two of their keys say would have to be added up
+_OF_DOCUMENTS: Final = (*_NEEDED, "forbidden")
 #: roles that no other file of judgments has
 _TELLING: Final = ("text", "any_of", "hops", "forbidden")
 #: roles of the keys of a record
@@ -104,12 +106,12 @@ class GoldenCase(Record):
 
     @property
     def relevant(self) -> dict[str, float]:
-        """The documents that are to be retrieved, alternatives included → their highest grades."""
+        """The documents that are to be retrieved, alternatives included → their highest grades above 0."""
         grades: dict[str, float] = {}
         for need in self.needs:
             for document, grade in need.documents.items():
                 grades[document] = max(grade, grades.get(document, grade))
-        return grades
+        return {document: grade for document, grade in grades.items() if grade > 0}
 
 
 @cache
@@ -139,7 +141,7 @@ def plain_key(key: object) -> str:
 
 def is_needed(key: str) -> bool:
     """Return whether a key names what is to be retrieved, or what must not be."""
-    return golden_keys().get(plain_key(key)) in (*_NEEDED, "forbidden")
+    return golden_keys().get(plain_key(key)) in _OF_DOCUMENTS
 
 
 def golden_roles(
@@ -160,15 +162,7 @@ def golden_roles(
     {'id': 'id', 'query': 'query', 'expected': 'expected'}
     >>> golden_roles(["query_id", "doc_id", "relevance"])
     """
-    known = golden_keys()
-    roles: dict[str, str] = {}
-    for key in keys:
-        role = known.get(plain_key(key))
-        ours = (columns or {}).get(key)
-        if ours is not None:
-            role = _OF_COLUMNS.get(ours)
-        if role is not None and role not in roles.values():
-            roles[key] = role
+    roles = _likely_roles(keys, columns or {})
     held = {*roles.values()}
     names = {plain_key(key) for key in keys}
     is_table = not names.isdisjoint(map(plain_key, _OF_TABLES))
@@ -180,6 +174,28 @@ def golden_roles(
             return None
         roles[document] = "expected"
     return roles
+
+
+def _likely_roles(keys: Collection[str], columns: Columns) -> dict[str, str]:
+    """Return {key: role}; of several keys that may be the id or the query, the likeliest has the role.
+
+    Keys of documents all have theirs: :func:`golden_cases` refuses two of one role.
+    """
+    order = [*golden_keys()]
+    known = sorted(
+        (key for key in keys if plain_key(key) in order),
+        key=lambda key: order.index(plain_key(key)),
+    )
+    named = {
+        key: role for key in keys if (role := _OF_COLUMNS.get(columns.get(key, "")))
+    }
+    roles = dict(named)
+    for key in known:
+        role = golden_keys()[plain_key(key)]
+        is_free = role in _OF_DOCUMENTS or role not in roles.values()
+        if key not in columns and is_free:
+            roles[key] = role
+    return {key: roles[key] for key in keys if key in roles}
 
 
 def has_only_golden_keys(roles: Mapping[str, str]) -> bool:
@@ -214,10 +230,25 @@ def golden_cases(
     Raises
     ------
     InputError
-        Where a record has neither id nor query, or what is expected is of no known form.
+        Where a record has neither id nor query, what is expected is of no known form, or two keys say it.
     """
+    _refuse_two_keys(roles, places)
     for record, place in zip(records, places, strict=True):
         yield _case(record, roles, place)
+
+
+def _refuse_two_keys(roles: Mapping[str, str], places: Sequence[str]) -> None:
+    """Refuse two keys of one role: one of them would be left out."""
+    earlier: dict[str, str] = {}
+    for key, role in roles.items():
+        if role in _OF_DOCUMENTS and role in earlier:
+            raise InputError(
+                f"two keys may be {role}: {printable(earlier[role], 40)}, {printable(key, 40)}",
+                where=places[0] if places else None,
+                expected=f"one key for what is {role}",
+                fix="put both lists into one, or rename the key that is something else",
+            )
+        earlier[role] = key
 
 
 def _case(
@@ -275,7 +306,7 @@ def _check(case: GoldenCase) -> None:
             expected="each document on one side",
             fix="remove it from one of the two lists",
         )
-    if case.answerable is False and case.needs:
+    if case.answerable is False and case.relevant:
         raise BadValue(
             f"query {printable(case.query_id, 60)} is declared unanswerable, but documents are expected",
             where=case.place,
@@ -310,12 +341,12 @@ def _answerable(values: Mapping[str, Any], place: str) -> bool | None:
     return None
 
 
-def _items(value: object, place: str) -> list[Any]:
+def _items(value: object, place: str, role: str = "") -> list[Any]:
     """Return the items of a list, of a cell that holds one as text, or of a single value."""
     if value is None or value == "":
         return []
     if isinstance(value, str):
-        return _of_cell(value, place)
+        return _of_cell(value, place, role)
     if isinstance(value, Mapping):
         return [value]
     if isinstance(value, (list, tuple)):
@@ -323,7 +354,7 @@ def _items(value: object, place: str) -> list[Any]:
     return [value]
 
 
-def _of_cell(text: str, place: str) -> list[Any]:
+def _of_cell(text: str, place: str, role: str) -> list[Any]:
     """Return the items in a text: JSON or Python's list in brackets, between ``|``, ``;`` or lines, or one."""
     text = text.strip()
     if re.fullmatch(r"(?s)[\[{].*[\]}]", text):
@@ -333,18 +364,29 @@ def _of_cell(text: str, place: str) -> list[Any]:
             items = re.findall(r"""'([^']*)'|"([^"]*)"|([^\s,\[\]]+)""", text)
             return ["".join(parts) for parts in items]
         return _items(items, place)
-    pieces = re.split(r"[|;\n]", text)
-    return [piece.strip() for piece in pieces if piece.strip()]
+    if role == "text":
+        # what stands in documents has signs of its own
+        return [text]
+    pieces = [piece.strip() for piece in re.split(r"[|;\n]", text)]
+    pieces = [piece for piece in pieces if piece]
+    if len(pieces) == 1 and "," in text:
+        raise InputError(
+            "a comma stands in what is expected: is it one id, or a list?",
+            where=place,
+            given=printable(text, 60),
+            expected="ids between |, or a list of JSON",
+            fix='write ["a", "b"] for two documents, ["a, b"] for one',
+        )
+    return pieces
 
 
 def _needs(role: str, value: object, place: str) -> Iterator[Need]:
     """Yield what must be found: of alternatives one need, of other lists one for each document."""
     if role == "expected" and isinstance(value, Mapping) and _are_grades(value):
         for document, grade in value.items():
-            if float(grade) > 0:
-                yield Need({str(document): float(grade)})
+            yield Need({str(document): float(grade)})
         return
-    items = _items(value, place)
+    items = _items(value, place, role)
     has_lists = any(isinstance(item, list) for item in items)
     if role == "any_of" and items and not has_lists:
         items = [items]
@@ -354,7 +396,7 @@ def _needs(role: str, value: object, place: str) -> Iterator[Need]:
         elif role in ("any_of", "hops"):
             yield _group(_hop(item), place)
         else:
-            yield _group([item], place, role)
+            yield _group([item], place)
 
 
 def _are_grades(value: Mapping[str, Any]) -> bool:
@@ -373,7 +415,7 @@ def _hop(item: object) -> list[Any]:
     return item if isinstance(item, list) else [item]
 
 
-def _group(items: Sequence[object], place: str, role: str = "") -> Need:
+def _group(items: Sequence[object], place: str) -> Need:
     """Return the need that one of some documents meets."""
     documents: dict[str, float] = {}
     span = None
@@ -381,7 +423,7 @@ def _group(items: Sequence[object], place: str, role: str = "") -> Need:
         if isinstance(item, Mapping):
             document, grade, span = _document(item, place)
         else:
-            document, grade = _id(item, place, role), 1.0
+            document, grade = _id(item, place), 1.0
         documents[document] = grade
     return Need(documents, span=span)
 
@@ -409,7 +451,7 @@ def _document(
     return str(by_key[keys[0]]), grade, span
 
 
-def _id(item: object, place: str, role: str) -> str:
+def _id(item: object, place: str) -> str:
     """Return an id; refuse a sentence, which no document is called."""
     if isinstance(item, (list, dict)) or item is None:
         raise InputError(
@@ -419,7 +461,7 @@ def _id(item: object, place: str, role: str) -> str:
             expected='ids of documents, or objects: {"id": …}',
         )
     text = str(item).strip()
-    if role == "expected" and len(text.split()) > _SENTENCE and "/" not in text:
+    if len(text.split()) > _SENTENCE and "/" not in text:
         raise InputError(
             "what is expected is a sentence, and no id of a document",
             where=place,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from rankstone._basics import Record, counted, is_path, some
-from rankstone.errors import DuplicateRows, InputError, printable
+from rankstone.errors import DuplicateRows, EmptyInput, InputError, printable
 from rankstone.io.columns import Renames
 from rankstone.io.damaged_files import PACKED
 from rankstone.io.file_formats import format_at, head_of, scan_files, scan_parts
@@ -40,7 +40,7 @@ from rankstone.io.yaml_text import yaml_value
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rankstone._basics import Columns, Names, StrPath
+    from rankstone._basics import Columns, StrPath
     from rankstone.io.shapes import Candidates
 
 TITLE: Final = "a golden set"
@@ -85,25 +85,23 @@ class GoldenSet(Record):
         return any(case.has_groups for case in self.cases)
 
     @property
-    def notes(self) -> Names:
+    def note(self) -> str:
         """How it was read, for the audit."""
-        others = [
-            f"{printable(key, 40)} as {role}"
+        named = [
+            f"{printable(key, 40)}={role}"
             for key, role in self.roles.items()
             if key != role
         ]
-        notes = [": ".join((TITLE, *filter(None, [", ".join(others)])))]
+        notes = [f"{TITLE}: {', '.join(named)}" if named else TITLE]
         if "id" not in self.roles.values():
             notes.append("no ids: the texts of the queries are the ids")
         if self.splits:
             notes.append(f"splits of {printable(self.splits)}")
         grouped = sum(case.has_groups for case in self.cases)
         if grouped:
-            notes.append(
-                f"{counted(grouped, 'query')} with alternatives or groups: FullRecall and StRecall "
-                "count groups, other measures documents"
-            )
-        return tuple(notes)
+            held = counted(grouped, "query")
+            notes.append(f"{held} with groups (FullRecall, StRecall)")
+        return "; ".join(notes)
 
     @cached_property
     def attributes(self) -> pl.DataFrame:
@@ -201,7 +199,7 @@ class GoldenSet(Record):
             untyped=True,
             present=tuple(names),
             empty=lambda: pl.Series(empty, dtype=pl.String) if empty else None,
-            read_as=lambda: self.notes,
+            read_as=lambda: (self.note,),
             unanswerable=frozenset(
                 case.query_id for case in self.cases if case.answerable is False
             ),
@@ -301,6 +299,8 @@ def golden_set(
     golden = golden_in(source, columns, format_in)
     if golden is None:
         name = display_name(source) if is_path(source) else "golden set"
+        if Path(name).is_file() and not Path(name).stat().st_size:
+            raise EmptyInput("the file is empty", where=name)
         raise InputError(
             "this is no golden set",
             where=name,
