@@ -81,8 +81,8 @@ class Abstention(Findings, Record):
     curve
         ``run``; ``threshold``, every top score; of queries with at least this score how many are ``answered``
         and ``right``; ``utility``, the mean over all queries if these are answered.
-    asked
-        What was asked: ``k``, ``rel``, ``utility``, ``confidence``, ``seed``, ``measure``.
+    settings
+        The settings of the study: ``k``, ``rel``, ``utility``, ``confidence``, ``seed``, ``measure``.
     lang
         Language of sentences.
     audit, conventions, inputs
@@ -91,7 +91,7 @@ class Abstention(Findings, Record):
 
     rows: pl.DataFrame
     curve: pl.DataFrame
-    asked: Mapping[str, Any]
+    settings: Mapping[str, Any]
     lang: str = "en"
     audit: Audit | None = None
     conventions: Mapping[str, Any] = field(default_factory=dict)
@@ -146,7 +146,7 @@ class Abstention(Findings, Record):
             self.say("utilities"): (*_WORTH, *_GAIN),
         }
         if verbose:
-            shown[self.say("naucs", **self.asked)] = _NAUC
+            shown[self.say("naucs", **self.settings)] = _NAUC
         frames = {}
         for title, columns in shown.items():
             frames[title] = rows.select("run", *columns)
@@ -183,7 +183,7 @@ class Abstention(Findings, Record):
 
     def _words(self, row: Mapping[str, Any], digits: int) -> dict[str, str]:
         """Return the parts of sentences about a run."""
-        utility = self.asked["utility"]
+        utility = self.settings["utility"]
         matters = MATTERS * (utility["right"] - utility["wrong"])
         words = {name: cell(value, digits=digits) for name, value in row.items()}
         words |= self._threshold(row)
@@ -218,11 +218,11 @@ class Abstention(Findings, Record):
         deserving = "deserving_relevant"
         if self.rows["declared"].any():
             deserving = "deserving_declared"
-        asked = dict(self.asked["utility"])
+        settings = dict(self.settings["utility"])
         for name in ("k", "rel", "seed"):
-            asked[name] = self.asked[name]
+            settings[name] = self.settings[name]
         shown = {}
-        for name, value in asked.items():
+        for name, value in settings.items():
             shown[name] = number(value)
         yield self.say(deserving, **shown)
         yield self.say("method_of_all", **shown)

@@ -160,7 +160,7 @@ def abstain(
         return scores, audit
 
     scored = ready.score_runs(name_runs(runs), score_run, progress=progress)
-    asked = {
+    settings = {
         "k": k,
         "rel": rel,
         "utility": worth,
@@ -168,16 +168,16 @@ def abstain(
         "seed": seed,
         "measure": str(measured[0]),
     }
-    judged = [_judged(name, of_run, asked) for name, of_run in lists.items()]
+    judged = [_judged(name, of_run, settings) for name, of_run in lists.items()]
     rows, curves = zip(*judged, strict=True)
     nullable = dict.fromkeys(NULLABLE, pl.Float64)
     return Abstention(
         pl.DataFrame(rows, schema_overrides=nullable),
         pl.concat(curves),
-        asked,
+        settings,
         lang=lang,
         audit=scored.audit,
-        conventions={**scored.conventions, "abstain": asked},
+        conventions={**scored.conventions, "abstain": settings},
         inputs=scored.inputs,
     )
 
@@ -256,7 +256,7 @@ def _check(lists: pl.DataFrame, source: str) -> None:
 
 
 def _judged(
-    name: str, judged: pl.DataFrame, asked: Mapping[str, Any]
+    name: str, judged: pl.DataFrame, settings: Mapping[str, Any]
 ) -> tuple[dict[str, Any], pl.DataFrame]:
     """Return the row of a run, and its curve."""
     lists = _with_scores(judged).sort("top", maintain_order=True)
@@ -266,7 +266,7 @@ def _judged(
     rights = int(deserving.sum())
     score = lists["top"].to_numpy()
     n = len(score)
-    utility = asked["utility"]
+    utility = settings["utility"]
     none = utility["abstain"]
     right_gain = utility["right"] - none
     wrong_gain = utility["wrong"] - none
@@ -275,7 +275,7 @@ def _judged(
     span = right_gain - wrong_gain
     threshold = best_threshold(score, worth)
     earned = np.where(score >= threshold, worth, 0.0)
-    confidence = asked["confidence"]
+    confidence = settings["confidence"]
     ends = np.array(wilson(rights, n, confidence))
     low, high = utility["wrong"] + span * ends
     counted = lists.drop_nulls("value")
@@ -304,7 +304,7 @@ def _judged(
     if kinds is not None:
         row["auroc"], row["auroc_low"], row["auroc_high"] = kinds
     if n >= FEWEST:
-        held_out = HeldOut.of(score, worth, asked["seed"])
+        held_out = HeldOut.of(score, worth, settings["seed"])
         row["held_out"] = none + held_out.by_split.mean()
         gain = held_out.gain(*stakes, confidence)
         row["gain"], row["gain_low"], row["gain_high"] = gain

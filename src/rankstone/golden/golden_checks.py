@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
@@ -41,7 +42,7 @@ class _Checked(Record):
     corpus: Corpus | None
     cutoffs: Sequence[int]
 
-    @property
+    @cached_property
     def relevant(self) -> pl.DataFrame:
         """``query_id`` and ``doc_id`` of all expected documents."""
         pairs = [
@@ -249,21 +250,22 @@ def _copies(checked: _Checked, corpus: Corpus) -> Iterator[Finding]:
 
 def _verbatim(checked: _Checked, corpus: Corpus) -> Iterator[Finding]:
     """Find queries that stand word for word in an expected document."""
-    texts = dict(corpus.texts.iter_rows())
-    copied = []
-    for case in checked.golden.cases:
-        query = normalised(pl.Series([case.query]))[0]
-        if query.count(" ") + 1 < _WORDS:
-            continue
-        known = [texts[d] for d in case.relevant if texts.get(d)]
-        passages = normalised(pl.Series(known, dtype=pl.String))
-        if passages.str.contains(query, literal=True).any():
-            copied.append(case.query)
-    if copied:
+    cases = [(case.query_id, case.query) for case in checked.golden.cases]
+    queries = pl.DataFrame(cases, ["query_id", "query"], orient="row")
+    queries = queries.with_columns(words=normalised(queries["query"]))
+    is_long = pl.col("words").str.count_matches(" ") + 1 >= _WORDS
+    pairs = checked.relevant.join(queries.filter(is_long), on="query_id")
+
+    expected = corpus.texts.join(checked.relevant, on="doc_id", how="semi")
+    expected = expected.with_columns(normalised(expected["text"]))
+    pairs = pairs.join(expected, on="doc_id", maintain_order="left")
+    is_copied = pl.col("text").str.contains(pl.col("words"), literal=True)
+    copied = pairs.filter(is_copied).unique("query_id", maintain_order=True)
+    if copied.height:
         yield Finding(
             "warning",
-            f"{counted(len(copied), 'query')} word for word in the expected document",
-            some(copied),
+            f"{counted(copied.height, 'query')} word for word in the expected document",
+            some(copied["query"]),
             "matching words finds these: scores say little about questions of users",
         )
 

@@ -188,12 +188,12 @@ def split(
 
 def _strata(golden: GoldenSet, by: Sequence[str]) -> dict[str, str]:
     """Return {query: stratum}: the values of its keys."""
-    known = dict.fromkeys(name for case in golden.cases for name in case.about)
+    attributes = dict.fromkeys(name for case in golden.cases for name in case.about)
     for name in by:
-        if name not in known:
+        if name not in attributes:
             raise UsageError(
                 f"no query has a key {printable(name)}",
-                given=some(known, 12) or "no key that could make strata",
+                given=some(attributes, 12) or "no key that could make strata",
                 expected="keys of the golden set",
             )
     return {
@@ -280,5 +280,5 @@ def _fill(
 
 
 def _hash(query_id: str, salt: str) -> str:
-    """Return what orders queries: known to everybody, and chosen by nobody."""
+    """Return the key of the order: the same everywhere, and unrelated to what a query says."""
     return hashlib.sha256(f"{salt}\n{query_id}".encode()).hexdigest()

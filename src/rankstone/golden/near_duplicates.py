@@ -83,11 +83,11 @@ def near_duplicates(texts: pl.Series, least: float = NEAR) -> pl.DataFrame:
     )
 
     columns = pieces.select("text", "piece")
-    found = [
+    similar = [
         _similar(part, columns, sizes, least) for part in pairs.iter_slices(_PAIRS)
     ]
     schema = {"first": pl.UInt32, "second": pl.UInt32, "similarity": pl.Float64}
-    return pl.concat([pl.DataFrame(schema=schema), *found]).sort("first", "second")
+    return pl.concat([pl.DataFrame(schema=schema), *similar]).sort("first", "second")
 
 
 def _pieces(texts: pl.Series) -> pl.DataFrame:
