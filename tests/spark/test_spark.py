@@ -27,9 +27,7 @@ from rankstone.errors import (
     UsageError,
 )
 from rankstone.hits.extras.abstained_lists import AbstainedLists
-from rankstone.hits.extras.list_costs import ListCosts
 from rankstone.hits.extras.pool_members import JudgmentGroups
-from rankstone.hits.extras.text_spans import TextSpans
 from rankstone.testing.small_worlds import small_world
 
 if TYPE_CHECKING:
@@ -44,7 +42,10 @@ for text in TEXTS:
     assert isinstance(kind, Measure)
     tables = 2 if AbstainedLists in kind.requires else int(bool(kind.query_columns))
     wanted = (JudgmentGroups in kind.requires, tuple(kind.judgment_columns), tables)
-    if not kind.requires & {TextSpans, ListCosts}:  # refused on a cluster
+    refused = any(
+        extra.reads_run_columns or extra.side_input for extra in kind.requires
+    )
+    if not refused:
         KINDS.setdefault(wanted, []).append(text)
 
 
