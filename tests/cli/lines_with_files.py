@@ -151,6 +151,7 @@ _LINES: Final[dict[str, tuple[str, ...]]] = {
         f"<features> {_OWN} -o <json>out",
         "<features> --method ascent --init <model> --restarts 0 -o <json>out",
         "<plain> --groups <sizes> -o <json>out",
+        "<features> --queries <splits> --split dev -o <json>out",
     ),
     "ltr tune": (
         (
@@ -158,6 +159,7 @@ _LINES: Final[dict[str, tuple[str, ...]]] = {
             "--per-query <csv>out -o <json>out"
         ),
         "<plain> --groups <sizes> --folds 2 --values 1 --quick",
+        "<features> --queries <splits> --split dev --folds 2 --values 1 --quick",
     ),
     "ltr score": ("<model> <features> -o <txt>out", "<model> <plain> --groups <sizes>"),
     "ltr eval": (
@@ -235,6 +237,7 @@ _OWN_GAIN: Final = (
 
 _QUERIES: Final = range(1, 13)
 _HALVES: Final = [*range(6), *range(7)]
+_SPLITS = "".join(f"{query},dev\n" for query in range(8))
 _COUNTRIES = "".join(f"q{query},{('de', 'fr')[query % 2]}\n" for query in _QUERIES)
 
 
@@ -253,6 +256,7 @@ ROLES: Final[dict[str, tuple[str, str]]] = {
     "run": ("a.run", "".join(map(_ranked, _QUERIES, _HALVES))),
     "run2": ("b.run", "".join(map(_ranked, _QUERIES, _HALVES[1:]))),
     "queries": ("queries.csv", f"query_id,country\n{_COUNTRIES}"),
+    "splits": ("splits.csv", f"query_id,split\n{_SPLITS}"),
     "answered": ("answered.csv", "query_id,correct\nq1,1\nq2,0\n"),
     "corpus": ("corpus.csv", "doc_id,text\nd1,one\nd2,two\nd3,three\nd4,four\n"),
     "golden": (

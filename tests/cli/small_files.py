@@ -244,6 +244,8 @@ def _features() -> None:
         f"{label} qid:{place // 4} {row}" for place, (label, row) in enumerate(rows)
     ]
     write("train.txt", *train)
+    splits = [(query, "dev" if query < 6 else "holdout") for query in range(8)]
+    write("splits.csv", ("query_id", "split"), *splits)
     write("valid.txt", *train[:16])
     write("plain.txt", *(f"{label} {row}" for label, row in rows))
     write("plain.txt.query", *["4"] * 8)

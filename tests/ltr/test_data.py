@@ -95,6 +95,44 @@ def test_what_scikit_learn_reads(
     assert rows.qid.cast(pl.Int64).to_list() == qid.tolist()
 
 
+def test_queries_of_a_split(letor: Path, tmp_path: Path) -> None:
+    """Rows of a split's queries stay, whether a table of queries or the rows' own column assigns them."""
+    rows = read(letor)
+    kept = rows.of_split("dev", {"7": {"split": "dev"}, "b": {"split": "holdout"}})
+    assert kept.qid.to_list() == ["7", "7"]
+    assert kept.y.tolist() == [2, 0]
+    assert kept.docs is not None
+    assert kept.docs.to_list() == ["GX001", "GX002"]
+    assert kept.notes == ("split dev: 1 query of 2",)
+
+    table = tmp_path / "train.csv"
+    table.write_text("query_id,relevance,x,split\n1,1,.5,dev\n1,0,.2,dev\n2,1,.4,\n")
+    kept = read([table, table]).of_split("dev")
+    assert kept.X[:, 0].tolist() == pytest.approx([0.5, 0.2, 0.5, 0.2])
+
+
+def test_splits_that_cannot_be_used(letor: Path, tmp_path: Path) -> None:
+    """A split needs a column, a name, rows of its queries, and ids of queries."""
+    rows = read(letor)
+    with pytest.raises(BadOption, match="split needs queries with a column split"):
+        rows.of_split("dev")
+    with pytest.raises(BadOption, match="no query is in a split test"):
+        rows.of_split("test", {"7": {"split": "dev"}})
+    with pytest.raises(EmptyInput, match="no row is of a query in split dev"):
+        rows.of_split("dev", {"other": {"split": "dev"}})
+
+    bare = tmp_path / "bare.txt"
+    bare.write_text("1 1:2\n0 1:3\n")
+    bare.with_suffix(".txt.query").write_text("2\n")
+    with pytest.raises(InputError, match="no ids of queries"):
+        read(bare).of_split("dev", {"0": {"split": "dev"}})
+
+    table = tmp_path / "train.csv"
+    table.write_text("query_id,relevance,x,split\n1,1,.5,dev\n1,0,.2,holdout\n")
+    with pytest.raises(InputError, match="query_id 1 has several rows, which differ"):
+        read(table).of_split("dev")
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [

@@ -16,7 +16,7 @@ _MEASURE: Final = "nDCG@10"
 @declare(
     "abstain",
     {"files": "QRELS RUN [RUN]…"},
-    f"k rel utility measure queries confidence seed lang {PRINTED} import {READING} {ALIGNMENT}",
+    f"k rel utility measure queries split confidence seed lang {PRINTED} import {READING} {ALIGNMENT}",
     but={
         "k": {"short": "-k", "shown": "1"},
         "rel": {"shown": "1"},
@@ -36,7 +36,7 @@ def command(
 
     rankstone abstain qrels.txt bm25.run
     rankstone abstain qrels.txt dense.run -k 3 --rel 2 --utility right=1,wrong=-4,abstain=0
-    rankstone abstain golden.jsonl results.jsonl --queries queries.csv -o abstention.html
+    rankstone abstain golden.json results.jsonl --split dev -o abstention.html
     """
     from rankstone import abstain
 

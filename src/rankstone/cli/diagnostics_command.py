@@ -149,7 +149,7 @@ def _pair(runs: Mapping[str, object]) -> tuple[str, str] | None:
 @declare(
     "baseline",
     {"files": "QRELS RUN [RUN]…"},
-    f"measures rel gain {PRINTED} import {READING} {ALIGNMENT}",
+    f"measures rel gain {PRINTED} split import {READING} {ALIGNMENT}",
 )
 def baseline_command(
     files: tuple[str, ...],
@@ -215,7 +215,7 @@ def _step(text: str) -> Gain:
 @declare(
     "thresholds",
     {"files": "QRELS RUN [RUN]…"},
-    f"measures levels above-level interval confidence seed plot {PRINTED} import {READING} {ALIGNMENT}",
+    f"measures levels above-level interval confidence seed plot {PRINTED} split import {READING} {ALIGNMENT}",
     but={**OF_MEANS, "measures": {"shown": _WITH_THRESHOLD}},
 )
 def thresholds_command(

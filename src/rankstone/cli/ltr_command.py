@@ -79,7 +79,11 @@ _COMPARED = ("baseline", "primary", *STATISTICS.split())
 
 
 def data_of(
-    files: Sequence[str], given: dict[str, Any], *, labelled: bool = True
+    files: Sequence[str],
+    given: dict[str, Any],
+    *,
+    labelled: bool = True,
+    split: str | None = None,
 ) -> Dataset:
     """Read documents, with a progress bar; ``given`` holds the options of :data:`DATA`."""
     from rankstone.ltr import read
@@ -97,6 +101,12 @@ def data_of(
             progress=ticker,
         )
     named.require_present()
+    if split is not None:
+        found = found.of_split(split, given["queries"])
+    elif given.get("queries"):
+        raise UsageError(
+            "--queries says which split a query is in", fix="add --split NAME"
+        )
     if not given["quiet"]:
         for note in found.notes:
             click.echo(f"note: {note}", err=True)
@@ -117,7 +127,7 @@ def noting(*, quiet: bool) -> Iterator[None]:
 @declare(
     "train",
     {"data": "TRAIN…"},
-    f"method c {LEARNING} measure init restarts seed output import {DATA}",
+    f"method c {LEARNING} measure init restarts seed queries split output import {DATA}",
     but={**FORMS, "method": {"values": "svm|ascent", "default": "svm"}},
     required="output",
 )
@@ -138,7 +148,7 @@ def train_command(
     _refuse_others(method, given)
     measure = measure or DEFAULT_MEASURES.split()[0]
     checked_measure(measure)
-    documents = data_of(data, given)
+    documents = data_of(data, given, split=given["split"])
     with (
         noting(quiet=given["quiet"]),
         progress_bar(quiet=given["quiet"], what="steps") as ticker,
@@ -230,7 +240,7 @@ def _summary(model: LinearModel, data: Dataset, measure: str) -> str:
 @declare(
     "tune",
     {"data": "TRAIN…"},
-    f"valid folds quick values choose {LEARNING} measure per-query table {PRINTED} import {DATA}",
+    f"valid folds quick values choose {LEARNING} measure queries split per-query table {PRINTED} import {DATA}",
     but=FORMS,
 )
 def tune_command(
@@ -253,6 +263,7 @@ def tune_command(
 
     rankstone ltr tune train.txt -m "nDCG(gain=exp2)@10" -o svm.json
     rankstone ltr tune train.txt --valid vali.txt --values 0.01,0.1,1 --choose 1se -o svm.json
+    rankstone ltr tune labelled.txt --queries golden.splits.csv --split dev -o svm.json
     """
     from rankstone.ltr import LinearModel, checked_measure
 
@@ -268,7 +279,7 @@ def tune_command(
         raise UsageError(
             f"--values {values} cannot be used", expected="numbers above 0: 0.1,1,10"
         )
-    documents = data_of(data, given)
+    documents = data_of(data, given, split=given["split"])
     with (
         noting(quiet=given["quiet"]),
         progress_bar(quiet=given["quiet"], what="steps") as ticker,

@@ -72,7 +72,8 @@ def near_duplicates(texts: pl.Series, least: float = NEAR) -> pl.DataFrame:
     rest = size - pl.col("place")
     rest_second = size_second - pl.col("place_second")
     at_most = 1 + pl.min_horizontal(rest, rest_second)
-    needed = least / (1 + least) * (size + size_second)
+    total = size + size_second
+    needed = least / (1 + least) * total
     pairs = (
         keys.lazy()
         .join(keys.lazy(), on="piece", suffix="_second")
@@ -92,11 +93,15 @@ def near_duplicates(texts: pl.Series, least: float = NEAR) -> pl.DataFrame:
 
 def _pieces(texts: pl.Series) -> pl.DataFrame:
     """Return the different pieces of each text, and how many texts have each."""
-    padded = pl.lit(" ") + pl.col("letters") + pl.lit(" ")
+    blank = pl.lit(" ")
+    padded = blank + pl.col("letters") + blank
     letters = normalised(texts).to_frame("letters").with_row_index("text")
-    letters = letters.filter(pl.col("letters") != "").with_columns(letters=padded)
+    letters = letters.filter(pl.col("letters") != "")
+    letters = letters.with_columns(letters=padded)
+
     length = pl.col("letters").str.len_chars().cast(pl.Int64)
-    starts = pl.int_ranges(0, pl.max_horizontal(length - _LETTERS + 1, 1))
+    count = pl.max_horizontal(length - _LETTERS + 1, 1)
+    starts = pl.int_ranges(0, count)
     pieces = letters.with_columns(start=starts).explode("start")
     piece = pl.col("letters").str.slice(pl.col("start"), _LETTERS).hash()
     pieces = pieces.select("text", piece=piece).unique()
@@ -114,7 +119,8 @@ def _similar(
     shared = both.group_by("first", "second").agg(shared=pl.len())
     shared = shared.join(sizes, left_on="first", right_on="text")
     shared = shared.join(sizes, left_on="second", right_on="text", suffix="_second")
-    union = pl.col("size") + pl.col("size_second") - pl.col("shared")
+    total = pl.col("size") + pl.col("size_second")
+    union = total - pl.col("shared")
     similarity = pl.col("shared") / union
     scored = shared.select("first", "second", similarity=similarity)
     return scored.filter(pl.col("similarity") >= least)

@@ -300,7 +300,9 @@ def golden_set(
     if golden is None:
         name = display_name(source) if is_path(source) else "golden set"
         if Path(name).is_file() and not Path(name).stat().st_size:
-            raise EmptyInput("the file is empty", where=name)
+            raise EmptyInput(
+                "the file is empty", where=name, expected="records with query"
+            )
         raise InputError(
             "this is no golden set",
             where=name,

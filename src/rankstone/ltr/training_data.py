@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import warnings
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
 
-from rankstone._basics import Record, counted, first_true, read_as
+from rankstone._basics import Record, counted, first_true, read_as, some
 from rankstone.errors import (
     BadValue,
+    EmptyInput,
     InputError,
     MissingColumn,
     UsageError,
@@ -21,6 +22,8 @@ from rankstone.errors import (
     one_of,
     printable,
 )
+from rankstone.evaluation.query_splits import COLUMN, QuerySplit
+from rankstone.evaluation.request import query_table
 from rankstone.hits.list_arrays import offsets_of
 from rankstone.io.columns import hidden, renames, require, with_csv
 from rankstone.io.file_formats import scan_parts
@@ -70,6 +73,8 @@ class Dataset(Record):
         Names that no line has, where features have numbers: 2 in a file of features 1 and 3.
     groups
         How many queries group sizes name, numbered from 0; ``None`` where rows name their queries.
+    splits
+        The split of each row's query, where the table has a column ``split``.
     """
 
     X: Any
@@ -82,6 +87,7 @@ class Dataset(Record):
     sparse: bool = False
     absent: Names = ()
     groups: int | None = None
+    splits: pl.Series | None = None
 
     @property
     def without_rows(self) -> list[int]:
@@ -131,6 +137,57 @@ class Dataset(Record):
                     stacklevel=2,
                 )
         return _columns(self, features)
+
+    def of_split(self, name: str, queries: object = None) -> Dataset:
+        """Return the rows of the queries of one split.
+
+        Parameters
+        ----------
+        name
+            The split.
+        queries
+            A table, or its file, with ``query_id`` and ``split``; where there is none, the rows' own column.
+
+        Raises
+        ------
+        BadOption
+            The table has no column ``split``, or no such split.
+        EmptyInput
+            No row is of one of its queries.
+        InputError
+            Rows are in groups without ids.
+        """
+        if self.groups is not None:
+            raise InputError(
+                "rows in groups have no ids of queries, which a split needs",
+                where=self.source,
+                fix="write qid:QUERY into each line",
+            )
+        ids = self.qid.cast(pl.String)
+        if queries is None and self.splits is not None:
+            pairs = {"query_id": ids, COLUMN: self.splits}
+            queries = pl.DataFrame(pairs).unique(maintain_order=True)
+        split = QuerySplit.of(name, query_table(queries, ()))
+        is_in = ids.is_in(split.queries.implode())
+        rows = is_in.to_numpy()
+        if not rows.any():
+            raise EmptyInput(
+                f"no row is of a query in split {printable(name)}",
+                where=self.source,
+                given=f"queries {some(ids.unique(maintain_order=True))}",
+                expected=f"queries of the split: {some(split.queries)}",
+            )
+        kept = counted(ids.filter(is_in).n_unique(), "query")
+        note = f"split {printable(name)}: {kept} of {ids.n_unique():,}"
+        return replace(
+            self,
+            X=self.X[rows],
+            y=self.y[rows],
+            qid=self.qid.filter(is_in),
+            docs=None if self.docs is None else self.docs.filter(is_in),
+            splits=None,
+            notes=(*self.notes, note),
+        )
 
 
 def read(
@@ -316,6 +373,7 @@ def _table(
         tuple(names),
         part.title,
         tuple(notes),
+        splits=frame[COLUMN] if COLUMN in frame.columns else None,
     )
 
 
@@ -435,6 +493,7 @@ def _joined(parts: list[Dataset]) -> Dataset:
     if len({column.dtype for column in ids}) > 1:
         ids = [column.cast(pl.String) for column in ids]
     docs = [part.docs for part in parts if part.docs is not None]
+    splits = [part.splits for part in parts if part.splits is not None]
     return Dataset(
         _stacked(parts, names),
         np.concatenate([part.y for part in parts]),
@@ -446,6 +505,7 @@ def _joined(parts: list[Dataset]) -> Dataset:
         sparse,
         tuple(name for name in names if name not in present),
         int(firsts[-1]) or None,
+        pl.concat(splits) if len(splits) == len(parts) else None,
     )
 
 
