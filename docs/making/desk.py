@@ -315,10 +315,15 @@ def _golden() -> dict[str, Any]:
         kind = "how" if query["text"].startswith("how") else "what"
         cases.append(case | {"category": kind})
     rows = ",\n".join(f"  {json.dumps(case)}" for case in cases)
+    turns = [
+        case | {"conversation": f"c{place // 3 + 1}", "turn": place % 3 + 1}
+        for place, case in enumerate(cases)
+    ]
     page = (ROOT / "docs/the-loop.md").read_text("utf-8")
     return {
         "documents.jsonl": demo.DOCUMENTS.read_text("utf-8"),
         "golden.json": f"[\n{rows}\n]\n",
+        "turns.jsonl": "\n".join(map(json.dumps, turns)) + "\n",
         "loop.toml": next(b.code for b in blocks(page) if b.kind == "toml"),
     }
 
