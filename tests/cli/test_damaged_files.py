@@ -15,6 +15,7 @@ from tests.rows import each
 
 import rankstone
 from rankstone import InputError, demo
+from rankstone.cli import ending
 from rankstone.errors import NotEnoughMemory
 from rankstone.io import read_run, unreadable_files
 from rankstone.io.unreadable_files import reading
@@ -202,3 +203,20 @@ def test_a_process_short_of_memory_names_memory(limit: int, tmp_path: Path) -> N
         assert f"memory is limited to {limit} MiB" in done.stderr
         assert "internal error" not in done.stderr
         assert "a bug" not in done.stderr
+
+
+def test_no_library_of_matrices_is_loaded_without_room(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """OpenBLAS would ask for its buffers again and again; what loads none is found by others."""
+    finder = ending.RoomForBlas()
+    finder.find_spec("scipy.special")
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOMEM, "Cannot allocate memory")
+
+    monkeypatch.setattr("rankstone.cli.ending.mmap.mmap", refuse)
+    finder.find_spec("polars")
+    for name in ("numpy", "scipy.special"):
+        with pytest.raises(MemoryError):
+            finder.find_spec(name)

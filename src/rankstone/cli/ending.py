@@ -5,6 +5,7 @@ from __future__ import annotations
 import _thread
 import errno
 import io
+import mmap
 import os
 import re
 import signal
@@ -41,6 +42,8 @@ _FULL: Final = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG, errno.EBADF)
 #: bytes of address space in which threads, and libraries, find room
 _ROOM_FOR_THREADS: Final = 4 << 30
 _ROOM_FOR_LIBRARIES: Final = 3 << 29
+#: a library for matrices, and the buffers it takes when it is loaded
+_ROOM_FOR_BLAS: Final = 1 << 26
 #: options of other tools → what to use here
 _ELSEWHERE: Final = {
     **dict.fromkeys(
@@ -65,8 +68,24 @@ def heed_memory_limit() -> None:
         os.environ.setdefault("POLARS_MAX_THREADS", "1")
         os.environ.setdefault("_RJEM_MALLOC_CONF", "background_thread:false")
     if limit < _ROOM_FOR_LIBRARIES:
+        sys.meta_path.insert(0, RoomForBlas())
         need = f"{_ROOM_FOR_LIBRARIES >> 20:,} MiB are safe"
         _say(f"note: memory is limited to {limit >> 20:,} MiB (ulimit -v); {need}")
+
+
+class RoomForBlas:
+    """Looks for room before libraries load OpenBLAS, which tries for minutes, or for ever, where it finds none."""
+
+    def find_spec(
+        self, name: str, _path: object = None, _target: object = None
+    ) -> None:
+        """Find nothing; raise :class:`MemoryError` where there is too little room."""
+        if name.partition(".")[0] not in ("numpy", "scipy"):
+            return
+        try:
+            mmap.mmap(-1, _ROOM_FOR_BLAS).close()
+        except OSError:
+            raise MemoryError from None
 
 
 class Terminated(KeyboardInterrupt):
