@@ -25,7 +25,7 @@ from rankstone.hits.alignment_options import (
     documents_options,
     takes,
 )
-from rankstone.io.columns import with_csv
+from rankstone.io.columns import columns_in, with_csv
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -213,13 +213,9 @@ def evaluate(
         "one_group": one_group,
     }
     if engine == "spark":
-        from rankstone.spark.spark_evaluation import evaluate as on_spark
-
         _refuse("engine='spark'", {**special, "memory": memory})
         options.pop("one_group", None)
-        given_there: dict[str, Any] = {**options}
-        on_cluster = on_spark(qrels, runs, measures, **given_there)
-        return on_cluster.given_as(runs)
+        return _on_spark(qrels, runs, measures, {**options})
     if memory is not None:
         from rankstone.evaluation.out_of_core import evaluate_out_of_core
 
@@ -235,20 +231,12 @@ def evaluate(
         )
         return stored.given_as(runs)
     given = Given(qrels, runs, table, name)
-    options["columns"] = with_csv(
-        options.get("columns"),
-        options.pop("csv_separator", None),
-        options.pop("decimal", None),
-    )
+    columns = columns_in(options)  # type: ignore[arg-type]
+    options["columns"] = columns
     if run_column is not None:
         _refuse("run_column", {"table": table})
-        read: dict[str, Any] = {
-            "format_in": options.get("format_in"),
-            "order": options.get("order", "score"),
-        }
-        given = Given(
-            qrels, split_runs(name_runs(runs), run_column, options["columns"], **read)
-        )
+        named_runs = split_runs(name_runs(runs), run_column, columns, options)
+        given = Given(qrels, named_runs)
     named = given.runs
     if name:
         named = {name: table}
@@ -274,6 +262,14 @@ def evaluate(
             **options,
         )
         return scores.given_as(named)
+
+
+def _on_spark(
+    qrels: object, runs: object, measures: MeasuresLike, options: dict[str, Any]
+) -> SparkScores:
+    from rankstone.spark.spark_evaluation import evaluate
+
+    return evaluate(qrels, runs, measures, **options).given_as(runs)
 
 
 @takes(BeyondKeywords)

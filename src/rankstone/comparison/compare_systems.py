@@ -120,19 +120,7 @@ def compare(
     settings, aligned = _split_settings(options)
     queries = aligned.pop("queries", None)
     columns = columns_in(aligned)
-    named_runs = name_runs(runs)
-    if run_column is not None:
-        read = {
-            "format_in": aligned.get("format_in"),
-            "order": aligned.get("order", "score"),
-        }
-        named_runs = split_runs(named_runs, run_column, columns, **read)
-    if len(named_runs) < 2:  # noqa: PLR2004 - two make a pair
-        raise UsageError(
-            "a comparison needs two or more runs",
-            given=", ".join(map(printable, named_runs)),
-            fix="add another run",
-        )
+    named_runs = _two_or_more(runs, run_column, columns, aligned)
     given: dict[str, Any] = {"queries": queries, "columns": columns, **aligned}
     sources = Sources(qrels, named_runs, given, convention)
     if keep_runs:
@@ -140,7 +128,7 @@ def compare(
         named_runs = dict(sources.runs)
     only_relevant = False
     if convention is not None:
-        read = {"on_bad_run": on_bad_run, "progress": progress}
+        read: dict[str, Any] = {"on_bad_run": on_bad_run, "progress": progress}
         scores = evaluate_by(
             convention, Given(qrels, named_runs), measures, **read, **given
         )
@@ -265,6 +253,25 @@ def _split_settings(
     return settings, {
         name: value for name, value in options.items() if name not in names
     }
+
+
+def _two_or_more(
+    runs: RunsLike,
+    run_column: str | None,
+    columns: Columns | None,
+    aligned: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return the runs by name; refuse a single one."""
+    named = name_runs(runs)
+    if run_column is not None:
+        named = split_runs(named, run_column, columns, aligned)
+    if len(named) < 2:  # noqa: PLR2004 - two make a pair
+        raise UsageError(
+            "a comparison needs two or more runs",
+            given=", ".join(map(printable, named)),
+            fix="add another run",
+        )
+    return named
 
 
 def _refuse_without(scores: Scores, baselines: tuple[str, ...], total: int) -> None:

@@ -54,44 +54,38 @@ def compare_pairs(
     )
     pairs = layout.pairs
     first = layout.primary
-    clusters = None
-    if cluster is not None and query_columns is not None:
-        clusters = query_columns.select("query_id", cluster=cluster)
-    matrices = {
-        measure: _matrix(source, measure, systems, clusters)
-        for measure in [*first, *source.measures]
-    }
+    matrices = _matrices(source, first, systems, cluster, query_columns)
     replicated = any(matrix.replicates for matrix in matrices.values())
     correction = layout.correction(settings, replicated=replicated)
     if correction in DRAWN:
         matrices |= _together([matrices[name] for name in first])
-    families: list[Family] = []
-    rows: list[dict[str, Any]] = []
     scores = matrices
     if correction == "nemenyi":
         scores = {name: matrix.ranked() for name, matrix in matrices.items()}
+
+    families: list[Family] = []
+    rows: list[dict[str, Any]] = []
     comparisons = {
         name: [Pair(scores[measure], *pair) for measure in group for pair in pairs]
         for name, group in layout.groups.items()
     }
-    for family, found in analyse_families(comparisons, settings, correction, progress):
+    for family, its_rows in analyse_families(
+        comparisons, settings, correction, progress
+    ):
         families.append(family)
-        rows += found
+        rows += its_rows
+
     segments = None
     if by and query_columns is not None:
         parts = [
-            q
+            part
             for name in first
-            for q in _segments(source, matrices[name], pairs, query_columns, by)
+            for part in _segments(source, matrices[name], pairs, query_columns, by)
         ]
-        step = "holm" if correction in PROCEDURES else correction
-        [(family, found)] = analyse_families(
-            {"segments": parts}, settings, step, progress, by
+        family, segments = _compared_segments(
+            parts, settings, correction, progress, query_columns.select(by).schema
         )
         families.append(family)
-        segments = comparison_frame(
-            found, {name: query_columns.schema[name] for name in by}
-        )
     return Comparison(
         systems=tuple(systems),
         baselines=layout.baselines,
@@ -111,6 +105,38 @@ def compare_pairs(
         },
         inputs=source.inputs,
     )
+
+
+def _matrices(
+    source: Source,
+    primary: tuple[str, ...],
+    systems: Mapping[str, Any],
+    cluster: str | None,
+    query_columns: pl.DataFrame | None,
+) -> dict[str, Matrix]:
+    """Return the values of each measure by query and system, the primary ones first."""
+    clusters = None
+    if cluster is not None and query_columns is not None:
+        clusters = query_columns.select("query_id", cluster=cluster)
+    return {
+        measure: _matrix(source, measure, systems, clusters)
+        for measure in [*primary, *source.measures]
+    }
+
+
+def _compared_segments(
+    parts: list[Pair],
+    settings: ComparisonSettings,
+    correction: str,
+    progress: Progress | None,
+    by: Mapping[str, Any],
+) -> tuple[Family, pl.DataFrame]:
+    """Return the family of comparisons within segments, and its rows; ``by`` has the types of their columns."""
+    step = "holm" if correction in PROCEDURES else correction
+    [(family, rows)] = analyse_families(
+        {"segments": parts}, settings, step, progress, tuple(by)
+    )
+    return family, comparison_frame(rows, by)
 
 
 @dataclass(frozen=True)

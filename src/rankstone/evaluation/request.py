@@ -277,12 +277,12 @@ def is_unnamed(runs: object) -> bool:
 def split_runs(
     tables: Mapping[str, object],
     run_column: str,
-    columns: Columns | None = None,
-    format_in: str | None = None,
-    *,
-    order: str = "score",
+    columns: Columns | None,
+    options: Mapping[str, Any],
 ) -> dict[str, object]:
-    """Return the runs of long tables by the names that ``run_column`` gives them."""
+    """Return the runs of long tables by the names that ``run_column`` gives them; ``options`` as for one run."""
+    format_in = options.get("format_in")
+    order = options.get("order", "score")
     runs: dict[str, object] = {}
     for table in tables.values():
         further = read_runs(table, run_column, columns, format_in, order=order)

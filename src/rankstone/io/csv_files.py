@@ -343,6 +343,15 @@ def is_workbook(source: Path | bytes) -> bool:
         return False
 
 
+def _copies(names: list[str]) -> dict[str, str]:
+    """Return for columns of one name what the reader of workbooks calls them, and the one of CSV files."""
+    return {
+        f"{name}_{number}": f"{name}_duplicated_{number - 1}"
+        for name, count in Counter(names).items()
+        for number in range(1, count)
+    }
+
+
 def scan_workbook(
     source: Path | bytes, title: str, columns: Columns
 ) -> tuple[str, pl.LazyFrame, tuple[str, ...]]:
@@ -406,11 +415,7 @@ def scan_workbook(
         ", ".join(named),
         lambda name: name in columns or is_known(name),
     )
-    copies = {  # as the reader of CSV names them
-        f"{name}_{at}": f"{name}_duplicated_{at - 1}"
-        for name, count in Counter(named).items()
-        for at in range(1, count)
-    }
+    copies = _copies(named)
     frame = frame.rename(
         {name: copies[name] for name in copies.keys() & {*frame.columns} - {*named}}
     )
