@@ -5,15 +5,18 @@ There need not be a device: the library's own arrays in memory then stand for th
 
 from __future__ import annotations
 
-from typing import Any, Literal
+import re
+from pathlib import Path
+from typing import Any, Final, Literal
 
 import numpy as np
 import pytest
 from tests.arrays.test_functional import TEXTS, drawn, usable
+from tests.night import part
 
 from rankstone.errors import InputError
-from rankstone.integrations.arrays import Evaluator, evaluate
 from rankstone.integrations.arrays import array_libraries as libraries
+from rankstone.integrations.arrays import evaluate
 
 pytestmark = pytest.mark.arrays
 
@@ -42,11 +45,11 @@ ON_THE_HOST = (
     "RC",
     "Rndcg",
     "Support",
-    "TBG",
     "binG",
     "infAP",
     "ndcg_rel",
 )
+TIES: Final[tuple[Literal["expected", "input"], ...]] = ("expected", "input")
 SEVERAL = "nDCG@3 nDCG(gain=exp2) AP AP@3 RR P@2 R@3 Success@1 RBP(p=0.8) Bpref AUC(negatives=judged)"
 
 
@@ -126,21 +129,61 @@ def test_same_values(library: str, ties: Literal["expected", "input"]) -> None:
                 )
 
 
-@pytest.mark.parametrize("text", TEXTS)
-def test_every_measure_on_a_device(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every measure has its value on a device, and nearly all of them compute it there."""
-    monkeypatch.setattr(libraries._Torch, "near", False)  # noqa: SLF001
-    if not usable(text, ties="input"):
-        pytest.skip(f"{text} needs more than labels")
-    for scores, labels, lay in layouts(2):
-        ready = Evaluator(labels, text, ties="input", **lay)
-        expected, result = ready(scores), ready(torch_array(scores))
-        for name, values in expected.values.items():
-            np.testing.assert_allclose(
-                np.asarray(result.values[name]), values, rtol=0, atol=1e-12
-            )
+def compare(
+    library: str, text: str, ties: Literal["expected", "input"], lay: int
+) -> None:
+    """Assert that a measure has NumPy's values, statuses and means on a device."""
+    if not usable(text, ties=ties):
+        return
+    array, home = LIBRARIES[library]
+    scores, labels, layout = layouts(2)[lay]
+    expected = evaluate(scores, labels, text, ties=ties, **layout)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(home, "near", False)
+        result = evaluate(array(scores), array(labels), text, ties=ties, **layout)
+        means = [result.mean(), result.mean(exact=True)]
+
+    assert result.warnings == expected.warnings
+    for name, values in expected.values.items():
+        on_device = np.asarray(result.values[name])
+        np.testing.assert_allclose(on_device, values, rtol=0, atol=1e-12)
+        np.testing.assert_array_equal(result.status[name], expected.status[name])
+    for mean in means:
+        assert mean == pytest.approx(expected.mean(), abs=1e-12, nan_ok=True)
+    if ties == "input":
         name = text.partition("@")[0].partition("(")[0]
         assert result.dense is not None or {text, name} & set(ON_THE_HOST)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_every_measure_on_a_device(text: str) -> None:
+    """Every measure has its value on a device, and nearly all of them compute it there."""
+    for ties in TIES:
+        for lay in range(3):
+            compare("torch", text, ties, lay)
+
+
+#: JAX compiles every row: so many stand for all, which the night tries
+ROWS = [(text, ties, lay) for text in TEXTS for ties in TIES for lay in range(3)]
+
+
+@pytest.mark.parametrize(("text", "ties", "lay"), part(ROWS, 37))
+def test_every_measure_of_jax(
+    text: str, ties: Literal["expected", "input"], lay: int
+) -> None:
+    """Every measure has its value on a device of JAX."""
+    compare("jax", text, ties, lay)
+
+
+def test_the_page_names_what_the_host_computes() -> None:
+    """The measures that no device computes are listed where readers look for them."""
+    page = Path(__file__).parents[2] / "docs" / "arrays.md"
+    paragraphs = page.read_text(encoding="utf-8").split("- **")
+    [paragraph] = [p for p in paragraphs if p.startswith("The host**")]
+    listed = paragraph.partition("\n\n")[0]
+
+    names = {name.partition("(")[0] for name in ON_THE_HOST}
+    assert set(re.findall(r"`(\w+)`", listed)) == names
 
 
 @pytest.mark.usefixtures("place")

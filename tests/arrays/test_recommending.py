@@ -72,6 +72,19 @@ def test_lists_are_scored_as_runs_are() -> None:
     assert lists.to_dict() == evaluate(qrels, run, "nDCG@3 R@2").to_dict()
 
 
+@pytest.mark.arrays
+def test_tensors_of_ids() -> None:
+    """The ids that top_k returns of tensors are lists."""
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed: make arrays")
+    users, items = torch.eye(2), torch.tensor([[1.0, 0.0], [0.0, 2.0], [3.0, 1.0]])
+
+    ids, _ = top_k(users, items, 2)
+
+    assert from_topk(ids, {0: {2: 1}, 1: {2: 1}}, "RR").to_dict() == {
+        "run": {"RR": 0.75}
+    }
+
+
 def test_mistakes() -> None:
     """What does not fit is reported with its shape."""
     result = np.ones((2, 3))

@@ -138,9 +138,7 @@ class RankingMetrics(Metric):  # type: ignore[misc] # torchmetrics has no types 
             raise EmptyInput(
                 "there are no scores to compute with", fix="call update first"
             )
-        return evaluate(
-            preds, target, self.measures, qid=indexes.cpu().numpy(), **self.options
-        )
+        return evaluate(preds, target, self.measures, qid=indexes, **self.options)
 
     def compute(self) -> dict[str, torch.Tensor]:
         """Return the mean of each measure over queries, float64; NaN where no query counts."""

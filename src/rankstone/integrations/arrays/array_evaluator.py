@@ -34,7 +34,7 @@ from rankstone.integrations.arrays.array_labels import (
     without_documents,
 )
 from rankstone.integrations.arrays.array_layout import ArrayLayout
-from rankstone.integrations.arrays.array_libraries import Home, home_of
+from rankstone.integrations.arrays.array_libraries import Home, home_of, on_host
 from rankstone.integrations.arrays.array_scores import ArrayScores
 from rankstone.integrations.arrays.dense_lists import dense_lists
 from rankstone.integrations.arrays.dense_scores import DenseScores, Recording
@@ -201,7 +201,7 @@ class Evaluator:
     def _label(self) -> Floats:
         """The labels in the memory of the host, list after list; those on a device are copied on demand."""
         assert self._afar is not None  # noqa: S101 - otherwise it is set at once
-        return home_of(self._afar.values).host(self._afar.values)
+        return on_host(self._afar.values)
 
     @cached_property
     def _lowest(self) -> float:
@@ -221,10 +221,10 @@ class Evaluator:
         ArrayScores
             Values per query, as arrays of the library and on the device of the scores.
         """
+        if not hasattr(scores, "dtype"):
+            scores = np.asarray(scores)
         home = home_of(scores)
-        refuse_inexact_scores(
-            self.layout, scores if hasattr(scores, "dtype") else np.asarray(scores)
-        )
+        refuse_inexact_scores(self.layout, home, scores)
         dense = self._dense_scores(home, scores) if self._is_dense(home) else None
         computed = () if dense is None else dense.measures
         left = [measure for measure in self.measures if measure not in computed]
@@ -246,7 +246,7 @@ class Evaluator:
             computed = ", ".join(map(str, dense.measures))
             ways.append(f"{computed}: tables, by {dense.kind}")
         if left:
-            why = "no operations on tables say what they are"
+            why = "tables have no operations for that"
             if not self._fits_device:
                 why = "the options are for lists"
             elif home.near and dense is None:

@@ -36,15 +36,14 @@ def numbers_of(layout: ArrayLayout, values: NDArray[Any], what: str) -> Floats:
             given=f"{values.dtype}",
             expected="an array of numbers",
         )
-    return layout.flat(values).astype(np.float64, copy=False)
+    numbers: Floats = layout.flat(values).astype(np.float64, copy=False)
+    return numbers
 
 
-def refuse_inexact_scores(layout: ArrayLayout, scores: Any) -> None:  # noqa: ANN401 - of any library
+def refuse_inexact_scores(layout: ArrayLayout, home: Home, scores: Data) -> None:
     """Refuse whole numbers that would tie as float64."""
     if str(scores.dtype).endswith("int64"):  # as NumPy, PyTorch and JAX call it
-        if hasattr(scores, "detach"):
-            scores = scores.detach().cpu().numpy()
-        given = np.asarray(scores)
+        given = home.host(scores)
         layout.fits(given.shape, "scores")
         refuse_inexact(pl.Series(layout.flat(given)), "score", layout.where)
 
@@ -161,9 +160,7 @@ def labels_on_device(
     """
     library = home.library()
     with home.exactly():
-        flat = home.data(labels).reshape(-1)
-        if layout.take is not None:
-            flat = flat[library.own(layout.take)]
+        flat = layout.flat(home.data(labels))
         numbers = library.cast(flat, np.dtype(float))
         raw: Any = DeviceArray(numbers, library)
         instead = {"unjudged": np.nan, "zero": 0.0}.get(options.negative)

@@ -17,12 +17,12 @@ import numpy as np
 from rankstone._basics import Record
 from rankstone.errors import BadOption, BadValue, EmptyInput, printable
 from rankstone.hits.list_arrays import offsets_of
-from rankstone.integrations.arrays.array_libraries import home_of
+from rankstone.integrations.arrays.array_libraries import home_of, on_host
 from rankstone.integrations.arrays.device_arrays import DeviceArray
 from rankstone.measures.core.gains_and_discounts import never_falls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -51,14 +51,14 @@ class ArrayLayout(Record):
     queries
         The lists' ids, or their numbers.
     take
-        int64: where the values of the lists are in the flat array, list after list; ``None`` where they
-        lie like this.
+        Integers: where the values of the lists are in the flat array, list after list; ``None`` where they
+        lie like this.  Of a mask on a device they are there.
     """
 
     shape: tuple[int, ...]
     lengths: Ints
     queries: NDArray[Any]
-    take: Ints | None = None
+    take: Data = None
 
     @classmethod
     def of(
@@ -111,10 +111,10 @@ class ArrayLayout(Record):
                 fix="give qid or sizes",
             )
         if qid is not None:
-            return cls._by_query(shape, np.asarray(qid))
+            return cls._by_query(shape, qid)
         lengths = np.array(shape)
         if sizes is not None:
-            lengths = _checked_sizes(np.asarray(sizes), shape[0])
+            lengths = _checked_sizes(on_host(sizes), shape[0])
         return cls(shape, lengths, np.arange(len(lengths)))
 
     @classmethod
@@ -132,36 +132,41 @@ class ArrayLayout(Record):
         if mask is None:
             lengths = np.full(count, longest)
             return cls(shape, lengths, rows)
-        there = np.asarray(mask)
-        if there.shape != shape or there.dtype != bool:
+        there = _where_it_is(mask)
+        if tuple(there.shape) != shape or not str(there.dtype).endswith("bool"):
             raise BadValue(
                 "the mask does not fit the labels",
-                given=f"{there.dtype} of shape {there.shape}",
+                given=f"{there.dtype} of shape {tuple(there.shape)}",
                 expected=f"bool of shape {shape}, False where there is no document",
             )
-        lengths = np.count_nonzero(there, axis=1).astype(np.int64)
+        lengths = on_host(there.sum(1)).astype(np.int64)
         take = None
-        if not there.all():
-            take = np.flatnonzero(there)
+        if lengths.sum() < count * longest:
+            take = _places(there.reshape(-1))
         return cls(shape, lengths, rows, take)
 
     @classmethod
-    def _by_query(cls, shape: tuple[int, ...], qid: NDArray[Any]) -> ArrayLayout:
-        if qid.shape != shape:
+    def _by_query(cls, shape: tuple[int, ...], qid: Data) -> ArrayLayout:
+        qid = _where_it_is(qid)
+        if tuple(qid.shape) != shape:
             raise BadValue(
                 "qid does not fit the labels",
-                given=f"shape {qid.shape}",
+                given=f"shape {tuple(qid.shape)}",
                 expected=f"shape {shape}: one each",
             )
-        _refuse_missing(qid)
-        changes = np.flatnonzero(qid[1:] != qid[:-1])
-        heads = np.concatenate(([0], changes + 1))
+        if isinstance(qid, np.ndarray):
+            _refuse_missing(qid, range(len(qid)))
+        with home_of(qid).exactly():
+            changes = on_host(_places(qid[1:] != qid[:-1]))
+            heads = np.concatenate(([0], changes + 1))
+            ids = on_host(qid[heads])  # of those on a device no others are copied
+        _refuse_missing(ids, heads)
         try:
             queries, first, number = np.unique(
-                qid[heads], return_index=True, return_inverse=True
+                ids, return_index=True, return_inverse=True
             )
         except TypeError as error:  # objects that have no order
-            types = {type(query).__name__ for query in qid}
+            types = {type(query).__name__ for query in ids}
             raise BadValue(
                 "ids of queries are of several types",
                 given=", ".join(sorted(types)),
@@ -170,7 +175,7 @@ class ArrayLayout(Record):
             ) from error
         lengths = np.diff(heads, append=len(qid))
         if len(queries) == len(heads):
-            return cls(shape, lengths, qid[heads])
+            return cls(shape, lengths, ids)
         order = np.argsort(first)  # queries in the order of first occurrence
         place = np.argsort(order)[number]
         take = np.argsort(np.repeat(place, lengths), kind="stable")
@@ -192,10 +197,19 @@ class ArrayLayout(Record):
                 expected=f"shape {self.shape}",
             )
 
-    def flat(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Return the values list after list, without padding."""
+    def flat(self, values: Data) -> Data:
+        """Return the values list after list, without padding; an array of their library."""
         values = values.reshape(-1)
-        return values if self.take is None else values[self.take]
+        return values if self.take is None else values[self.take_for(values)]
+
+    def take_for(self, values: Data) -> Data:
+        """Return ``take`` where it can be an index of values: on their device, or of NumPy's."""
+        on_device = home_of(self.take) == home_of(values)
+        return self.take if on_device else self._take_of_numpy
+
+    @cached_property
+    def _take_of_numpy(self) -> NDArray[Any]:
+        return on_host(self.take)
 
     def where(self, at: int) -> str:
         """Return the index and the query of a value of the flat array, for messages."""
@@ -207,8 +221,18 @@ class ArrayLayout(Record):
         return f"[{index}], query {printable(self.queries[query])}"
 
 
-def _refuse_missing(qid: NDArray[Any]) -> None:
-    """Refuse ids that are NaN, None or NA."""
+def _where_it_is(values: object) -> Data:
+    """Return an array on its device, or of NumPy's in the memory of the host."""
+    return on_host(values) if home_of(values).near else values
+
+
+def _places(mask: Data) -> Data:
+    """Return where a flat mask is True, an array of its library."""
+    return _functions(mask).argwhere(mask)[:, 0]
+
+
+def _refuse_missing(qid: NDArray[Any], rows: Sequence[int] | Ints) -> None:
+    """Refuse ids that are NaN, None or NA; ``rows`` says where each is."""
     missing = np.zeros(len(qid), bool)
     if qid.dtype.kind == "f":
         missing = np.isnan(qid)
@@ -218,7 +242,7 @@ def _refuse_missing(qid: NDArray[Any]) -> None:
         row = int(missing.argmax())
         raise BadValue(
             f"a qid is {str(qid[row]).replace('nan', 'NaN')}",
-            where=f"value {row}",
+            where=f"value {rows[row]}",
             expected="an id",
             fix="give each value its query, or leave it out of scores and labels, too",
         )
@@ -304,25 +328,21 @@ class Padded(Record):
         grade = xp.where(judged, grade, np.nan)
         return cls(xp, scores, grade, there, not traced)
 
-    def parts(self) -> Iterator[Padded]:
-        """Yield some lists at a time: tables of all their pairs, several at once, take memory."""
-        count = len(self.scores)
-        step = self.lists_at_once()
-        if not self.known or count <= step:
-            yield self
-            return
-        for begin in range(0, count, step):
-            some = slice(begin, begin + step)
-            part = replace(self, scores=self.scores[some], grade=self.grade[some])
-            if self.there is not None:
-                part = replace(part, there=self.there[some])
-            yield part
+    def slices(self) -> list[slice]:
+        """Return which lists are computed with at a time: tables of all their pairs take memory."""
+        if not self.known:
+            return [slice(None)]
+        pairs = _PAIRS if home_of(self.scores).near else _PAIRS_AFAR
+        step = max(1, pairs // max(self.width, 1) ** 2)
+        begins = range(0, max(len(self.scores), 1), step)
+        return [slice(begin, begin + step) for begin in begins]
 
-    def lists_at_once(self) -> int:
-        """Return how many lists are computed with at a time; on a device all together, up to many."""
-        near = not self.known or home_of(self.scores).near
-        pairs = _PAIRS if near else _PAIRS_AFAR
-        return max(1, pairs // max(self.width, 1) ** 2)
+    def part(self, lists: slice) -> Padded:
+        """Return some of the lists."""
+        part = replace(self, scores=self.scores[lists], grade=self.grade[lists])
+        if self.there is None:
+            return part
+        return replace(part, there=self.there[lists])
 
     @property
     def width(self) -> int:
@@ -388,7 +408,7 @@ class Padded(Record):
         elif never_falls(measure.gain):
             gain = self.unwrapped(measure.worth(self.wrapped(grade)))
         elif self.known:
-            near = home_of(grade).host(grade)
+            near = on_host(grade)
             gain = self.own(measure.worth(near))
         else:
             raise BadOption(
@@ -442,7 +462,7 @@ def uncompiled(function: Function) -> Function:
 
 
 def _refuse_nan(scores: Data) -> None:
-    host = home_of(scores).host(scores)
+    host = on_host(scores)
     if np.isnan(host.max(initial=-np.inf)):
         nans = np.argwhere(np.isnan(host))
         row, place = nans[0].tolist()
@@ -480,8 +500,8 @@ def _own(xp: Any, values: object, scores: Data) -> Data:  # noqa: ANN401 - a mod
         own = xp.as_tensor(given, dtype=xp.float64, device=scores.device)
         return own.detach()
     if xp is np:
-        return home_of(values).host(values).astype(np.float64)
-    given = values if _functions(values) is xp else home_of(values).host(values)
+        return on_host(values).astype(np.float64)
+    given = values if _functions(values) is xp else on_host(values)
     return xp.asarray(given).astype(xp.result_type(float))
 
 

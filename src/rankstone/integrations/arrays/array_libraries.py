@@ -30,7 +30,7 @@ class Home(Protocol):
         """True if the library computes with tables in the memory of the host sooner than NumPy with lists."""
 
     def host(self, values: Data) -> NDArray[Any]:
-        """Return an array as NumPy's, without a copy if possible."""
+        """Return an array as NumPy's, without a copy if possible; whole numbers stay whole."""
 
     def data(self, values: Data) -> Data:
         """Return the values for computation, detached from gradients."""
@@ -75,9 +75,10 @@ class _Torch:
         return bool(self.device.type == "cpu")
 
     def host(self, values: Data) -> NDArray[Any]:
-        near = self.data(values).cpu()
-        found: NDArray[Any] = near.numpy()
-        return found
+        if values.is_floating_point():
+            values = self.data(values)
+        near: NDArray[Any] = values.detach().cpu().numpy()
+        return near
 
     def data(self, values: Data) -> Data:
         values = values.detach()
@@ -113,7 +114,8 @@ class _Jax:
         return bool(self.device.platform == "cpu")
 
     def host(self, values: Data) -> NDArray[Any]:
-        return np.asarray(self.data(values))
+        whole = values.dtype.kind in "biu"
+        return np.asarray(values if whole else self.data(values))
 
     def data(self, values: Data) -> Data:
         if values.dtype.kind in "biu":
@@ -137,6 +139,11 @@ class _Jax:
 
         found: AbstractContextManager[Any] = jax.enable_x64(True)
         return found
+
+
+def on_host(values: object) -> NDArray[Any]:
+    """Return an array of any library as NumPy's."""
+    return home_of(values).host(values)
 
 
 def home_of(values: object) -> Home:

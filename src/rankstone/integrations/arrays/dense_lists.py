@@ -260,7 +260,7 @@ def dense_lists(
             place = np.where(within, place, 0)
             here = source = library.own(place)
             if layout.take is not None:
-                source = library.own(layout.take[place])
+                source = library.own(layout.take_for(flat))[here]
             if not within.all():
                 inside = tape.given(library.own(within), fixed=True)
             grade = flat[here]

@@ -94,9 +94,10 @@ class Recording:
         key = [(step.key, step.operands, step.result) for step in steps]
         run = partial(_repeated, ends, steps)
         self._run = library.repeated((ends, *key), run)
-        if any(recorded[place] is None for place in self._columns):
+        results = {place: recorded[place] for place in ends[1:]}
+        if any(value is None for value in results.values()):
             return self.again(rows)
-        return {place: recorded[place] for place in ends[1:]}
+        return results
 
     def _summary(self) -> Node:
         """Return sums, least and largest values of all measures, doubts, and who is outside of means."""
@@ -250,7 +251,8 @@ class DenseScores:
         library = self._home.library()
         together = parts[0]
         if len(parts) > 1:
-            together = library.function("concatenate", (parts,), {})
+            with self._home.exactly():
+                together = library.function("concatenate", (parts,), {})
         numbers = np.array(together.tolist(), np.float64)
         ends = np.cumsum([len(part) for part in parts])
         return np.split(numbers, ends[:-1])

@@ -42,9 +42,10 @@ class JaxLibrary:
         """Return an array as JAX's, on the device; numbers stay what they are."""
         if isinstance(value, DeviceArray):
             return value.data
-        if isinstance(value, (np.ndarray, list)):
-            values = np.asarray(value)
-            return jax.device_put(values, self.device)
+        if isinstance(value, (list, tuple)):
+            return [self.own(part) for part in value]
+        if isinstance(value, np.ndarray):
+            return jax.device_put(value, self.device)
         return value
 
     def cast(self, data: Data, dtype: np.dtype[Any]) -> Data:
@@ -99,14 +100,5 @@ class JaxLibrary:
             return jnp.arange(*args, device=self.device)
         if not hasattr(jnp, name):
             raise NotOnDevice(name)
-        operands = [self._own_all(value) for value in args]
-        named = {key: self._own_all(value) for key, value in kwargs.items()}
-        return getattr(jnp, name)(*operands, **named)
-
-    def _own_all(self, value: Data) -> Data:
-        """Return an argument with JAX's arrays in place of ours."""
-        if not isinstance(value, (list, tuple)):
-            return self.own(value)
-        if any(isinstance(part, DeviceArray) for part in value):
-            return [self.own(part) for part in value]
-        return self.own(value)
+        operands = map(self.own, args)
+        return getattr(jnp, name)(*operands, **kwargs)

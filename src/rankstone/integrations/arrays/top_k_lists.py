@@ -10,7 +10,7 @@ import polars as pl
 from rankstone._basics import counted
 from rankstone.errors import BadOption, BadValue, EmptyInput
 from rankstone.evaluation.prepared import Prepared
-from rankstone.integrations.arrays.array_libraries import home_of
+from rankstone.integrations.arrays.array_libraries import on_host
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -58,7 +58,7 @@ def from_topk(
     >>> from_topk([[7, 3], [2, -1]], {0: {3: 1}, 1: {2: 1, 5: 1}}, "R@2 RR").to_dict()
     {'run': {'R@2': 0.75, 'RR': 0.75}}
     """
-    lists = home_of(ids).host(ids)
+    lists = on_host(ids)
     if lists.ndim != _AXES or lists.dtype.kind not in "iu":
         raise BadValue(
             "ids are not lists",
@@ -220,7 +220,7 @@ def _refuse_infinite(factors: Data, what: str) -> None:
         raise EmptyInput(f"there are no {what}s")
     if np.isfinite(float(abs(factors).max())):
         return
-    host = home_of(factors).host(factors)
+    host = on_host(factors)
     row, place = np.argwhere(~np.isfinite(host))[0].tolist()
     raise BadValue(
         f"{what} {row} has a factor that is {host[row, place]}",

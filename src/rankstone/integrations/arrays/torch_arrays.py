@@ -156,6 +156,8 @@ class TorchLibrary:
                 value if value.is_floating_point() else value.double()
                 for value in operands
             ]
+        if name == "subtract":  # which PyTorch refuses for truth values
+            operands = [value * 1 for value in operands]
         return function(*operands)
 
     def function(
@@ -253,10 +255,8 @@ class PairLoss(torch.autograd.Function):  # type: ignore[misc] # no types here
     def forward(
         ctx: Data,
         scores: torch.Tensor,
-        better: torch.Tensor,
-        worse: torch.Tensor,
-        share: torch.Tensor,
-        step: int,
+        weigh: Callable[[slice], torch.Tensor],
+        slices: Sequence[slice],
     ) -> torch.Tensor:
         """Add up some lists at a time.
 
@@ -266,24 +266,16 @@ class PairLoss(torch.autograd.Function):  # type: ignore[misc] # no types here
             PyTorch's, for the way back.
         scores
             ``[lists, longest]``.
-        better, worse
-            The gain of each document as the better and as the worse of two: a rise weighs, a fall does not.
-        share
-            What a gain is multiplied with; its difference weighs, too.
-        step
-            So many lists at a time.
+        weigh
+            Returns the weights of the pairs of some lists, a new table.
+        slices
+            Which lists are computed with at a time.
         """
         slopes = []
         totals = []
-        for begin in range(0, len(scores), step):
-            some = slice(begin, begin + step)
-            part = scores[some]
-            ranked = share[some]
-            weight = better[some, :, None] - worse[some, None, :]
-            weight = weight.clamp_(min=0)
-            steps = ranked[:, :, None] - ranked[:, None, :]
-            weight = weight.mul_(steps.abs_())
-            del steps
+        for lists in slices:
+            weight = weigh(lists)
+            part = scores[lists]
             apart = part[:, None, :] - part[:, :, None]
             if ctx.needs_input_grad[0]:
                 steep = torch.sigmoid(apart).mul_(weight)
@@ -300,4 +292,4 @@ class PairLoss(torch.autograd.Function):  # type: ignore[misc] # no types here
         """Multiply the slopes."""
         slopes = ctx.saved_tensors
         whole = slopes[0] if len(slopes) == 1 else torch.cat(slopes)
-        return slope[:, None] * whole, None, None, None, None
+        return slope[:, None] * whole, None, None

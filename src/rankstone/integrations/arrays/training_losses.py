@@ -33,6 +33,8 @@ from rankstone.measures.precision import P, R, Success
 from rankstone.measures.reciprocal_rank import RR
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rankstone._basics import Floats
     from rankstone.integrations.arrays.device_arrays import Data
     from rankstone.measures.core.measure import Measure
@@ -70,7 +72,8 @@ def pair_weights(
     [[[0.0, 0.5], [0.5, 0.0]]]
     """
     given = Padded.of(scores, labels, mask)
-    weights = [part.back(changes(part, measure)) for part in given.parts()]
+    parts = map(given.part, given.slices())
+    weights = [part.back(changes(part, measure)) for part in parts]
     return given.xp.concatenate(weights, 0)
 
 
@@ -525,39 +528,54 @@ def lambda_loss(
     kind = _parsed(measure)
     rises = not isinstance(kind, GainMeasure) or never_falls(kind.gain)
     factors = _factors(_Blocks(given), kind) if rises else None
-    if factors is not None:
-        return _loss_of_factors(given, *factors, sigma)
-    losses = [_loss_of_weights(part, measure, sigma) for part in given.parts()]
-    return given.xp.concatenate(losses, 0)
-
-
-def _loss_of_factors(given: Padded, gain: Data, share: Data, sigma: float) -> Data:
-    """Return the loss where a pair's weight is a product: who gains more is the better of two.
-
-    Unjudged documents gain less than all others, and more: they are the better one of no pair.
-    """
-    better = given.xp.where(given.judged, gain, -np.inf)
-    worse = given.xp.where(given.judged, gain, np.inf)
-    better = given.back(better)
-    worse = given.back(worse)
-    share = given.back(share)
+    if factors is None:
+        weigh = _weights_of_changes(given, measure)
+    else:
+        weigh = _weights_of_factors(given, *factors)
     steep = given.scores
     if sigma != 1:
         steep = sigma * steep
     if hasattr(steep, "detach"):
         from rankstone.integrations.arrays.torch_arrays import PairLoss
 
-        step = given.lists_at_once()
-        return PairLoss.apply(steep, better, worse, share, step)
-    rise = given.xp.maximum(better[:, :, None] - worse[:, None, :], 0.0)
-    weight = rise * abs(_differences(share))
-    losses = weight * given.softplus(_differences(steep))
-    return losses.sum((1, 2))
+        return PairLoss.apply(steep, weigh, given.slices())
+    losses = []
+    for lists in given.slices():
+        loss = weigh(lists) * given.softplus(_differences(steep[lists]))
+        losses.append(loss.sum((1, 2)))
+    return given.xp.concatenate(losses, 0)
 
 
-def _loss_of_weights(given: Padded, measure: str | Measure, sigma: float) -> Data:
-    """Return the loss where a pair's weight is a number of its own."""
-    weight = given.back(changes(given, measure))
-    loss = weight * given.softplus(_differences(sigma * given.scores))
-    better = _differences(given.grade) < 0
-    return given.xp.where(better, loss, 0.0).sum((1, 2))
+def _weights_of_factors(
+    given: Padded, gain: Data, share: Data
+) -> Callable[[slice], Data]:
+    """Return the weights where they are products: who gains more is the better of two.
+
+    Unjudged documents gain less than all others, and more: they are the better one of no pair.
+    """
+    xp = given.xp
+    better = given.back(xp.where(given.judged, gain, -np.inf))
+    worse = given.back(xp.where(given.judged, gain, np.inf))
+    share = given.back(share)
+
+    def weigh(lists: slice) -> Data:
+        weight = better[lists, :, None] - worse[lists, None, :]
+        weight = xp.clip(weight, 0.0, None)
+        weight *= abs(_differences(share[lists]))
+        return weight
+
+    return weigh
+
+
+def _weights_of_changes(
+    given: Padded, measure: str | Measure
+) -> Callable[[slice], Data]:
+    """Return the weights where each is a number of its own; who has the higher grade is the better of two."""
+
+    def weigh(lists: slice) -> Data:
+        part = given.part(lists)
+        weight = part.back(changes(part, measure))
+        better = _differences(part.grade) < 0
+        return given.xp.where(better, weight, 0.0)
+
+    return weigh
