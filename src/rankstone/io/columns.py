@@ -392,6 +392,10 @@ def renames(present: Iterable[str], columns: Columns, source: str) -> dict[str, 
             if theirs in own or theirs.removeprefix(prefix) in own
         )
         chosen = _with_usual(names, chosen, columns)
+        if columns.role and not chosen and "doc_id" not in names:
+            from rankstone.io.shapes import refuse_unread
+
+            refuse_unread(names, source)
     # two columns for one thing: ours is read
     if chosen.get("label") in names:
         del chosen["label"]
@@ -408,8 +412,8 @@ def _with_usual(
     """Return the renames with those of a known header, and of columns that are usual in a table."""
     header = _known_header(names, chosen, columns)
     chosen = {**chosen, **header}
-    if columns.table == "run" and ranks_by_position(names, chosen):
-        chosen["position"] = "rank"
+    if columns.table == "run":
+        chosen |= _ranks_of_run(names, chosen)
     if columns.table == "qrels":
         if header and "relevance" not in header.values():
             # of what was retrieved
@@ -475,11 +479,17 @@ def by_alias(
     }
 
 
-def ranks_by_position(names: Iterable[str], chosen: Columns) -> bool:
-    """Return True if only ``position`` gives the order of a run's lists."""
+def _ranks_of_run(names: Iterable[str], chosen: Columns) -> dict[str, str]:
+    """Return the rename of the column that holds a run's ranks under another name.
+
+    ``position`` alone orders the lists; beside scores it may contradict them, as ``Rank`` may, which is said.
+    """
     known = {chosen.get(name, name) for name in names}
-    orders = known & {"position", "score", "rank"}
-    return orders == {"position"} and "position" not in chosen
+    if "rank" in known:
+        return {}
+    spellings = ("position", "rank") if "score" in known else ("position",)
+    ranks = [name for name in names if name.lower() in spellings and name not in chosen]
+    return {ranks[0]: "rank"} if len(ranks) == 1 else {}
 
 
 def _graded_by_label(names: Iterable[str]) -> dict[str, str]:

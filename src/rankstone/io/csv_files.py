@@ -219,7 +219,8 @@ class _Delimited:
 
     def __post_init__(self) -> None:
         self.frame = self.dialect.scan()
-        self.decimals = Decimals(self.dialect.decimal, self.dialect.separator)
+        names = getattr(self.renamed, "named", {})
+        self.decimals = Decimals(self.dialect.decimal, self.dialect.separator, names)
 
     def schema(self) -> dict[str, pl.DataType]:
         with reading(self.dialect.title):

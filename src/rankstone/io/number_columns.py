@@ -18,7 +18,7 @@ from rankstone.io.advice import Advice
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankstone._basics import Locate
+    from rankstone._basics import Columns, Locate
     from rankstone.io.csv_dialect import Dialect
 
 
@@ -36,6 +36,8 @@ ESCI_LABEL: Final = "esci_label"
 _ESCI: Final = {"E": "3", "S": "2", "C": "1", "I": "0"}
 #: text of a truth value → number
 _TRUTHS: Final = {"true": "1", "yes": "1", "false": "0", "no": "0"}
+#: said of ranks that are no numbers
+_BY_SCORE: Final = " (scores order the lists)"
 _NAMES: Final = {",": "decimal comma", ".": "decimal point"}
 
 
@@ -49,12 +51,15 @@ class Decimals:
         The requested one; with ``None`` the first fraction of the file decides, and all others must agree.
     separator
         The separator of cells.
+    names
+        {our name: their name} of renamed columns.
     mark
         The decimal separator; ``None`` while all numbers are whole.
     """
 
     given: str | None
     separator: str
+    names: Columns = field(default_factory=dict)
     mark: str | None = field(init=False, default=None)
 
     def start(self) -> None:
@@ -143,10 +148,13 @@ class Decimals:
             where=where,
             expected=expected,
         )
-        so = " if that is the decimal separator"
-        advice = Advice({}, {"decimal": other}, so=so)
-        is_fraction = has_other and not _are_thousands(texts)
-        return error.proposing(advice if is_fraction else None)
+        if has_other and not _are_thousands(texts):
+            so = " if that is the decimal separator"
+            return error.proposing(Advice({}, {"decimal": other}, so=so))
+        if texts.name == "rank":
+            theirs = self.names.get("rank", "rank")
+            return error.proposing(Advice({theirs: "unused"}, so=_BY_SCORE))
+        return error.proposing(None)
 
 
 def _are_thousands(texts: pl.Series) -> bool:

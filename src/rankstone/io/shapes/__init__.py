@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from rankstone.io.shapes.recognition import Candidates, candidates, is_row, plain_format
+from rankstone.io.shapes.recognition import (
+    Candidates,
+    candidates,
+    is_row,
+    plain_format,
+    refuse_unread,
+)
 from rankstone.io.shapes.shape import Shape, known_shapes, own_shapes
 
 __all__ = [
@@ -13,4 +19,5 @@ __all__ = [
     "known_shapes",
     "own_shapes",
     "plain_format",
+    "refuse_unread",
 ]

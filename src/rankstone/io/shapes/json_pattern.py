@@ -3,7 +3,8 @@
 ``{"{query_id}": {"contexts": [{"docid": "{doc_id}", "score": "{score}"}]}}`` reads a document for each
 context.  A list of one pattern stands for any number of entries, a list of several for a list of that length,
 and ``null`` at its end for no further one; a key in braces stands for every key that the pattern does not name;
-a key that ends in ``?`` may be missing.
+a key that ends in ``?`` may be missing.  Lists of values beside one another are read side by side:
+``{"docs": ["{doc_id}"], "scores": ["{score}"]}``.
 """
 
 from __future__ import annotations
@@ -114,6 +115,11 @@ class JsonPattern(Record):
             raise Misfit(path, "an object", value)
         rows = iter((row,))
         plain = {key.removesuffix("?"): key for key in pattern if not placeholder(key)}
+        beside = _values_of_lists(pattern)
+        if len(beside) > 1 and {*beside} <= {*value}:
+            rows = self._side_by_side(beside, value, row, path)
+            for key in beside:
+                del plain[key]
         for key, written in plain.items():
             may_lack = key != written
             if key in value and not (may_lack and value[key] is None):
@@ -128,6 +134,18 @@ class JsonPattern(Record):
             if placeholder(key):
                 rows = self._of_keys(pattern, key, value, rows, path)
         return rows
+
+    def _side_by_side(
+        self, pattern: dict[str, Any], value: Mapping[str, Any], row: Row, path: str
+    ) -> Iterator[Row]:
+        """Yield the rows of lists that say something of the same documents."""
+        lists = [value[key] for key in pattern]
+        for cells in lists:
+            if not isinstance(cells, list) or len(cells) != len(lists[0]):
+                raise Misfit(f"{path}.*", "lists of the same length", cells)
+        rows = zip(*lists, strict=True)
+        records = [dict(zip(pattern, cells, strict=True)) for cells in rows]
+        return self._rows([pattern], records, row, path)
 
     def _product(
         self, rows: Iterator[Row], pattern: object, value: object, path: str
@@ -174,6 +192,15 @@ class JsonPattern(Record):
             yield row
         for number, part in enumerate(value[: self.entries]):
             yield from self._rows(pattern[0], part, row, f"{path}[{number}]")
+
+
+def _values_of_lists(pattern: Mapping[str, Any]) -> dict[str, str]:
+    """Return what each value of a list is, where an object has lists of values."""
+    return {
+        key: part[0]
+        for key, part in pattern.items()
+        if isinstance(part, list) and isinstance(part[0], str)
+    }
 
 
 def fits(pattern: object, value: object) -> bool:

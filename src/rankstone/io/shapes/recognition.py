@@ -31,6 +31,21 @@ OWN: Final = ".toml"
 _MANY: Final = 20
 #: the key of shapes that are objects with an entry a query
 _BY_QUERY: Final = "{query_id}"
+#: all names of a file, or the name that tells what it is, where no run can be read → what it is, and what to do
+_UNREAD: Final = {
+    "D I": (
+        "indices and distances of FAISS, without the ids of queries and documents",
+        "write the ids of the documents of each row under the id of its query, the nearest first",
+    ),
+    "distances indices": (
+        "indices and distances of nearest neighbours, without the ids of queries and documents",
+        "write the ids of the documents of each row under the id of its query, the nearest first",
+    ),
+    "record_json": (
+        "records of TruLens, whose retrieved contexts are inside the calls of record_json",
+        "write them to a column retrieved, a list in each record: what the call of the retriever returned",
+    ),
+}
 #: a role → what its files hold
 _HELD: Final = {"judgments": "a file of judgments", "run": "a run"}
 
@@ -170,6 +185,17 @@ class Candidates(Record):
         if fitting:
             return fitting[0]
         return None
+
+
+def refuse_unread(names: Iterable[str], where: str) -> None:
+    """Refuse what is known by its names and cannot be read, and say what to do."""
+    known = sorted(map(str, names))
+    for key in (" ".join(known), *known):
+        if key in _UNREAD:
+            what, fix = _UNREAD[key]
+            raise InputError(
+                f"these are {what}", where=where, given=some(known, 12), fix=fix
+            )
 
 
 def _is_distinct(record: Iterable[str]) -> bool:
