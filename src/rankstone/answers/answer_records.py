@@ -99,16 +99,16 @@ def _every(source: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
                 f"this is a {type(source).__name__}",
                 expected='a file, a frame, or a list of records, [{"qid": …, "nuggets": […]}]',
             )
-        rows = ((f"record {at}", one) for at, one in enumerate(listed, 1))
-    for where, one in rows:
-        if not isinstance(one, Mapping):
+        rows = ((f"record {number}", record) for number, record in enumerate(listed, 1))
+    for where, record in rows:
+        if not isinstance(record, Mapping):
             raise BadValue(
                 "this is no object",
                 where=where,
-                given=printable(repr(one), 40),
+                given=printable(repr(record), 40),
                 expected='an object, {"qid": …, "nuggets": […]}',
             )
-        yield where, one
+        yield where, record
 
 
 def _rows_of(source: Any) -> Any:  # noqa: ANN401 - frames of any library, lists, what is neither
@@ -129,17 +129,22 @@ def _read(name: str) -> Iterator[tuple[str, Any]]:
         frame, _ = scan_files(name, kind)
         with reading(name):
             rows = frame.collect().to_dicts()
-        yield from ((f"{name}, row {at}", one) for at, one in enumerate(rows, 1))
+        yield from (
+            (f"{name}, row {number}", row) for number, row in enumerate(rows, 1)
+        )
         return
     text = read_text(name, None)
     if kind == "json":
-        found = _parsed(text, name)
-        objects = found if isinstance(found, list) else [found]
-        yield from ((f"{name}, record {at}", one) for at, one in enumerate(objects, 1))
+        content = _parsed(text, name)
+        objects = content if isinstance(content, list) else [content]
+        yield from (
+            (f"{name}, record {number}", record)
+            for number, record in enumerate(objects, 1)
+        )
         return
-    for at, line in enumerate(text.split("\n"), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
-            yield f"{name}:{at}", _parsed(line, f"{name}:{at}")
+            yield f"{name}:{number}", _parsed(line, f"{name}:{number}")
 
 
 def _parsed(text: str, where: str) -> Any:  # noqa: ANN401 - whatever JSON holds
@@ -195,15 +200,16 @@ def objects_of(
         raise BadValue(
             f"{name} is not a list", where=where, given=printable(listed, 60)
         )
-    found = []
-    for at, one in enumerate(listed, 1):
-        place = f"{where}, {name} {at}"
-        if not isinstance(one, (str, Mapping)):
+    objects = []
+    for number, item in enumerate(listed, 1):
+        place = f"{where}, {name} {number}"
+        if not isinstance(item, (str, Mapping)):
             raise BadValue(
                 f"an item of {name} is no object",
                 where=place,
-                given=printable(one, 60),
+                given=printable(item, 60),
                 expected='{"text": …}',
             )
-        found.append((place, {"text": one} if isinstance(one, str) else one))
-    return found
+        content = {"text": item} if isinstance(item, str) else item
+        objects.append((place, content))
+    return objects

@@ -90,10 +90,10 @@ class AssessorAgreement(Result):
         counts = f"{counted(self.left_out, 'question')} that not all have: left out of the scores"
         left = [counts] if self.left_out else []
         scores = [
-            replace(one, best=frozenset())
-            if isinstance(one, Table)
-            else one  # an assessor cannot win
-            for one in self.scores.sheet(digits).parts
+            replace(part, best=frozenset())
+            if isinstance(part, Table)
+            else part  # an assessor cannot win
+            for part in self.scores.sheet(digits).parts
         ]
         differ = self.disagreements
         more = f", {_SHOWN} of {differ.height}" if differ.height > _SHOWN else ""
@@ -146,7 +146,9 @@ def compare_assessors(
     """
     if len(assessors) < 2:  # noqa: PLR2004 - a pair
         raise UsageError("agreement needs two assessors", given=f"{len(assessors)}")
-    cited = any(str(one).startswith("Citation") for one in parse_measures(measures))
+    cited = any(
+        str(measure).startswith("Citation") for measure in parse_measures(measures)
+    )
     items = {name: _items(*tables, cited=cited) for name, tables in assessors.items()}
     pairs = [_pair(*two, items) for two in combinations(items, 2)]
     common = set.intersection(
@@ -170,15 +172,15 @@ def compare_assessors(
 
 
 def _pair(
-    one: str, other: str, items: Mapping[str, pl.DataFrame]
+    assessor: str, versus: str, items: Mapping[str, pl.DataFrame]
 ) -> tuple[dict[str, Any], pl.DataFrame]:
     """Return the agreement of two, and the items on which they differ."""
-    first = items[one]
-    second = items[other]
+    first = items[assessor]
+    second = items[versus]
     both = first.join(second, on=_KEY, how="inner", suffix="_other")
     if not both.height:
         raise NotComparable(
-            f"{one} and {other} assigned nothing in common",
+            f"{assessor} and {versus} assigned nothing in common",
             expected="assignments of the same nuggets or citations of the same queries",
             fix="are these two systems instead of two assessors? compare them as systems",
         )
@@ -192,14 +194,14 @@ def _pair(
     differ = both.filter(pl.col("score") != pl.col("score_other")).select(
         "query_id",
         item="doc_id",
-        assessor=pl.lit(one),
+        assessor=pl.lit(assessor),
         support="score",
-        versus=pl.lit(other),
+        versus=pl.lit(versus),
         versus_support="score_other",
     )
     return {
-        "assessor": one,
-        "versus": other,
+        "assessor": assessor,
+        "versus": versus,
         "items": both.height,
         "single": first.height + second.height - 2 * both.height,
         "agreement": float(np.trace(joint)),

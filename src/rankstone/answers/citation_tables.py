@@ -69,21 +69,19 @@ def citations(
     said: list[tuple[str, str, float]] = []
     nothing = support is not None and not known
     for query, parts in _answers(answers):
-        for at, docs in enumerate(parts):
-            names = {doc: f"{at}:{doc}" for doc in docs}
+        for sentence, docs in enumerate(parts):
+            names = {doc: f"{sentence}:{doc}" for doc in docs}
             scores = [
                 (query, names[doc], known.pop(key))
                 for doc in docs
-                if (key := (query, at, doc)) in known
+                if (key := (query, sentence, doc)) in known
             ]
             judged += [
-                (query, str(at), VITAL),
+                (query, str(sentence), VITAL),
                 *((query, name, 1.0) for name in names.values()),
             ]
-            said += [
-                *scores,
-                (query, str(at), max((score for *_, score in scores), default=0.0)),
-            ]
+            best = max((score for *_, score in scores), default=0.0)
+            said += [*scores, (query, str(sentence), best)]
         if not parts:
             judged.append((query, "no sentence", 0.0))
             said.append((query, "no sentence", 0.0))
@@ -96,10 +94,10 @@ def citations(
             expected="support: support, partial_support or not_support",
         )
     if known:
-        query, at, doc = next(iter(known))
+        query, sentence, doc = next(iter(known))
         raise NotComparable(
             "support for a citation that no answer has",
-            given=f"query {printable(query)}, sentence {at}, document {printable(doc)}",
+            given=f"query {printable(query)}, sentence {sentence}, document {printable(doc)}",
             fix="sentences are counted from 0; are answers and support of the same system?",
         )
     return pl.DataFrame(judged, _QRELS, orient="row"), pl.DataFrame(
@@ -110,9 +108,9 @@ def citations(
 def citations_to_judge(answers: object) -> pl.DataFrame:
     """Return what is to be judged: a row for each citation, with an empty column ``support``."""
     rows = [
-        (query, at, doc)
+        (query, sentence, doc)
         for query, parts in _answers(answers)
-        for at, docs in enumerate(parts)
+        for sentence, docs in enumerate(parts)
         for doc in docs
     ]
     schema = {"query_id": pl.String, "sentence": pl.Int64, "doc_id": pl.String}
@@ -133,7 +131,7 @@ def _answers(source: object) -> Iterator[tuple[str, list[list[str]]]]:
         seen[query] = place
         references = record.get("references") or []
         if not isinstance(references, list) or any(
-            type(one) not in (str, int) for one in references
+            type(reference) not in (str, int) for reference in references
         ):
             raise BadValue(
                 "references are not a list of ids",
@@ -143,18 +141,18 @@ def _answers(source: object) -> Iterator[tuple[str, list[list[str]]]]:
         yield (
             query,
             [
-                _cited(one, references, at)
-                for at, one in objects_of(record, "answer", place)
+                _cited(sentence, references, where)
+                for where, sentence in objects_of(record, "answer", place)
             ],
         )
 
 
 def _cited(sentence: Mapping[str, Any], references: list[Any], where: str) -> list[str]:
-    found = []
+    documents = []
     cited = sentence.get("citations")
     listed = [] if cited is None else cited
     if not isinstance(listed, list) or any(
-        type(one) not in (str, int) for one in listed
+        type(citation) not in (str, int) for citation in listed
     ):
         raise BadValue(
             "citations are not a list",
@@ -162,20 +160,22 @@ def _cited(sentence: Mapping[str, Any], references: list[Any], where: str) -> li
             given=printable(cited, 60),
             expected=_PLACES,
         )
-    for one in listed:
-        if isinstance(one, int) and not 0 <= one < len(references):
+    for citation in listed:
+        if isinstance(citation, int) and not 0 <= citation < len(references):
             raise BadValue(
-                f"citation {one} of {counted(len(references), 'reference')}",
+                f"citation {citation} of {counted(len(references), 'reference')}",
                 where=where,
                 expected=_PLACES,
             )
-        found.append(str(references[one] if isinstance(one, int) else one))
-    return list(dict.fromkeys(found))
+        document = references[citation] if isinstance(citation, int) else citation
+        documents.append(str(document))
+
+    return list(dict.fromkeys(documents))
 
 
 def _support(source: object) -> dict[tuple[str, int, str], float]:
     """Return the support of citations by query, sentence and document."""
-    found: dict[tuple[str, int, str], float] = {}
+    support: dict[tuple[str, int, str], float] = {}
     for place, record in records(source) if source is not None else ():
         try:
             sentence = int(str(record["sentence"]))
@@ -195,11 +195,11 @@ def _support(source: object) -> dict[tuple[str, int, str], float]:
             ) from None
         if str(record.get("support", "?")).strip():  # not judged yet
             key = query_of(record, place), sentence, doc
-            if key in found:
+            if key in support:
                 raise DuplicateRows(
                     "a citation is judged twice",
                     where=place,
                     given=f"query {printable(key[0])}, sentence {sentence}, document {printable(doc)}",
                 )
-            found[key] = support_of(record, "support", place)
-    return found
+            support[key] = support_of(record, "support", place)
+    return support

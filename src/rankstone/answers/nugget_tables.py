@@ -71,15 +71,15 @@ def nuggets(source: object, given: object = None) -> tuple[pl.DataFrame, pl.Data
     assigned = list(_nuggets(source))
     known = assigned if given is None else list(_nuggets(given))
     judged = [
-        (query, nugget, _word(one, "importance", _GRADES, where))
+        (query, nugget, _word(record, "importance", _GRADES, where))
         if nugget is not None
         else (query, "no nugget", 0.0)  # it counts, with 0
-        for query, nugget, one, where in known
+        for query, nugget, record, where in known
     ]
     said = [
-        (query, nugget, _word(one, "assignment", _SUPPORT, where))
-        for query, nugget, one, where in assigned
-        if nugget is not None and _given(one, "assignment")
+        (query, nugget, _word(record, "assignment", _SUPPORT, where))
+        for query, nugget, record, where in assigned
+        if nugget is not None and _given(record, "assignment")
     ]
     where = _name_of(source)
     for rows, name in ((assigned, where), (known, _name_of(given))):
@@ -116,8 +116,8 @@ def _name_of(source: object) -> str | None:
 def nuggets_to_assign(given: object) -> pl.DataFrame:
     """Return what is to be assigned: a row for each nugget, with an empty column ``assignment``."""
     rows = [
-        (query, nugget, str(one.get("importance")))
-        for query, nugget, one, _ in _nuggets(given)
+        (query, nugget, str(record.get("importance")))
+        for query, nugget, record, _ in _nuggets(given)
         if nugget is not None
     ]
     schema = dict.fromkeys(("query_id", "nugget", "importance"), pl.String)
@@ -145,12 +145,12 @@ def _nuggets(
         )
         if not listed:
             yield query, None, {}, place
-        for where, one in listed:
+        for where, nugget in listed:
             name = next(
                 (
-                    one[key]
+                    nugget[key]
                     for key in ("id", "nugget_id", "nugget", "text")
-                    if _given(one, key)
+                    if _given(nugget, key)
                 ),
                 None,
             )
@@ -158,7 +158,7 @@ def _nuggets(
                 raise BadValue(
                     "a nugget without id and text",
                     where=where,
-                    given=", ".join(map(printable, one)),
+                    given=", ".join(map(printable, nugget)),
                 )
             key = query, str(name)
             if key in seen:
@@ -168,7 +168,7 @@ def _nuggets(
                     given=f"{printable(name)}, first at {seen[key]}",
                 )
             seen[key] = where
-            yield *key, one, where
+            yield *key, nugget, where
 
 
 def _given(record: Mapping[str, Any], name: str) -> bool:

@@ -83,13 +83,15 @@ def judge_by_similarity(
         ranked.append((query, retrieved))
         if not references:
             judged.append((query, "1", "no reference", 0.0))  # it counts
-        for at, reference in enumerate(references, 1):
+        for subtopic, reference in enumerate(references, 1):
             # a reference that nothing resembles is a subtopic, too
             grades = {reference: 2.0} | {
                 text: _grade(reference, text, threshold) for text in retrieved
             }
             judged += [
-                (query, str(at), text, grade) for text, grade in grades.items() if grade
+                (query, str(subtopic), text, grade)
+                for text, grade in grades.items()
+                if grade
             ]
     if not ranked:
         raise EmptyInput("there are no records")
@@ -108,14 +110,14 @@ def _grade(reference: str, text: str, threshold: float) -> float:
 
 
 def _texts(record: Mapping[str, Any], names: tuple[str, ...], where: str) -> list[str]:
-    found = next((record[name] for name in names if record.get(name) is not None), None)
-    if not isinstance(found, list) or any(not isinstance(one, str) for one in found):
+    texts = next((record[name] for name in names if record.get(name) is not None), None)
+    if not isinstance(texts, list) or any(not isinstance(text, str) for text in texts):
         raise BadValue(
             f"{names[0]} is not a list of texts",
             where=where,
-            given=printable(found, 60)
-            if found is not None
+            given=printable(texts, 60)
+            if texts is not None
             else ", ".join(map(printable, record)),
             expected='{"query_id": …, "reference_contexts": ["text", …], "retrieved_contexts": ["text", …]}',
         )
-    return found
+    return texts

@@ -111,9 +111,9 @@ def head_of_run(
             row = first_true(bad)
             query = printable(frame["query_id"][row])
             document = printable(frame["doc_id"][row])
-            given = f"query {query}, document {document}"
+            pair = f"query {query}, document {document}"
             raise BadValue(
-                f"the {order} is not a number", where=read.locate(row), given=given
+                f"the {order} is not a number", where=read.locate(row), given=pair
             )
         key = pl.col(order)
         if order == "rank":

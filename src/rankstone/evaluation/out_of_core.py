@@ -281,9 +281,9 @@ def evaluate_out_of_core(
     options_used = ready.options
     try:
         named = name_runs(runs)
-        for name, given in named.items():
+        for name, run_source in named.items():
             with bad.of(name):
-                run = ready.open(given, name)
+                run = ready.open(run_source, name)
                 options_used = options_for(run, ready.options)
                 trailer, stored = work.score(run)
                 check_trailer(run.source, trailer, options_used, source.source)

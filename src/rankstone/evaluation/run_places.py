@@ -14,14 +14,13 @@ if TYPE_CHECKING:
 
 def places(scores: Averaged, measure: str | Named) -> dict[str, int]:
     """Return the place of each run by a measure, the best first; runs with equal means share one."""
-    chosen = {one.label: one for one in scores.measures}.get(
-        str(measure)
-    ) or parse_measure(measure)
+    by_label = {candidate.label: candidate for candidate in scores.measures}
+    chosen = by_label.get(str(measure)) or parse_measure(measure)
     if chosen not in scores.measures:
         raise BadParameter(
-            f"the runs have no {printable(chosen)}",
-            expected=", ".join(one.label for one in scores.measures),
+            f"the runs have no {printable(chosen)}", expected=", ".join(by_label)
         )
+
     sign = 1 if chosen.card.direction == "lower" else -1
     means = {run: of[str(chosen)] for run, of in scores.to_dict().items()}
     keys = {

@@ -66,10 +66,10 @@ def of_runs(
     front: Row = ("run",)
     if placed is not None:
         front = ("#", "run")
-        numbers = {at: str(placed[run]) for run, at in starts.items()}
-        for at, row in enumerate(rows):
-            number = numbers.get(at, "")
-            rows[at] = (number, *row)
+        numbers = {start: str(placed[run]) for run, start in starts.items()}
+        for index, row in enumerate(rows):
+            number = numbers.get(index, "")
+            rows[index] = (number, *row)
     best = frozenset(_best(scores, starts, digits, len(front)))
     labels = [measure.label for measure in scores.measures]
     head = (*front, *labels)

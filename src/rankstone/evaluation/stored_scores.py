@@ -124,7 +124,7 @@ class SummedScores(RunMeans, Record):
         """The sources of judgments and runs."""
         sources: NamedValues = {
             "judgments": self.judged.source,
-            "runs": {name: one.source for name, one in self.listed.items()},
+            "runs": {name: origin.source for name, origin in self.listed.items()},
         }
         if self.queries is not None:
             sources["queries"] = self.queries.source
@@ -183,7 +183,9 @@ class SummedScores(RunMeans, Record):
         counts["read_as"] = self.judged.read_as
         counts |= findings
         judgments = JudgmentsAudit(source=self.judged.source, **counts)
-        runs = {name: self._audit(name, one) for name, one in self.trailers.items()}
+        runs = {
+            name: self._audit(name, trailer) for name, trailer in self.trailers.items()
+        }
         bad = dict(self.bad_runs)
         if self.queries is None:
             return Audit(judgments, runs, bad_runs=bad)
@@ -285,11 +287,11 @@ class Store:
     def write(self, share: ShareResult, measures: Measures) -> Path:
         """Write the scores of a share and return the file."""
         columns: dict[str, object] = {"query_id": share.scores.queries}
-        for at, measure in enumerate(measures):
+        for index, measure in enumerate(measures):
             scored = share.scores.by_measure[measure]
             for name in _NUMBERS:
-                columns[f"{name} {at}"] = getattr(scored, name)
-            columns[f"weight {at}"] = weights(scored)
+                columns[f"{name} {index}"] = getattr(scored, name)
+            columns[f"weight {index}"] = weights(scored)
         path = self._folder / f"{self._written:06}.parquet"
         pl.DataFrame(columns).write_parquet(path, compression="lz4")
         self._written += 1
@@ -319,9 +321,11 @@ class StoredScores(SummedScores):
     def lazy(self) -> pl.LazyFrame:
         """Return the rows of :attr:`rankstone.Scores.per_query`, lazily."""
         parts = [
-            as_rows(self._wide(name).select("query_id", **_numbered(at)), name, measure)
+            as_rows(
+                self._wide(name).select("query_id", **_numbered(index)), name, measure
+            )
             for name in self.files
-            for at, measure in enumerate(self.measures)
+            for index, measure in enumerate(self.measures)
         ]
         return pl.concat(parts)
 
@@ -342,8 +346,8 @@ class StoredScores(SummedScores):
 
     def _run(self, name: str) -> RunScores:
         by_measure = {}
-        for at, measure in enumerate(self.measures):
-            columns = self._wide(name).select(**_numbered(at))
+        for index, measure in enumerate(self.measures):
+            columns = self._wide(name).select(**_numbered(index))
             frame = columns.collect(engine="streaming")
             arrays = {column: frame[column].to_numpy() for column in _NUMBERS}
             arrays["status"] = arrays["status"].astype(np.int8)
@@ -356,6 +360,6 @@ class StoredScores(SummedScores):
         return RunScores(names, by_measure, about)
 
 
-def _numbered(at: int) -> dict[str, pl.Expr]:
+def _numbered(index: int) -> dict[str, pl.Expr]:
     """Return the columns of one measure by their plain names."""
-    return {name: pl.col(f"{name} {at}") for name in _NUMBERS}
+    return {name: pl.col(f"{name} {index}") for name in _NUMBERS}
