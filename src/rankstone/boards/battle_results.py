@@ -491,7 +491,7 @@ def paired_board(
     model = model or ("davidson" if tied else "bradley_terry")
     one_of("model", model, MODELS)
     if len(parts := read.battles.parts()) > 1:
-        named = [some(read.systems[at] for at in part) for part in parts]
+        named = [some(read.systems[system] for system in part) for part in parts]
         raise NotComparable(
             "systems fall into parts that cannot be ranked: one never lost to the others, or never met them",
             given=" | ".join(named[:4]) + (" | …" if len(parts) > 4 else ""),  # noqa: PLR2004 - what fits
@@ -499,7 +499,9 @@ def paired_board(
             fix="leave out those that always win or lose, or add battles between the parts",
         )
     fit = fit_strengths(read.battles, model)
-    groups = min((int(one.max()) + 1 for one in read.clusters.values()), default=0)
+    groups = min(
+        (int(numbers.max()) + 1 for numbers in read.clusters.values()), default=0
+    )
     if names and groups < 2:  # noqa: PLR2004 - one cluster has no spread
         raise NotComparable(
             "all battles are in one cluster, so nothing shows how clusters differ"

@@ -87,11 +87,11 @@ class BoardExplanation(Result, Record):
     def sheet(self, digits: int = 4) -> Sheet:
         """Return the table and what it says."""
         say = partial(phrase, "board", lang=self.lang)
-        one = printable(self.system, 40)
-        other = printable(self.versus, 40)
+        system = printable(self.system, 40)
+        versus = printable(self.versus, 40)
         names = {
-            "versus": other,
-            "score": one,
+            "versus": versus,
+            "score": system,
             "contribution": say("contribution"),
             "total": say("total"),
         }
@@ -108,8 +108,8 @@ class BoardExplanation(Result, Record):
             say(
                 f"explained_{state}",
                 **numbers,
-                system=one,
-                versus=other,
+                system=system,
+                versus=versus,
                 chance=f"{100 * self.chance:.0f} %",
             ),
             *(
@@ -137,7 +137,11 @@ class BoardExplanation(Result, Record):
             kinds=dict.fromkeys(("contribution", "total", "places"), "number"),
         )
         title = say(
-            "explained", system=one, rank=self.rank, ranks=rank, estimate=self.estimate
+            "explained",
+            system=system,
+            rank=self.rank,
+            ranks=rank,
+            estimate=self.estimate,
         )
         return Sheet(title, parts=(table, ("", tuple(lines))))
 
@@ -146,31 +150,34 @@ class BoardExplanation(Result, Record):
         return self.table.filter(pl.col("places") * sign > 0)
 
 
-def explain_place(board: PlacedSystems, one: int, other: int) -> BoardExplanation:
+def explain_place(board: PlacedSystems, system: int, versus: int) -> BoardExplanation:
     """Return what each data set contributes to the difference of two systems.
 
     Parameters
     ----------
     board
         The board.
-    one, other
-        Numbers of the systems.
+    system, versus
+        Numbers of the systems: their columns in the board's scores.
     """
     parts = board.found.parts
     has = ~np.isnan(parts)
     share = board.rule.weights[:, None] * has
     each = np.where(has, parts, 0.0) * share / share.sum(axis=0)
-    given = each[:, one] - each[:, other]
-    now = board.table.filter(system=board.scores.systems[one]).row(0, named=True)
+    contribution = each[:, system] - each[:, versus]
+    now = board.table.filter(system=board.scores.systems[system]).row(0, named=True)
     within = [
-        1 + int(np.nansum(row > row[one])) if has_one else None
-        for row, has_one in zip(parts, has[:, one], strict=True)
+        1 + int(np.nansum(row > row[system])) if has_system else None
+        for row, has_system in zip(parts, has[:, system], strict=True)
     ]
     scores = pl.DataFrame(
-        {"score": board.scores.values[:, one], "versus": board.scores.values[:, other]}
+        {
+            "score": board.scores.values[:, system],
+            "versus": board.scores.values[:, versus],
+        }
     )
     places = (
-        board.without[:, one] - now["rank"]
+        board.without[:, system] - now["rank"]
         if len(board.without)
         else np.zeros(len(parts), np.int64)
     )
@@ -179,25 +186,25 @@ def explain_place(board: PlacedSystems, one: int, other: int) -> BoardExplanatio
             "dataset": board.scores.datasets,
             **scores.fill_nan(None).to_dict(),
             "place": within,
-            "contribution": given,
+            "contribution": contribution,
             "places": places,
         }
     )
-    order = np.argsort(-np.abs(given), kind="stable")
+    order = np.argsort(-np.abs(contribution), kind="stable")
     table = table[order].with_columns(total=pl.col("contribution").cum_sum())
     columns = ("dataset", "score", "versus", "place", "contribution", "total", "places")
     better = board.intervals.better
-    error = float(board.errors.of_differences[one, other])
-    chance = float(board.chance_better()[one, other])
-    if not board.found.supported[[one, other]].all():
+    error = float(board.errors.of_differences[system, versus])
+    chance = float(board.chance_better()[system, versus])
+    if not board.found.supported[[system, versus]].all():
         error = chance = np.nan
     return BoardExplanation(
         table.select(columns),
-        board.scores.systems[one],
-        board.scores.systems[other],
-        float(given.sum()),
+        board.scores.systems[system],
+        board.scores.systems[versus],
+        float(contribution.sum()),
         error,
-        bool(better[one, other] or better[other, one]),
+        bool(better[system, versus] or better[versus, system]),
         now["rank"],
         now["rank_low"],
         now["rank_high"],

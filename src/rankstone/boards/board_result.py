@@ -87,12 +87,13 @@ class Board(PlacedSystems):
                     f"there is no system {printable(name)}",
                     fix=did_you_mean(name, known),
                 )
-        at = self.scores.systems.index(system)
-        place = int(np.flatnonzero(self.order == at)[0])
-        near = self.order[abs(place - 1)]
-        return explain_place(
-            self, at, self.scores.systems.index(versus) if versus else int(near)
-        )
+        number = self.scores.systems.index(system)
+        if versus:
+            return explain_place(self, number, self.scores.systems.index(versus))
+
+        place = int(np.flatnonzero(self.order == number)[0])
+        neighbour = self.order[abs(place - 1)]
+        return explain_place(self, number, int(neighbour))
 
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts."""
@@ -117,14 +118,14 @@ class Board(PlacedSystems):
 
     def findings(self, digits: int = 4) -> Iterator[str]:  # noqa: ARG002 - ranks have none
         """Yield what the board shows, in sentences."""
-        found = self.intervals
+        intervals = self.intervals
         n, items = self.has.shape
         yield from self.leading()
         if n >= FEW and self.apart < _CARRIES * (items - 1):
             yield self.say_first(
                 "cannot_rank",
                 n=n,
-                width=int(np.median(found.high - found.low + 1)),
+                width=int(np.median(intervals.high - intervals.low + 1)),
                 items=items,
             )
         if self.resample != "queries" and n < FEW:
@@ -142,17 +143,16 @@ class Board(PlacedSystems):
         yield from self._reliable()
         yield from self.moves()
         leaders: dict[int, list[str]] = {}
-        for at, ranks in enumerate(self.without):
+        for dataset, ranks in enumerate(self.without):
             if ranks[self.order[0]] > 1:
-                other = int(ranks.argmin())
-                leaders.setdefault(other, []).append(
-                    printable(self.scores.datasets[at], 40)
-                )
-        for other, datasets in leaders.items():
+                leader = int(ranks.argmin())
+                name = printable(self.scores.datasets[dataset], 40)
+                leaders.setdefault(leader, []).append(name)
+        for leader, datasets in leaders.items():
             yield self.say_first(
                 "decides",
                 datasets=some(datasets, 4),
-                system=printable(self.systems[other], 40),
+                system=printable(self.systems[leader], 40),
             )
 
     def _predicted(self) -> Iterator[str]:
@@ -163,13 +163,13 @@ class Board(PlacedSystems):
             yield self.say("predicted", scale=kind, error=f"{scale.error:.2g}")
         rare = np.flatnonzero(~self.found.supported).tolist()
         if rare:
-            names = some(printable(self.systems[at], 40) for at in rare)
+            names = some(printable(self.systems[system], 40) for system in rare)
             least = self.found.cells_needed
             yield self.say_first("unsupported", names=names, least=least)
 
     def _reliable(self) -> Iterator[str]:
         """Yield the coefficients of generalisability, and how many data sets would be enough."""
-        if (found := self.reliability) is None or self.rule.estimate in RANKED:
+        if (reliability := self.reliability) is None or self.rule.estimate in RANKED:
             return
         if not self.found.fit.pooled:  # no spread within systems is no certainty
             return
@@ -182,14 +182,16 @@ class Board(PlacedSystems):
             share = percentage(of_queries)
             yield self.say("crossed", order=f"{reliable:.2f}", share=share)
             return
-        low, high = found.interval(self.confidence)
+        low, high = reliability.interval(self.confidence)
         numbers = {"low": f"{low:.2f}", "high": f"{high:.2f}", "level": self.level}
-        order = f"{found.coefficient():.2f}"
-        scores = f"{found.coefficient(absolute=True):.2f}"
+        order = f"{reliability.coefficient():.2f}"
+        scores = f"{reliability.coefficient(absolute=True):.2f}"
         yield self.say("reliable", order=order, scores=scores, **numbers)
-        yield from self._weak_tail(found)
-        if found.coefficient() < _TARGET and (needed := found.datasets_needed(_TARGET)):
-            queries = found.queries_needed(_TARGET) if found.noise else None
+        yield from self._weak_tail(reliability)
+        if reliability.coefficient() < _TARGET and (
+            needed := reliability.datasets_needed(_TARGET)
+        ):
+            queries = reliability.queries_needed(_TARGET) if reliability.noise else None
             more = self.say("or_queries", queries=f"{queries:,}") if queries else ""
             yield self.say(
                 "data_sets_needed", needed=f"{needed:,}", target=_TARGET, more=more
@@ -230,18 +232,18 @@ class Board(PlacedSystems):
         """Return who is first by single seeds, int64 ``[seeds]``, and the share of pairs they turn around."""
         cells = self.scores.seed_cells
         tables = []
-        for at in range(min(map(len, cells.values()))):
+        for seed in range(min(map(len, cells.values()))):
             tables.append(self.scores.values.copy())
             for place, means in cells.items():
-                tables[-1][place] = means[at]
+                tables[-1][place] = means[seed]
         parts = map(self.rule.parts, tables)
-        found = np.stack([self.rule.means(part) for part in parts])
-        found[:, ~self.found.supported] = np.nan
-        gaps = found[:, :, None] - found[:, None]
+        seed_means = np.stack([self.rule.means(part) for part in parts])
+        seed_means[:, ~self.found.supported] = np.nan
+        gaps = seed_means[:, :, None] - seed_means[:, None]
         now = self.means[:, None] - self.means
         pairs = len(tables) * len(now) * (len(now) - 1)
         turned = float((gaps * now < 0).sum())
-        return np.nanargmax(found, axis=1), turned / pairs
+        return np.nanargmax(seed_means, axis=1), turned / pairs
 
     def title(self) -> str:
         """Return how many systems and data sets there are, and the measure."""

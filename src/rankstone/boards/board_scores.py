@@ -122,17 +122,17 @@ class BoardScores(Record):
     @cached_property
     def seed_variance(self) -> Floats:
         """The variance that seeds leave in each mean, float64 ``[datasets, systems]``; 0 without seeds."""
-        found = np.zeros(self.values.shape)
+        variance = np.zeros(self.values.shape)
         for cell, means in self.seed_cells.items():
-            found[cell] = means.var(ddof=1) / len(means)
-        return found
+            variance[cell] = means.var(ddof=1) / len(means)
+        return variance
 
     @cached_property
     def seed_cells(self) -> dict[tuple[int, int], Floats]:
         """The means of replicates by row and column of ``values``."""
         place, row = (
-            {name: at for at, name in enumerate(of)}
-            for of in (self.systems, self.datasets)
+            {name: index for index, name in enumerate(names)}
+            for names in (self.systems, self.datasets)
         )
         known = self.seeds.items()
         return {
@@ -150,15 +150,15 @@ class BoardScores(Record):
             float64 ``[systems, datasets, queries]``; ``None`` where queries differ, or there is one data set.
         """
         ids = [self.ids.get(name) for name in self.datasets]
-        orders = [one.arg_sort() for one in ids if one is not None]
+        orders = [query_ids.arg_sort() for query_ids in ids if query_ids is not None]
         if len(orders) < max(len(ids), 2):
             return None
         first, *others = [
-            one.gather(order)
-            for one, order in zip(ids, orders, strict=True)
-            if one is not None
+            query_ids.gather(order)
+            for query_ids, order in zip(ids, orders, strict=True)
+            if query_ids is not None
         ]
-        if not all(first.equals(one) for one in others):
+        if not all(first.equals(query_ids) for query_ids in others):
             return None
         pairs = zip(self.datasets, orders, strict=True)
         return np.stack(
@@ -168,10 +168,10 @@ class BoardScores(Record):
     def of_systems(self, chosen: Sequence[int]) -> BoardScores:
         """Return the scores of some systems, on the data sets that any of them has."""
         kept = np.flatnonzero(~np.isnan(self.values[:, chosen]).all(axis=1))
-        names = [self.datasets[at] for at in kept]
+        names = [self.datasets[row] for row in kept]
         return replace(
             self,
-            systems=tuple(self.systems[at] for at in chosen),
+            systems=tuple(self.systems[column] for column in chosen),
             datasets=tuple(names),
             values=self.values[kept][:, list(chosen)],
             queries={
@@ -215,12 +215,12 @@ def read_board(
     notes: dict[str, None] = {}
     tables = _parts_of(source)
     parts = [
-        _read(name, one, measure, dict(only or {}), columns, format_in, notes)
-        for name, one in tables
+        _read(name, table, measure, dict(only or {}), columns, format_in, notes)
+        for name, table in tables
     ]
     names = [name for name in _ALIASES if any(name in part.columns for part in parts)]
     whole = pl.concat(parts, how="diagonal").select(names)
-    where = ", ".join(_title(one) for _, one in tables)
+    where = ", ".join(_title(table) for _, table in tables)
     if len(parts) > 1:  # two tables may be about one data set
         _refuse_twice(whole, whole, where)
     whole, chosen = _of_measure(whole, measure)
@@ -228,25 +228,25 @@ def read_board(
         raise EmptyInput("there are no scores", where=where)
     # every sum runs in this order, so no bit depends on how rows are ordered
     whole = whole.sort([name for name in _ORDER if name in names])
-    sources = {name or "scores": _title(one) for name, one in tables}
+    sources = {name or "scores": _title(table) for name, table in tables}
     return replace(_arranged(whole, chosen, tuple(notes), where), sources=sources)
 
 
 def _parts_of(source: object) -> list[tuple[str | None, object]]:
     """Return tables, with the data sets that were given with them."""
-    if isinstance(source, (list, tuple)) and all(is_path(one) for one in source):
+    if isinstance(source, (list, tuple)) and all(is_path(path) for path in source):
         if len(source) > 1:
-            return [(stem(one), one) for one in source]
+            return [(stem(path), path) for path in source]
         return [(None, source[0])]
     if (
         isinstance(source, Mapping)
         and source
         and not all(
-            isinstance(one, (int, float, Mapping, list)) or one is None
-            for one in source.values()
+            isinstance(value, (int, float, Mapping, list)) or value is None
+            for value in source.values()
         )
     ):
-        return [(str(name), one) for name, one in source.items()]
+        return [(str(name), table) for name, table in source.items()]
     return [(None, source)]
 
 
@@ -294,14 +294,16 @@ def _read(
         table.columns,
         name,
         ", ".join(table.columns),
-        lambda one: wide or one in _ALIASES,
+        lambda heading: wide or heading in _ALIASES,
     )
     if dataset is not None and "dataset" not in table.columns:
         table = table.with_columns(dataset=pl.lit(dataset))
     if wide:
         table = _unfolded(table, name, notes)
     if lacking := [
-        one for one in ("system", "dataset", "value") if one not in table.columns
+        required
+        for required in ("system", "dataset", "value")
+        if required not in table.columns
     ]:
         raise MissingColumn(
             f"there is no column {' and no column '.join(lacking)}",
@@ -310,7 +312,9 @@ def _read(
             expected="system, dataset, value; or a row for each system and a column for each data set",
             fix=naming_need(lacking, columns),
         )
-    texts = [name_texts(table[one], name) for one in _TEXTS if one in table.columns]
+    texts = [
+        name_texts(table[column], name) for column in _TEXTS if column in table.columns
+    ]
     numbers = [_scores(table["value"], name, notes)]
     if "weight" in table.columns:
         numbers.append(score_numbers(table["weight"], name))
@@ -341,12 +345,14 @@ def by_aliases(
     {'Model': 'system', 'score': 'value'}
     """
     folded = {name.lower(): name for name in reversed(present)}
-    found: dict[str, str] = {}
+    renamed: dict[str, str] = {}
     for ours, others in aliases.items():
-        theirs = next((folded[one] for one in (ours, *others) if one in folded), None)
+        theirs = next(
+            (folded[alias] for alias in (ours, *others) if alias in folded), None
+        )
         if theirs is not None:
-            found.setdefault(theirs, ours)
-    return found
+            renamed.setdefault(theirs, ours)
+    return renamed
 
 
 def _is_place(column: pl.Series) -> bool:
@@ -463,26 +469,26 @@ def _arranged(
     systems, datasets = (
         tuple(whole[name].unique().sort()) for name in ("system", "dataset")
     )
-    place = {name: at for at, name in enumerate(systems)}
-    found: dict[str, Any] = {
+    place = {name: index for index, name in enumerate(systems)}
+    details: dict[str, Any] = {
         name: {}
         for name in ("queries", "ids", "clusters", "weights", "seeds", "sources")
     }
     values = np.full((len(datasets), len(systems)), np.nan)
     by_dataset = whole.partition_by("dataset", as_dict=True, maintain_order=True)
-    for at, (name, part) in enumerate(
+    for row, (name, part) in enumerate(
         (str(key[0]), part) for key, part in by_dataset.items()
     ):
         if "weight" in part.columns and part["weight"].drop_nulls().len():
-            found["weights"][name] = _one_weight(part, name, where)
+            details["weights"][name] = _one_weight(part, name, where)
         if "seed" in part.columns:
-            found["seeds"] |= _seeds(part, name)
+            details["seeds"] |= _seeds(part, name)
         if "query_id" not in part.columns or part["query_id"].null_count():
             means = part.group_by("system", maintain_order=True).agg(
                 pl.col("value").mean()
             )
-            at_system = [place[one] for one in means["system"]]
-            values[at, at_system] = means["value"].fill_null(np.nan).to_numpy()
+            columns = [place[system] for system in means["system"]]
+            values[row, columns] = means["value"].fill_null(np.nan).to_numpy()
             continue
         table = part.pivot(
             "system",
@@ -495,18 +501,18 @@ def _arranged(
         for system in table.columns[1:]:
             scores[:, place[system]] = table[system].fill_null(np.nan).to_numpy()
         _refuse_lost_queries(scores, systems, table["query_id"], name, where)
-        found["queries"][name], found["ids"][name] = scores, table["query_id"]
-        values[at] = scores.mean(axis=0)
+        details["queries"][name], details["ids"][name] = scores, table["query_id"]
+        values[row] = scores.mean(axis=0)
         if "cluster" in part.columns:
             of_query = part.group_by("query_id", maintain_order=True).agg(
                 pl.col("cluster").first()
             )
-            found["clusters"][name] = (
+            details["clusters"][name] = (
                 of_query["cluster"].rank("dense").to_numpy().astype(np.int64) - 1
             )
     known = fact_of(measure, "direction", "higher")
     read = BoardScores(
-        measure, str(known), systems, datasets, values, notes=notes, **found
+        measure, str(known), systems, datasets, values, notes=notes, **details
     )
     has = ~np.isnan(values)
     any_score = zip(
@@ -527,7 +533,7 @@ def _one_weight(part: pl.DataFrame, dataset: str, where: str) -> float:
         raise InputError(
             f"the data set {printable(dataset)} needs one weight above 0",
             where=where,
-            given=", ".join(f"{one:g}" for one in weights.head(3)),
+            given=", ".join(f"{weight:g}" for weight in weights.head(3)),
         )
     return float(weights[0])
 
@@ -550,11 +556,11 @@ def _refuse_lost_queries(
 ) -> None:
     """Refuse systems that lack some queries of a data set: their means would be over other queries."""
     lost = np.isnan(scores)
-    for at in np.flatnonzero(lost.any(axis=0) & ~lost.all(axis=0)).tolist():
-        first = ids[int(lost[:, at].argmax())]
-        count = counted(int(lost[:, at].sum()), "query", "queries")
+    for column in np.flatnonzero(lost.any(axis=0) & ~lost.all(axis=0)).tolist():
+        first = ids[int(lost[:, column].argmax())]
+        count = counted(int(lost[:, column].sum()), "query", "queries")
         raise InputError(
-            f"{printable(systems[at])} has no score for {count} of {printable(dataset)}",
+            f"{printable(systems[column])} has no score for {count} of {printable(dataset)}",
             where=where,
             given=f"such as {printable(first)}",
             fix="score queries without results as 0: rankstone eval --missing zero "

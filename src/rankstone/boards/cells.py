@@ -115,8 +115,8 @@ class ScoringRule(Record):
             elif self.estimate == "win_rate":
                 below /= others
             return below
-        found = np.full(better.shape, np.nan)
-        for row, out in zip(better, found, strict=True):
+        points = np.full(better.shape, np.nan)
+        for row, out in zip(better, points, strict=True):
             has = ~np.isnan(row)
             below = ranks(row[None, has])[0] - 1
             if self.estimate == "mean_rank":
@@ -128,7 +128,7 @@ class ScoringRule(Record):
                 out[~has] = 0.0
             else:
                 out[has] = below / max(has.sum() - 1, 1)
-        return found
+        return points
 
     def means(self, parts: Floats) -> Floats:
         """Return the number of each system, higher is better, float64 ``[systems]``."""

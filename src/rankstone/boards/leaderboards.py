@@ -158,12 +158,16 @@ def board(
     if np.isnan(read.values).any():
         span = fact_of(read.measure, "span", (None, None))
         rule = replace(rule, scale=PredictionScale.chosen(read.values, span))
-    found = rule.estimated(read.values)
-    errors = _errors(read, found, level, resamples, seed)
-    ranks = rank_intervals(found.means, errors, alpha=1 - confidence, progress=progress)
-    drawn = posterior_means(found.means, errors.covariance, seed=seed, count=resamples)
+    estimated = rule.estimated(read.values)
+    errors = _errors(read, estimated, level, resamples, seed)
+    ranks = rank_intervals(
+        estimated.means, errors, alpha=1 - confidence, progress=progress
+    )
+    drawn = posterior_means(
+        estimated.means, errors.covariance, seed=seed, count=resamples
+    )
     return Board(
-        read, found, level, confidence, errors, ranks, drawn, seed, resamples, lang
+        read, estimated, level, confidence, errors, ranks, drawn, seed, resamples, lang
     )
 
 
@@ -188,15 +192,15 @@ def _rule(
     weights: Mapping[str, float] | None,
 ) -> ScoringRule:
     """Return how scores become one number."""
-    given = (
+    by_dataset = (
         dict(read.weights)
         if weights is None
         else {str(k): float(v) for k, v in weights.items()}
     )
-    estimate = estimate or ("weighted" if given else "macro")
+    estimate = estimate or ("weighted" if by_dataset else "macro")
     one_of("estimate", estimate, ESTIMATES)
     sizes = {name: float(len(scores)) for name, scores in read.queries.items()}
-    known = {"micro": sizes or given, "weighted": given}.get(
+    known = {"micro": sizes or by_dataset, "weighted": by_dataset}.get(
         estimate, dict.fromkeys(read.datasets, 1.0)
     )
     if lacking := [name for name in read.datasets if not known.get(name, 0) > 0]:
@@ -238,20 +242,21 @@ def _check(read: BoardScores, rule: ScoringRule) -> None:
             fix=f"missing={'model' if len(_parts(~lost)) == 1 else 'worst'!r}",
         )
     if rule.estimate == "geometric_mean" and (read.values <= 0).any():
-        at = np.argwhere(read.values <= 0)[0]
-        system = printable(read.systems[at[1]])
-        dataset = printable(read.datasets[at[0]])
+        cell = np.argwhere(read.values <= 0)[0]
+        system = printable(read.systems[cell[1]])
+        dataset = printable(read.datasets[cell[0]])
         raise InputError(
             "a geometric mean needs scores above 0",
             where=", ".join(read.sources.values()),
-            given=f"{system} has {read.values[tuple(at)]:g} on {dataset}",
+            given=f"{system} has {read.values[tuple(cell)]:g} on {dataset}",
             fix="estimate='macro', or 'mean_rank'",
         )
     if rule.missing == "model" and len(parts := _parts(~lost)) > 1:
         raise NotComparable(
             "systems and data sets fall into parts without a common score, so no model joins them",
             given=" | ".join(
-                some(printable(read.systems[at]) for at in part) for part in parts[:3]
+                some(printable(read.systems[system]) for system in part)
+                for part in parts[:3]
             ),
             fix="make a board of each part",
         )
@@ -260,7 +265,7 @@ def _check(read: BoardScores, rule: ScoringRule) -> None:
 def _parts(has: Bools) -> list[list[int]]:
     """Return systems that are joined by common data sets, one list for each part."""
     left = set(range(has.shape[1]))
-    found = []
+    parts = []
     while left:
         joined = np.zeros(has.shape[1], bool)
         joined[min(left)] = True
@@ -269,9 +274,9 @@ def _parts(has: Bools) -> list[list[int]]:
             if (more == joined).all():
                 break
             joined = more
-        found.append(np.flatnonzero(joined).tolist())
-        left -= set(found[-1])
-    return found
+        parts.append(np.flatnonzero(joined).tolist())
+        left -= set(parts[-1])
+    return parts
 
 
 def _level(read: BoardScores, resample: str | None) -> str:
@@ -292,12 +297,12 @@ def _level(read: BoardScores, resample: str | None) -> str:
 
 
 def _errors(
-    read: BoardScores, found: Estimated, level: str, resamples: int, seed: int
+    read: BoardScores, estimated: Estimated, level: str, resamples: int, seed: int
 ) -> MeanErrors | DrawnErrors:
     """Return the errors of means."""
     if level == "queries":
-        return DrawnErrors(_of_queries(read, found, resamples, seed))
-    if not found.fit.counts.max() > 1:
+        return DrawnErrors(_of_queries(read, estimated, resamples, seed))
+    if not estimated.fit.counts.max() > 1:
         raise NotComparable(
             "no system has scores on two data sets, so nothing shows how data sets differ",
             given=counted(len(read.datasets), "data set"),
@@ -306,20 +311,20 @@ def _errors(
             if read.queries
             else "add a column query_id, with a row for each query",
         )
-    errors = found.errors(seed)
+    errors = estimated.errors(seed)
     if level == "datasets":
         return errors
-    of_queries = _of_queries(read, found, resamples, seed)
+    of_queries = _of_queries(read, estimated, resamples, seed)
     both = min(len(errors.drawn), resamples)
     return DrawnErrors(errors.drawn[:both] + of_queries[:both])
 
 
 def _of_queries(
-    read: BoardScores, found: Estimated, resamples: int, seed: int
+    read: BoardScores, estimated: Estimated, resamples: int, seed: int
 ) -> Floats:
     """Return means of data sets with resampled queries, less those observed."""
     tables = np.empty((resamples, len(read.datasets), len(read.systems)))
-    for at, name in enumerate(read.datasets):
+    for index, name in enumerate(read.datasets):
         scores = read.queries[name]
         group = read.clusters.get(name, np.arange(len(scores)))
         size = np.bincount(group)
@@ -327,16 +332,16 @@ def _of_queries(
         np.add.at(total, group, scores)
         step = max(1, _BLOCK // len(size))
         for begin in range(0, resamples, step):
-            counts = draws(
-                len(size), seed + at, range(begin, min(begin + step, resamples))
-            )
-            tables[begin : begin + step, at] = counts @ total / (counts @ size)[:, None]
+            end = min(begin + step, resamples)
+            counts = draws(len(size), seed + index, range(begin, end))
+            sizes = counts @ size
+            tables[begin:end, index] = counts @ total / sizes[:, None]
     if read.seeds:
         tables += _drawn_seeds(read, tables.shape, seed)
-    rule = found.rule
+    rule = estimated.rule
     parts = map(rule.parts, tables)
     means = np.stack([rule.means(part) for part in parts])
-    return found.unknown * (means - found.means)
+    return estimated.unknown * (means - estimated.means)
 
 
 def _drawn_seeds(read: BoardScores, shape: tuple[int, ...], seed: int) -> Floats:

@@ -24,11 +24,11 @@ def impressions(
     numbers = frame[value].cast(pl.Float64, strict=False)
     bad = numbers.is_null() | numbers.is_nan() | numbers.is_infinite()
     if bad.any():
-        at = first_true(bad)
+        row = first_true(bad)
         raise BadValue(
             f"{printable(value)} is not a number",
-            where=f"{where}, row {at + 1}",
-            given=printable(repr(cells[at])),
+            where=f"{where}, row {row + 1}",
+            given=printable(repr(cells[row])),
         )
     for column in needed:
         if (empty := frame[column].is_null()).any():
@@ -39,9 +39,9 @@ def impressions(
     frame = frame.with_columns(numbers.alias(value))
     if "impression_id" not in frame.columns:
         return frame
-    others = [one for one in frame.columns if one not in ("impression_id", value)]
+    others = [name for name in frame.columns if name not in ("impression_id", value)]
     grouped = frame.group_by("impression_id", maintain_order=True)
-    return grouped.agg(pl.col(value).max(), *(pl.col(one).first() for one in others))
+    return grouped.agg(pl.col(value).max(), *(pl.col(name).first() for name in others))
 
 
 def variants_of(column: pl.Series, versus: str | None) -> tuple[str, str]:

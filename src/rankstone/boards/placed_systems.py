@@ -100,8 +100,8 @@ class PlacedSystems(RankedSystems, Record):
             return np.empty((0, values.shape[1]), np.int64)
         return np.stack(
             [
-                _ranks(self.rule.without(at), np.delete(values, at, 0))
-                for at in range(len(values))
+                _ranks(self.rule.without(dataset), np.delete(values, dataset, 0))
+                for dataset in range(len(values))
             ]
         )
 
@@ -159,7 +159,7 @@ class PlacedSystems(RankedSystems, Record):
     def by_rule(self) -> pl.DataFrame:
         """Return the rank of each system under each rule: ``system``, then a column for each rule."""
         columns = {self.rule.estimate: places(self.means), **self.under_rules}
-        names = {"system": [self.scores.systems[at] for at in self.order]}
+        names = {"system": [self.scores.systems[system] for system in self.order]}
         return pl.DataFrame(
             names
             | {name: ranks[self.order].tolist() for name, ranks in columns.items()}
@@ -178,13 +178,13 @@ class PlacedSystems(RankedSystems, Record):
         now = places(self.means)
         share = self.rule.weights / self.rule.weights.sum()
         rows = []
-        for at, ranks in enumerate(self.without):
+        for dataset, ranks in enumerate(self.without):
             moved = np.abs(ranks - now)
             rows.append(
                 (
-                    self.scores.datasets[at],
-                    float(share[at]),
-                    int(self.has[at].sum()),
+                    self.scores.datasets[dataset],
+                    float(share[dataset]),
+                    int(self.has[dataset].sum()),
                     _tau(ranks, now),
                     self.scores.systems[int(ranks.argmin())],
                     int(moved.max()),
@@ -235,8 +235,8 @@ class PlacedSystems(RankedSystems, Record):
             ``share`` of the error of an order, of which that of seeds is a part.  Data sets with the same
             queries are shards: the three factors are crossed, with all their interactions.
         """
-        found = self.reliability
-        if found is None:
+        reliability = self.reliability
+        if reliability is None:
             return pl.DataFrame(
                 schema={
                     "source": pl.String,
@@ -246,13 +246,19 @@ class PlacedSystems(RankedSystems, Record):
             )
         n = len(self.has)
         parts = self.shards or [
-            ("system", found.between, None),
-            ("data set", found.level, None),
-            ("system × data set", found.interaction, found.interaction / n),
+            ("system", reliability.between, None),
+            ("data set", reliability.level, None),
+            ("system × data set", reliability.interaction, reliability.interaction / n),
         ]
-        if found.noise and not self.shards:
-            parts.append(("query", found.queries, None))
-            parts.append(("system × query", found.noise, found.noise * found.each / n))
+        if reliability.noise and not self.shards:
+            parts.append(("query", reliability.queries, None))
+            parts.append(
+                (
+                    "system × query",
+                    reliability.noise,
+                    reliability.noise * reliability.each / n,
+                )
+            )
         error = n * sum(part or 0.0 for _, _, part in parts)
         rows: list[tuple[str, float, float | None]] = [
             (name, variance, n * part / error if part is not None and error else None)
@@ -273,16 +279,16 @@ class PlacedSystems(RankedSystems, Record):
         :func:`~rankstone.stats.posterior_means.posterior_means`); 0.5 on the diagonal, NaN where no error is
         known.
         """
-        above = (self.drawn > one[:, None] for one in self.drawn.T)
+        above = (self.drawn > draws[:, None] for draws in self.drawn.T)
         below = np.stack([share.mean(axis=0) for share in above])
         chances: Floats = (1 - below + below.T) / 2 + 0 * self.drawn[0]
         return chances
 
 
-def _tau(one: Ints, other: Ints) -> float:
+def _tau(ranks: Ints, versus: Ints) -> float:
     """Return Kendall's τ-b of two rankings of the same systems."""
-    first = np.sign(one[:, None] - one).astype(np.float32)
-    second = np.sign(other[:, None] - other).astype(np.float32)
+    first = np.sign(ranks[:, None] - ranks).astype(np.float32)
+    second = np.sign(versus[:, None] - versus).astype(np.float32)
     untied = float((first**2).sum())
     other_untied = float((second**2).sum())
     pairs = math.sqrt(untied * other_untied)
@@ -294,8 +300,8 @@ def _tau(one: Ints, other: Ints) -> float:
 def _ranks(rule: ScoringRule, values: Floats) -> Ints:
     """Return the ranks of systems under a rule; those without any score are last."""
     some_score = ~np.isnan(values).all(axis=0)
-    found = np.full(values.shape[1], np.nan)
+    means = np.full(values.shape[1], np.nan)
     kept = values[:, some_score]
     kept = kept[~np.isnan(kept).all(axis=1)]
-    found[some_score] = rule.means(rule.parts(kept))
-    return places(found)
+    means[some_score] = rule.means(rule.parts(kept))
+    return places(means)

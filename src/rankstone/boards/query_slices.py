@@ -143,20 +143,21 @@ def _with_pairs(
     """Return the slices of single attributes and of two, without those that hold the same queries."""
     counts = members.astype(np.float32).T @ members.astype(np.float32)
     owner = np.unique(owners, return_inverse=True)[1]
-    one, other = np.nonzero(np.triu((counts >= least) & (owner[:, None] != owner), 1))
-    total = len(names) + len(one)
+    is_pair = (counts >= least) & (owner[:, None] != owner)
+    first, second = np.nonzero(np.triu(is_pair, 1))
+    total = len(names) + len(first)
     if total > _MOST or total * len(members) > _MEMBERS:
         raise BadOption(
             f"{total:,} slices of {len(members):,} queries are too many to test together",
             expected=f"{min(_MOST, _MEMBERS // len(members)):,} or fewer",
             fix="choose columns with attributes=…, or larger slices with min_size=…",
         )
-    every = np.concatenate([members, members[:, one] & members[:, other]], axis=1)
+    every = np.concatenate([members, members[:, first] & members[:, second]], axis=1)
     texts = [
         *names,
         *(
             f"{names[a]} & {names[b]}"
-            for a, b in zip(one.tolist(), other.tolist(), strict=True)
+            for a, b in zip(first.tolist(), second.tolist(), strict=True)
         ),
     ]
     keys: dict[bytes, int] = {}
@@ -172,9 +173,8 @@ def _with_pairs(
             same[place].append(texts[index])
         places.append(place)
     none = np.full((len(names), 2), -1)
-    parents = np.concatenate([none, np.array(places)[np.stack([one, other], axis=1)]])[
-        kept
-    ]
+    of_pairs = np.array(places)[np.stack([first, second], axis=1)]
+    parents = np.concatenate([none, of_pairs])[kept]
     equal = tuple(map(tuple, same))
     return QuerySlices(
         tuple(texts[index] for index in kept), parents, every[:, kept], equal, left_out

@@ -90,30 +90,30 @@ class RankedSystems(Findings):
     @cached_property
     def tiers(self) -> Ints:
         """The tier of each system, from 1: the first of a tier is clearly better than all of the next."""
-        found = np.empty(len(self.order), np.int64)
+        tiers = np.empty(len(self.order), np.int64)
         head = self.order[0]
         tier = 1
-        for at in self.order:
-            if self.intervals.better[head, at]:
-                head = at
+        for system in self.order:
+            if self.intervals.better[head, system]:
+                head = system
                 tier += 1
-            found[at] = tier
-        return found
+            tiers[system] = tier
+        return tiers
 
     def ranked(
         self, numbers: Mapping[str, Any], others: Mapping[str, Any]
     ) -> pl.DataFrame:
         """Return a row for each system, the best first: numbers, the columns of ranks, others."""
         every = np.stack([places(self.means), *self.under_rules.values()])
-        found = self.intervals
+        intervals = self.intervals
         columns = {
             "rank": every[0],
             "system": np.array(self.systems, dtype=object),
             **numbers,
-            "rank_low": found.low,
-            "rank_high": found.high,
-            "single_low": found.one_low,
-            "single_high": found.one_high,
+            "rank_low": intervals.low,
+            "rank_high": intervals.high,
+            "single_low": intervals.one_low,
+            "single_high": intervals.one_high,
             "first": self.first,
             "tier": self.tiers,
             "rules_low": every.min(axis=0),
@@ -172,7 +172,7 @@ class RankedSystems(Findings):
     def leading(self) -> Iterator[str]:
         """Yield who leads, and how many neighbours are clearly different."""
         level = self.level
-        names = [printable(self.systems[at], 40) for at in self.winners]
+        names = [printable(self.systems[system], 40) for system in self.winners]
         key = "leads"
         if len(names) > 1:
             key = "could_lead"
@@ -192,7 +192,11 @@ class RankedSystems(Findings):
         The true best one is among them with the confidence of the board, since it is a single one
         (comparisons with the best: Hsu, Annals of Statistics 9, 1981).
         """
-        return [at for at in self.order.tolist() if self.intervals.one_low[at] == 1]
+        return [
+            system
+            for system in self.order.tolist()
+            if self.intervals.one_low[system] == 1
+        ]
 
     @property
     def level(self) -> str:

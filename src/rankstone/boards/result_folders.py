@@ -100,10 +100,10 @@ def _part(value: Any, kind: type, place: str, file: Path) -> Any:  # noqa: ANN40
     )
 
 
-def _number(found: Mapping[str, Any], name: str, file: Path) -> float:
-    value = found.get(name)
+def _number(entries: Mapping[str, Any], name: str, file: Path) -> float:
+    value = entries.get(name)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        known = [key for key, one in found.items() if isinstance(one, float)]
+        known = [key for key, entry in entries.items() if isinstance(entry, float)]
         raise BadValue(
             f"there is no number {printable(name)}",
             where=str(file),

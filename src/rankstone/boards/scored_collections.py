@@ -63,10 +63,10 @@ def score_collections(
         by_name = read["collections"]
     measure = measure or "nDCG@10"
     frames = []
-    for name, one in by_name.items():
-        _check(name, one)
-        qrels = _located(one["qrels"], folder)
-        runs = _runs(one["runs"], folder, name)
+    for name, collection in by_name.items():
+        _check(name, collection)
+        qrels = _located(collection["qrels"], folder)
+        runs = _runs(collection["runs"], folder, name)
         with blaming(f"collection {printable(name)}"):
             scores = scores_by(convention, qrels, runs, measure, **options)
         frame = (
@@ -74,7 +74,9 @@ def score_collections(
             .rename({"run": "system"})
             .with_columns(dataset=pl.lit(str(name)))
         )
-        frames.append(frame.with_columns(weight=pl.lit(one.get("weight"), pl.Float64)))
+        frames.append(
+            frame.with_columns(weight=pl.lit(collection.get("weight"), pl.Float64))
+        )
     if not frames:
         raise EmptyInput("there are no collections", expected=_EXAMPLE)
     columns = ["system", "dataset", "query_id", "measure", "value", "weight"]
@@ -95,15 +97,15 @@ def _read(path: str) -> dict[str, Any]:
     return read
 
 
-def _check(name: str, one: Mapping[str, Any]) -> None:
-    for key in one:
+def _check(name: str, collection: Mapping[str, Any]) -> None:
+    for key in collection:
         if key not in _KEYS:
             raise UsageError(
                 f"collection {printable(name)}: {printable(key)} is not known",
                 fix=did_you_mean(key, _KEYS),
             )
     for key in ("qrels", "runs"):
-        if key not in one:
+        if key not in collection:
             raise UsageError(
                 f"collection {printable(name)} has no {key}", expected=_EXAMPLE
             )
@@ -117,20 +119,21 @@ def _located(source: Any, folder: Path) -> Any:  # noqa: ANN401 - whatever holds
     return source
 
 
-def _runs(given: Any, folder: Path, name: str) -> dict[str, Any]:  # noqa: ANN401 - as above
+def _runs(runs: Any, folder: Path, name: str) -> dict[str, Any]:  # noqa: ANN401 - as above
     """Return the runs by system."""
-    if isinstance(given, Mapping):
-        return {str(system): _located(run, folder) for system, run in given.items()}
-    patterns = [given] if isinstance(given, str) else list(given)
+    if isinstance(runs, Mapping):
+        return {str(system): _located(run, folder) for system, run in runs.items()}
+    patterns = [runs] if isinstance(runs, str) else list(runs)
     paths = [
         path
-        for one in patterns
-        for path in sorted(map(str, folder.glob(one))) or [_located(one, folder)]
+        for pattern in patterns
+        for path in sorted(map(str, folder.glob(pattern)))
+        or [_located(pattern, folder)]
     ]
-    found = {stem(path): path for path in paths}
-    if len(found) < len(paths) or not paths:
+    by_system = {stem(path): path for path in paths}
+    if len(by_system) < len(paths) or not paths:
         raise UsageError(
             f"collection {printable(name)}: {'two runs have one name' if paths else 'there are no runs'}",
             expected='runs = {bm25 = "a/run.txt", dense = "b/run.txt"}',
         )
-    return found
+    return by_system

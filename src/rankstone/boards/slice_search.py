@@ -123,8 +123,8 @@ def slices(
     >>> found.table.select("slice", "n").row(0)
     ('words=4–5', 10)
     """
-    settings, given = _settings(dict(options))
-    columns = columns_in(given)
+    settings, scoring = _settings(dict(options))
+    columns = columns_in(scoring)
     requested = of_rankings(measure) if convention is None else ()
     if len(requested) > 1:
         raise UsageError(
@@ -133,8 +133,8 @@ def slices(
             fix=f"measure={str(requested[0])!r}",
         )
     named = name_runs(runs)
-    queries = given.get("queries")
-    read = {"columns": columns, **given}
+    queries = scoring.get("queries")
+    read = {"columns": columns, **scoring}
     scores = scores_by(convention, qrels, named, measure, progress=progress, **read)
     return _of_source(
         Source.of(scores, scores.measures[:1]), queries, cluster, columns, settings
@@ -522,8 +522,8 @@ def _folded(
         z = gaps.statistics(values)[3]
         evidence = z**2 / 2 + gaps.log_share
         explained = (evidence[left] <= tests.critical) | (left == best)
-        for at in left[explained]:
-            within[at] = int(best)
+        for slice_number in left[explained]:
+            within[slice_number] = int(best)
         left = left[~explained]
     return within
 

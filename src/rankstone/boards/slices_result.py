@@ -373,7 +373,7 @@ class Slices(Findings, Record):
     def _explains(self, row: Mapping[str, Any]) -> str:
         names = self.table.filter(within=row["slice"])["slice"].to_list()
         same, shown = (
-            some([printable(one, _NAME) for one in of], _EXPLAINED)
+            some([printable(name, _NAME) for name in of], _EXPLAINED)
             for of in (row["same"], names)
         )
         text = self.say("same", names=same) if row["same"] else ""
@@ -420,9 +420,9 @@ class Slices(Findings, Record):
     ) -> str:
         """Return which slices show a gap: larger ones, or those of more queries if half of them do not."""
         sizes = range(1, self.n // 2 + 1)
-        at = bisect_left(sizes, -margin, key=lambda size: -self.visible(size))
-        if at < len(sizes):
-            return self.say("larger", **words, n=f"{sizes[at]:,}")
+        first = bisect_left(sizes, -margin, key=lambda size: -self.visible(size))
+        if first < len(sizes):
+            return self.say("larger", **words, n=f"{sizes[first]:,}")
         times = (unseen["seen"] / margin) ** 2
         return self.say(
             "more", **words, share=unseen["share"], n=f"{math.ceil(self.n * times):,}"
