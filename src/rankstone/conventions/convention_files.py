@@ -88,10 +88,10 @@ def _files() -> list[str]:
 
 def _newest_first(names: Iterable[str]) -> tuple[Convention, ...]:
     """Read data files; sort by name, newest version first."""
-    found = sorted(
-        map(_read, names), key=lambda one: _numbers(one.version), reverse=True
+    by_version = sorted(
+        map(_read, names), key=lambda library: _numbers(library.version), reverse=True
     )
-    return tuple(sorted(found, key=lambda one: one.name))
+    return tuple(sorted(by_version, key=lambda library: library.name))
 
 
 @cache
@@ -124,9 +124,13 @@ def convention(name: str) -> Convention:
         _newest_first(name for name in _files() if name.startswith(f"{library}-"))
         or conventions()
     )
-    versions = [one for one in known if library in (one.name, *one.also)]
+    versions = [
+        candidate for candidate in known if library in (candidate.name, *candidate.also)
+    ]
     matching = [
-        one for one in versions if version is None or _covers(one.version, version)
+        candidate
+        for candidate in versions
+        if version is None or _covers(candidate.version, version)
     ]
     if matching:
         return matching[0]
@@ -137,11 +141,13 @@ def convention(name: str) -> Convention:
             fix=f"choose a known version: {versions[0]}",
         )
     spellings = [
-        spelling for one in known for spelling in (one.name, str(one), *one.also)
+        spelling
+        for candidate in known
+        for spelling in (candidate.name, str(candidate), *candidate.also)
     ]
     raise UnknownConvention(
         f"no library is known as {printable(name)}",
-        expected=", ".join(dict.fromkeys(one.name for one in known)),
+        expected=", ".join(dict.fromkeys(candidate.name for candidate in known)),
         fix=did_you_mean(name, spellings, n=3)
         or "rankstone conventions list (in Python rankstone.conventions.conventions())",
     )
@@ -246,7 +252,7 @@ def _entry(data: dict[str, Any]) -> Entry:
         no_queries=data.get("no_queries"),
         summed=data.get("summed"),
         topics=data.get("topics"),
-        refuses=tuple(_refusal(one) for one in data.get("refuses", ())),
+        refuses=tuple(_refusal(refusal) for refusal in data.get("refuses", ())),
         unbounded=data.get("unbounded", False),
         declared=data.get("declared", False),
         of_lists=data.get("of_lists", False),
@@ -350,23 +356,23 @@ def compare(first: Convention, second: Convention) -> list[Difference]:
     return [
         Difference(
             name,
-            one.spelling,
+            entry.spelling,
             others[name].spelling,
-            differences(choices(one), choices(others[name])),
+            differences(choices(entry), choices(others[name])),
         )
-        for name, one in _simplest(first).items()
+        for name, entry in _simplest(first).items()
         if name in others
     ]
 
 
-def _simplest(one: Convention) -> dict[str, Entry]:
+def _simplest(library: Convention) -> dict[str, Entry]:
     """Return the first entry of each measure."""
-    found: dict[str, Entry] = {}
-    for entry in one.entries:
+    simplest: dict[str, Entry] = {}
+    for entry in library.entries:
         name = shared(entry)
         if name is not None:
-            found.setdefault(name, entry)
-    return found
+            simplest.setdefault(name, entry)
+    return simplest
 
 
 def differences(
@@ -409,7 +415,7 @@ def witnesses(
     entries: Iterable[Entry], alignment: AlignmentOptions
 ) -> dict[str, Measure]:
     """Return the measures whose values show what libraries refuse, if they can be computed."""
-    found: dict[str, Measure] = {}
+    measures: dict[str, Measure] = {}
     for name in dict.fromkeys(
         refusal.measure for entry in entries for refusal in entry.refuses
     ):
@@ -421,8 +427,8 @@ def witnesses(
             BadOption
         ):  # it needs something that is not given, such as the size of the catalogue
             continue
-        found[name] = witness
-    return found
+        measures[name] = witness
+    return measures
 
 
 def refused(
@@ -487,12 +493,12 @@ def confused_ids(library: str, pattern: str, ids: Iterable[str]) -> Iterator[str
     """
     by_number: dict[int, list[str]] = {}
     refused = []
-    for one in ids:
-        found = re.fullmatch(pattern, one, re.ASCII)
-        if found is None:
-            refused.append(one)
+    for query_id in ids:
+        match = re.fullmatch(pattern, query_id, re.ASCII)
+        if match is None:
+            refused.append(query_id)
         else:
-            by_number.setdefault(int(found[1]), []).append(one)
+            by_number.setdefault(int(match[1]), []).append(query_id)
     merged = [some(group) for group in by_number.values() if len(group) > 1]
     if merged:
         shown = "; ".join(merged[:_SHOWN])

@@ -85,7 +85,7 @@ def scores_by(
 
 def evaluate_by(
     library: str | Convention,
-    given: Given,
+    inputs: Given,
     measures: object,
     *,
     on_bad_run: str = "stop",
@@ -98,7 +98,7 @@ def evaluate_by(
     ----------
     library
         ``"xgboost"``, ``"xgboost-3.2"``, or a convention.
-    given
+    inputs
         Judgments and runs, or a table with scores and labels.
     measures, on_bad_run, progress, **options
         As for :func:`rankstone.evaluate`; options that the library decides are refused.
@@ -107,11 +107,11 @@ def evaluate_by(
     readings = _judgment_readings(meant, measures)
     given_options = _allowed_options(meant, options)
     parts: list[Scores] = []
-    named = name_runs(given.runs)
+    named = name_runs(inputs.runs)
     bad = RunErrors(on_bad_run)
     for group in _groups(readings):
         decided = group[0].options
-        if given.table is not None:  # it has no separate judgments
+        if inputs.table is not None:  # it has no separate judgments
             decided = {
                 name: value
                 for name, value in decided.items()
@@ -121,14 +121,16 @@ def evaluate_by(
         witnesses = _witnesses(group, options)
         needed = (*(r.measure for r in group), *witnesses.values())
         try:
-            if given.table is not None:
-                scored = given.score_runs(needed, progress=progress, **options)
+            if inputs.table is not None:
+                scored = inputs.score_runs(needed, progress=progress, **options)
             else:
-                ready = Prepared(given.qrels, needed, **options)  # type: ignore[arg-type] # any object
+                ready = Prepared(inputs.qrels, needed, **options)  # type: ignore[arg-type] # any object
                 if not group[0].entry.declared:
                     ready = ready.without_empty_entries()
                 _check_grades(meant, group, _grades(ready))
-                good = {one: run for one, run in named.items() if one not in bad.by_run}
+                good = {
+                    name: run for name, run in named.items() if name not in bad.by_run
+                }
                 scored = ready.score_runs(
                     good, progress=progress, on_bad_run=on_bad_run
                 )
@@ -146,15 +148,15 @@ def _as_error_of(
     meant: Convention, decided: Mapping[str, Any], error: InputError
 ) -> None:
     """Say of an error against which advice would not help that the library raises one, too."""
-    for one in getattr(error, "errors", {"": error}).values():
+    for failure in getattr(error, "errors", {"": error}).values():
         for option, value in decided.items():
-            if value == "error" and f"{option}=" in (one.fix or ""):
-                one.expected = f"another list: {meant.title} raises an error here"
-                one.fix = None
+            if value == "error" and f"{option}=" in (failure.fix or ""):
+                failure.expected = f"another list: {meant.title} raises an error here"
+                failure.fix = None
 
 
 def read_one(
-    library: str | Convention, measure: object, given: Mapping[str, Any]
+    library: str | Convention, measure: object, options: Mapping[str, Any]
 ) -> tuple[Reading, dict[str, Any]]:
     """Return what a library means by one measure, and the options under which it is computed."""
     meant = library if isinstance(library, Convention) else convention(library)
@@ -164,7 +166,7 @@ def read_one(
             "one measure at a time",
             given=" ".join(reading.text for reading in readings),
         )
-    return readings[0], {**_allowed_options(meant, given), **readings[0].options}
+    return readings[0], {**_allowed_options(meant, options), **readings[0].options}
 
 
 def values_by(
@@ -268,8 +270,9 @@ def _grades(ready: Prepared) -> Floats:
     if judgments.groups is not None:
         grades.append(judgments.groups.grade)
     if judgments.negative:
-        given = ready.given_grades().to_numpy()
-        grades.append(given[(given < 0) & (given % 1 != 0)])
+        raw_grades = ready.given_grades().to_numpy()
+        is_negative_fraction = (raw_grades < 0) & (raw_grades % 1 != 0)
+        grades.append(raw_grades[is_negative_fraction])
     return np.concatenate(grades)
 
 
@@ -388,9 +391,9 @@ def _with_warnings(
     for name, run in runs.items():
         ids = run.queries.cast(pl.String)
         warnings = [
-            one
+            warning
             for pattern in patterns
-            for one in confused_ids(meant.title, str(pattern), ids)
+            for warning in confused_ids(meant.title, str(pattern), ids)
         ]
         audits[name] = replace(
             audit.runs[name],
@@ -586,6 +589,6 @@ def _read_again(
     parts: Sequence[BeyondScores], measure: Named, run: str
 ) -> tuple[ListFrame, Tables]:
     """Read the lists of a measure again, under the options with which it was computed."""
-    part = next(one for one in parts if measure in one.measures)
+    part = next(part for part in parts if measure in part.measures)
     assert part.opening is not None  # noqa: S101 - every part was measured
     return part.opening(measure, run)

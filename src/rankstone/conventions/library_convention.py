@@ -279,8 +279,8 @@ def _pattern(spelling: str) -> re.Pattern[str]:
     parts = _PLACE.split(spelling)
     many = {_GAINS: f"{_NUMBER}(?:,{_NUMBER})*"}
     shape = [
-        re.escape(p) if at % 2 == 0 else f"(?P<{p}>{many.get(p, _NUMBER)})"
-        for at, p in enumerate(parts)
+        re.escape(p) if index % 2 == 0 else f"(?P<{p}>{many.get(p, _NUMBER)})"
+        for index, p in enumerate(parts)
     ]
     return re.compile("".join(shape))
 
@@ -382,19 +382,19 @@ class Convention(Record):
             measures, Iterable
         )
         each: Iterable[object] = [measures] if single else measures  # type: ignore[assignment]
-        texts = [text for one in each for text in split(str(one))]
+        texts = [text for item in each for text in split(str(item))]
         if not texts:
             raise UnknownMeasure("no measure given", expected=self._spellings())
-        found: dict[str, tuple[str, Reading]] = {}
+        by_text: dict[str, tuple[str, Reading]] = {}
         for text in dict.fromkeys(texts):
             reading = self._read(text)
-            other, _ = found.setdefault(reading.text, (text, reading))
+            other, _ = by_text.setdefault(reading.text, (text, reading))
             if other != text:
                 raise BadParameter(
                     f"{other} and {text} are one measure of {self.title}: {reading.text}",
                     fix="name it once; without the convention names have rankstone's definitions",
                 )
-        return tuple(reading for _, reading in found.values())
+        return tuple(reading for _, reading in by_text.values())
 
     def reading(self, entry: Entry, numbers: Mapping[str, str]) -> Reading:
         """Return one of its measures, with numbers in place of the placeholders."""

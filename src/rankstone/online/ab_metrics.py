@@ -88,12 +88,12 @@ def metric_ratios(
     top = position <= k
     clicked = summed(clicks)
     high = summed(clicks * top)
-    one = np.ones(n)
+    ones = np.ones(n)
     values = [
         (high, summed(top)),
-        ((high > 0).astype(np.float64), one),
+        ((high > 0).astype(np.float64), ones),
         (summed(clicks * position), clicked),
-        ((clicked == 0).astype(np.float64), one),
+        ((clicked == 0).astype(np.float64), ones),
     ]
     return dict(zip(metric_directions(k), values, strict=True))
 
@@ -160,35 +160,39 @@ def make_arms(
     units = int(unit.max()) + 1
     return {
         measure: [
-            make_arm(*ratio, unit, units, variant == at, ends.get(measure, (0.0, 1.0)))
-            for at in range(int(variant.max()) + 1)
+            make_arm(
+                *ratio, unit, units, variant == code, ends.get(measure, (0.0, 1.0))
+            )
+            for code in range(int(variant.max()) + 1)
         ]
         for measure, ratio in of.items()
     }
 
 
-def difference(one: Arm, other: Arm) -> Estimate | None:
-    """Return ``one - other``, allowing for units that were exposed to both variants; ``None`` if undefined.
+def difference(treatment: Arm, control: Arm) -> Estimate | None:
+    """Return ``treatment - control``, allowing for units that were exposed to both variants; ``None`` if undefined.
 
     The standard error is that of a difference of two ratios by linearisation; the degrees of freedom are
     Welch's (1947).
     """
-    if one.estimate is None or other.estimate is None:
+    if treatment.estimate is None or control.estimate is None:
         return None
-    influence = [_influence(one), _influence(other)]
+    influence = [_influence(treatment), _influence(control)]
     covariance = math.fsum(influence[0] * influence[1])
-    errors = [one.estimate.error, other.estimate.error]
+    errors = [treatment.estimate.error, control.estimate.error]
     squares = [error**2 for error in errors]
     variance = sum(squares) - 2 * covariance
     error = math.sqrt(max(variance, 0.0)) if not math.isnan(variance) else math.nan
     parts = sum(
         square**2 / (arm.estimate.units - 1)
-        for square, arm in zip(squares, (one, other), strict=True)
+        for square, arm in zip(squares, (treatment, control), strict=True)
         if arm.estimate is not None and arm.estimate.units > 1
     )
     df = sum(squares) ** 2 / parts if parts > 0 else math.nan
-    units = int((one.present | other.present).sum())
-    return Estimate(one.estimate.value - other.estimate.value, error, units, df=df)
+    units = int((treatment.present | control.present).sum())
+    return Estimate(
+        treatment.estimate.value - control.estimate.value, error, units, df=df
+    )
 
 
 def _influence(arm: Arm) -> Floats:
@@ -265,32 +269,34 @@ def differences(
         Settings of p-values, intervals and verdicts.
     """
     compared = {
-        (measure, at): difference(of[at], of[base])
+        (measure, variant): difference(of[variant], of[base])
         for measure, of in arms.items()
-        for at in range(len(labels))
-        if at != base
+        for variant in range(len(labels))
+        if variant != base
     }
     p = {
-        key: settings.p_value(one)
-        for key, one in compared.items()
-        if key[0] not in repeats and one is not None and not math.isnan(one.error)
+        key: settings.p_value(estimate)
+        for key, estimate in compared.items()
+        if key[0] not in repeats
+        and estimate is not None
+        and not math.isnan(estimate.error)
     }
     corrected = dict(
         zip(p, adjusted(list(p.values()), settings.correction).tolist(), strict=True)
     )
     level = family_level(list(p.values()), settings.correction, 1 - settings.confidence)
     rows = []
-    for (measure, at), one in compared.items():
+    for (measure, variant), estimate in compared.items():
         row: dict[str, Any] = {
             "measure": measure,
-            "variant": labels[at],
+            "variant": labels[variant],
             "versus": labels[base],
         }
         row |= {
-            "difference": None if one is None else one.value,
-            **settings.interval_columns(one, level),
+            "difference": None if estimate is None else estimate.value,
+            **settings.interval_columns(estimate, level),
         }
-        key = repeats.get(measure, measure), at
+        key = repeats.get(measure, measure), variant
         row |= {"p": p.get(key), "p_adjusted": corrected.get(key)}
         ends = (math.nan, math.nan) if row["low"] is None else (row["low"], row["high"])
         rows.append(

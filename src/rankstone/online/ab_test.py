@@ -163,13 +163,13 @@ def no_spread_warnings(
 ) -> Iterator[str]:
     """Yield a warning for each metric that has the same value for all units of a variant."""
     for measure, of in arms.items():
-        for label, one in zip(labels, of, strict=True):
-            if one.has_no_spread and one.estimate is not None:
+        for label, arm in zip(labels, of, strict=True):
+            if arm.has_no_spread and arm.estimate is not None:
                 known = "its error is an upper bound (Clopper and Pearson's), not an estimate"
                 yield (
-                    f"{measure} is {one.estimate.value:g} for all {counted(one.estimate.units, 'unit')} of "
+                    f"{measure} is {arm.estimate.value:g} for all {counted(arm.estimate.units, 'unit')} of "
                     f"{printable(label, 40)}, which shows no variation: "
-                    f"{'it has no interval' if math.isnan(one.estimate.error) else known}"
+                    f"{'it has no interval' if math.isnan(arm.estimate.error) else known}"
                 )
 
 
@@ -477,12 +477,12 @@ def _value_of_users(events: Events, by: str, cluster: str | None) -> str | None:
     values = [
         column.name for column in head if column.count() and not is_id(column.name)
     ]
-    given = events.given()
+    columns = events.given()
     if arms and first[arms[0]].is_unique().all():
         raise InputError(
             f"these are totals, a row for each {printable(arms[0], 40)}",
             where=events.source,
-            given=given,
+            given=columns,
             expected="a row for each user: totals do not say how much users differ",
         )
     if len(values) == 1:
@@ -494,19 +494,19 @@ def _value_of_users(events: Events, by: str, cluster: str | None) -> str | None:
         f"{counted(len(values), 'column')} could be compared: "
         f"{some(values, 12) or 'none'}",
         where=events.source,
-        given=given,
+        given=columns,
         expected="impression_id, position and clicked; "
         "or a row for each user, with one column of numbers",
         fix=fix,
     )
 
 
-def _check_count(option: str, given: int | None, what: str) -> None:
-    if given is not None and (
-        isinstance(given, bool) or not isinstance(given, int) or given < 1
+def _check_count(option: str, count: int | None, what: str) -> None:
+    if count is not None and (
+        isinstance(count, bool) or not isinstance(count, int) or count < 1
     ):
         raise BadOption(
-            f"{option}={given!r} is not a {what}", expected="a whole number from 1"
+            f"{option}={count!r} is not a {what}", expected="a whole number from 1"
         )
 
 

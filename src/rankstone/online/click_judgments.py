@@ -53,14 +53,14 @@ if TYPE_CHECKING:
 
 
 def parse_numbers(
-    option: str, given: object, count: int | None = None
+    option: str, value: object, count: int | None = None
 ) -> tuple[float, ...]:
     """Return numbers given as ``"0.02,0.1"`` or as a sequence.
 
     >>> parse_numbers("smoothing", "1,9", 2)
     (1.0, 9.0)
     """
-    parts = given.split(",") if isinstance(given, str) else given
+    parts = value.split(",") if isinstance(value, str) else value
     try:
         numbers = (
             tuple(float(part) for part in parts) if isinstance(parts, Iterable) else ()
@@ -69,34 +69,34 @@ def parse_numbers(
         numbers = ()
     if not numbers or (count is not None and len(numbers) != count):
         raise BadOption(
-            f"{option}={printable(given)} cannot be read",
+            f"{option}={printable(value)} cannot be read",
             expected=f"{'numbers' if count is None else f'{count} numbers'}, separated by commas",
         )
     return numbers
 
 
-def read_propensities(given: object) -> tuple[dict[int, float], str]:
+def read_propensities(source: object) -> tuple[dict[int, float], str]:
     """Return {position: propensity}, and the source.
 
     Parameters
     ----------
-    given
+    source
         Numbers for positions 1, 2, … (``"1,0.6,0.4"`` or a sequence), ``{position: propensity}``, or a table
         with these columns: a path, an address of a database, a frame.
     """
-    if isinstance(given, Mapping) and not {"position", "propensity"} <= {
-        str(name) for name in given
+    if isinstance(source, Mapping) and not {"position", "propensity"} <= {
+        str(name) for name in source
     }:
-        return _checked_propensities(dict(given), "propensities"), "propensities"
-    if isinstance(given, (list, tuple)) or (
-        isinstance(given, str) and _looks_like_numbers(given)
+        return _checked_propensities(dict(source), "propensities"), "propensities"
+    if isinstance(source, (list, tuple)) or (
+        isinstance(source, str) and _looks_like_numbers(source)
     ):
         return _checked_propensities(
-            dict(enumerate(parse_numbers("propensities", given), 1)), "propensities"
+            dict(enumerate(parse_numbers("propensities", source), 1)), "propensities"
         ), "propensities"
-    name = os.fspath(given) if is_path(given) else "propensities"
+    name = os.fspath(source) if is_path(source) else "propensities"
     table = read_events(
-        given, name="propensities", needed=("position", "propensity"), ids=()
+        source, name="propensities", needed=("position", "propensity"), ids=()
     )
     cast = [
         pl.col(column).cast(pl.Float64, strict=False)
@@ -336,8 +336,8 @@ def _check_coverage(
         position for position in by_position["position"] if position not in known
     ]
     if lacking:
-        at = pl.col("position").cast(pl.Float64, strict=False) == lacking[0]
-        place, _ = log.events.first((log.reason == 0) & log.in_period & at)
+        uncovered = pl.col("position").cast(pl.Float64, strict=False) == lacking[0]
+        place, _ = log.events.first((log.reason == 0) & log.in_period & uncovered)
         raise BadValue(
             f"there is no propensity for position {some(lacking, 8)}",
             where=place,
@@ -387,8 +387,8 @@ def _estimate_cells(
         if chances is None:
             assert known is not None  # noqa: S101 - a table, where there is no column
             assert batch.position is not None  # noqa: S101 - which was requested
-            places, at = np.unique(batch.position, return_inverse=True)
-            chances = np.array([known[int(place)] for place in places])[at]
+            places, index = np.unique(batch.position, return_inverse=True)
+            chances = np.array([known[int(place)] for place in places])[index]
         return inverse_propensity(batch, chances, options, weighing)
     if options.method == "click":
         return ever_clicked(batch)

@@ -245,13 +245,13 @@ def _invalid_row_error(log: ClickLog, name: str, code: int, count: int) -> BadVa
     advice = log.advice
     if is_from_0 and log.events.positions_from:
         advice = FROM_0
-    given = row_text(
+    cells = row_text(
         {column: row.get(column) for column in sorted(log.has) if column != "time"}
     )
     return BadValue(
         f"{counted(count, 'row')} {problem}",
         where=place,
-        given=given,
+        given=cells,
         expected=expected,
         fix=advice,
     )

@@ -149,7 +149,7 @@ class Clicks(Result, Record):
 def _as_table(frame: pl.DataFrame, digits: int) -> Table:
     if "effective" in frame.columns:
         effective = [
-            None if one is None else f"{one:,.1f}" for one in frame["effective"]
+            None if size is None else f"{size:,.1f}" for size in frame["effective"]
         ]
         frame = frame.with_columns(pl.Series("effective", effective))
     return Table.of(frame, digits=digits, names=_NAMES, kinds={"effective": "number"})
@@ -388,13 +388,21 @@ def _examination_warnings(judged: JudgedPairs) -> Iterator[str]:
         return
     first, *others = judged.propensities
     moved, low, high = (judged.known[name] for name in ("moved", "low", "high"))
-    few = [f"{at} ({moved[at]:,.0f})" for at in others if moved[at] < _FEW_MOVED]
+    few = [
+        f"{position} ({moved[position]:,.0f})"
+        for position in others
+        if moved[position] < _FEW_MOVED
+    ]
     if few:
         yield (
             f"too few swaps at position {some(few, 8)}: fewer than {_FEW_MOVED} impressions (in brackets) of "
             "documents that were also shown elsewhere; show results in more orders"
         )
-    wide = [at for at in others if not high[at] <= _WIDE_FACTOR * low[at]]
+    wide = [
+        position
+        for position in others
+        if not high[position] <= _WIDE_FACTOR * low[position]
+    ]
     if wide:
         yield (
             f"the propensity of position {some(wide, 8)}, relative to position {first}, is not known within "

@@ -243,14 +243,14 @@ def _shared_counts(
         user = np.unique(people.user[present], return_inverse=True)[1]
         cohort = people.cohort[present]
         segment = people.segment[present]
-        for at, window in enumerate(windows):
+        for index, window in enumerate(windows):
             there, returned = np.zeros((2, int(user.max()) + 1, segments))
             there[user, segment] = observed.covers(cohort, window)
             returned[user, segment] = (
                 _returned(bits, cohort, window) * there[user, segment]
             )
             products = there.T @ there, returned.T @ there, returned.T @ returned
-            shared[at] += np.stack(products).astype(np.int64)
+            shared[index] += np.stack(products).astype(np.int64)
     return shared
 
 
@@ -259,15 +259,21 @@ def _returned(
 ) -> NDArray[np.uint8]:
     """Return 1 for users who were active in a window, for people of different cohorts."""
     returned = np.zeros(len(bits), np.uint8)
-    for one in np.unique(cohort):
-        in_cohort = cohort == one
-        returned[in_cohort] = _active_in_window(bits[in_cohort], int(one), window)
+    for period in np.unique(cohort):
+        in_cohort = cohort == period
+        returned[in_cohort] = _active_in_window(bits[in_cohort], int(period), window)
     return returned
 
 
 def pooled(
-    counts: CohortCounts, at: int, place: int, window: Window, observed: ObservedPeriods
+    counts: CohortCounts,
+    segment: int,
+    place: int,
+    window: Window,
+    observed: ObservedPeriods,
 ) -> tuple[int, int]:
     """Return retained users and users, over all cohorts that were observed throughout a window."""
     known = observed.reported[observed.covers(observed.reported, window)]
-    return int(counts.active[at, known, place].sum()), int(counts.size[at, known].sum())
+    retained = counts.active[segment, known, place].sum()
+    users = counts.size[segment, known].sum()
+    return int(retained), int(users)

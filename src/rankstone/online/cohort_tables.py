@@ -41,22 +41,26 @@ def periods(
     reported = observed.reported
     watched = reported >= observed.first_event
     frames = []
-    for at in segments.present:
-        new = counts.size[at, reported]
-        login = counts.login[at, reported]
+    for segment in segments.present:
+        new = counts.size[segment, reported]
+        login = counts.login[segment, reported]
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.where(watched & (new > 0), login / new, np.nan)
         columns = {
             "period": starts.gather(reported),
             "new": pl.Series(new),
-            "returning": _null_unless(watched, login - counts.login_new[at, reported]),
+            "returning": _null_unless(
+                watched, login - counts.login_new[segment, reported]
+            ),
             "login": _null_unless(watched, login),
             "login_to_new_ratio": pl.Series(ratio).fill_nan(None),
             "complete": pl.Series(
                 (reported >= observed.seen_from) & (reported <= observed.seen_to)
             ),
         }
-        frames.append(pl.DataFrame({**segments.cells(at, len(reported)), **columns}))
+        frames.append(
+            pl.DataFrame({**segments.cells(segment, len(reported)), **columns})
+        )
     return pl.concat(frames)
 
 
@@ -77,9 +81,9 @@ def cohorts(
     place = np.tile(np.arange(len(windows)), len(reported))
     ages = np.array([window.first for window in windows])
     frames = []
-    for at in segments.present:
-        size = np.repeat(counts.size[at, reported], len(windows))
-        active = counts.active[at, reported].ravel()
+    for segment in segments.present:
+        size = np.repeat(counts.size[segment, reported], len(windows))
+        active = counts.active[segment, reported].ravel()
         there = known & (size > 0)
         low, high = wilson(
             np.where(there, active, 0), np.where(there, size, 0), confidence
@@ -95,7 +99,7 @@ def cohorts(
             "high": pl.Series(high).fill_nan(None),
             "censored": pl.Series(~known),
         }
-        frames.append(pl.DataFrame({**segments.cells(at, len(size)), **columns}))
+        frames.append(pl.DataFrame({**segments.cells(segment, len(size)), **columns}))
     return pl.concat(frames)
 
 
@@ -114,10 +118,10 @@ def curve(
     """Return retention by segment and window: share of all users, and unweighted mean over cohorts."""
     rows = [
         (
-            *segments.row_prefix(at),
-            *_curve_row(counts, at, place, window, observed, confidence),
+            *segments.row_prefix(segment),
+            *_curve_row(counts, segment, place, window, observed, confidence),
         )
-        for at in segments.present
+        for segment in segments.present
         for place, window in enumerate(windows)
     ]
     return pl.DataFrame(rows, {**segments.schema, **_CURVE}, orient="row")
@@ -125,16 +129,16 @@ def curve(
 
 def _curve_row(
     counts: CohortCounts,
-    at: int,
+    segment: int,
     place: int,
     window: Window,
     observed: ObservedPeriods,
     confidence: float,
 ) -> tuple[object, ...]:
-    present = observed.reported[counts.size[at, observed.reported] > 0]
+    present = observed.reported[counts.size[segment, observed.reported] > 0]
     used = present[observed.covers(present, window)]
-    active = counts.active[at, used, place]
-    size = counts.size[at, used]
+    active = counts.active[segment, used, place]
+    size = counts.size[segment, used]
     retained = int(active.sum())
     users = int(size.sum())
     head = window.at, window.first, len(used), len(present) - len(used), users, retained

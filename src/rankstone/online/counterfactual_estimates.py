@@ -82,9 +82,11 @@ def with_target_positions(
 ) -> tuple[Log, Rankings]:
     """Return the log with a column ``target_position`` (null: not in the target), and the target."""
     if log.has("target_position") or log.has("target_propensity"):
-        given = "target_position" if log.has("target_position") else "target_propensity"
+        column = (
+            "target_position" if log.has("target_position") else "target_propensity"
+        )
         raise UsageError(
-            f"the log has {given}, and there is a target run as well",
+            f"the log has {column}, and there is a target run as well",
             fix="leave out one of the two",
         )
     if not log.has("query_id", "doc_id"):
@@ -350,7 +352,7 @@ def counterfactual(
     estimated = estimators.all(clip)
     weights = estimators.weights(clip)
     bias = estimator_biases(estimated, gains=bool((weighted.reward >= 0).all()))
-    rows = [_estimate_row(*one, confidence, bias) for one in estimated.items()]
+    rows = [_estimate_row(*item, confidence, bias) for item in estimated.items()]
     audit = make_audit(
         read, weighted, weights, impression, grouping, cluster, run, propensity, k
     )

@@ -104,30 +104,32 @@ class Estimators:
 
     def all(self, clip: float | None) -> dict[str, Estimate | None]:
         """Return the estimates that the columns allow; ``None`` if undefined, error NaN if all agree."""
-        unbounded = -math.inf, math.inf  # rewards and weights may be any number
-        found = self._by_name(clip)
-        return {
-            name: None if one is None else with_error_bound(one, *unbounded)
-            for name, one in found.items()
-        }
+        # rewards and weights may be any number
+        low, high = -math.inf, math.inf
+        estimates = self._by_name(clip)
+        for name, estimate in estimates.items():
+            if estimate is not None:
+                estimates[name] = with_error_bound(estimate, low, high)
+
+        return estimates
 
     def _by_name(self, clip: float | None) -> dict[str, Estimate | None]:
         rows = self._rows
-        found: dict[str, Estimate | None] = {}
+        estimates: dict[str, Estimate | None] = {}
         if rows.shown is not None:
-            found["logged"] = self._mean(rows.shown)
-        found["ips"] = self._mean(rows.discount * rows.weight * rows.reward)
+            estimates["logged"] = self._mean(rows.shown)
+        estimates["ips"] = self._mean(rows.discount * rows.weight * rows.reward)
         if rows.expected is not None and rows.spread is not None:
-            found["snips"] = self._self_normalised(rows.expected, rows.spread)
+            estimates["snips"] = self._self_normalised(rows.expected, rows.spread)
         if clip is not None:
-            found["clipped"] = self._mean(
+            estimates["clipped"] = self._mean(
                 rows.discount * np.minimum(rows.weight, clip) * rows.reward
             )
         if rows.model is not None and rows.direct is not None:
-            found["dm"] = self._mean(rows.direct)
+            estimates["dm"] = self._mean(rows.direct)
             wrong = rows.discount * rows.weight * (rows.reward - rows.model)
-            found["dr"] = self._mean(rows.direct + wrong)
-        return found
+            estimates["dr"] = self._mean(rows.direct + wrong)
+        return estimates
 
     def _mean(self, value: Floats) -> Estimate:
         """Estimate the mean over impressions of sums over rows."""
@@ -363,27 +365,27 @@ def _floats(log: Log, column: str) -> Floats:
 
 
 def estimator_biases(
-    found: Mapping[str, Estimate | None], *, gains: bool
+    estimates: Mapping[str, Estimate | None], *, gains: bool
 ) -> dict[str, str]:
     """Return {estimator: its bias in a few words}.
 
     Parameters
     ----------
-    found
+    estimates
         The estimates.
     gains
         True if no reward is negative, so that clipping can only lower the estimate.
     """
-    biases = dict.fromkeys(found, _NONE) | {
+    biases = dict.fromkeys(estimates, _NONE) | {
         "snips": "fades with n",
         "dm": f"{_BY_DESIGN}: the model's",
     }
     biases["clipped"] = f"{_BY_DESIGN}: too low" if gains else _BY_DESIGN
-    whole = found.get("ips")
-    cut = found.get("clipped")
+    whole = estimates.get("ips")
+    cut = estimates.get("clipped")
     if whole is not None and cut is not None and whole.value == cut.value:
         biases["clipped"] = _NONE
-    return {name: biases[name] for name in found}
+    return {name: biases[name] for name in estimates}
 
 
 def bias_remarks(bias: Mapping[str, str]) -> dict[str, str]:
@@ -397,12 +399,12 @@ def bias_remarks(bias: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def no_spread_warnings(found: Mapping[str, Estimate | None]) -> Iterator[str]:
+def no_spread_warnings(estimates: Mapping[str, Estimate | None]) -> Iterator[str]:
     """Yield a warning for each estimate with the same value for all units."""
-    for name, one in found.items():
-        if one is not None and one.units > 1 and math.isnan(one.error):
+    for name, estimate in estimates.items():
+        if estimate is not None and estimate.units > 1 and math.isnan(estimate.error):
             yield (
-                f"{name} is {one.value:g} for every unit: there is no variation to estimate its error from"
+                f"{name} is {estimate.value:g} for every unit: there is no variation to estimate its error from"
             )
 
 
@@ -462,6 +464,10 @@ def parse_discount(discount: str | Sequence[float], k: int | None) -> Discount:
         )
     name = ",".join(f"{weight:g}" for weight in weights[:-1])
     last = len(weights) - 1
-    return Discount(
-        name, lambda at: weights[np.minimum(at - 1, last).astype(np.int64)], k
-    )
+
+    def weight_at(position: Floats) -> Floats:
+        """Return the weights of positions; those behind the last one given are 0."""
+        index = np.minimum(position - 1, last).astype(np.int64)
+        return weights[index]
+
+    return Discount(name, weight_at, k)

@@ -172,19 +172,19 @@ def segment_values(events: Events, column: str) -> list[str]:
     return values
 
 
-def as_day(option: str, given: date | str | None) -> int | None:
+def as_day(option: str, value: date | str | None) -> int | None:
     """Return a date given as an option, as days since 1970."""
-    if given is None:
+    if value is None:
         return None
     try:
         day = (
-            date.fromisoformat(given)
-            if isinstance(given, str)
-            else date(given.year, given.month, given.day)
+            date.fromisoformat(value)
+            if isinstance(value, str)
+            else date(value.year, value.month, value.day)
         )
     except (ValueError, AttributeError):
         raise BadOption(
-            f"{option}={printable(given)} is not a date",
+            f"{option}={printable(value)} is not a date",
             expected="a date such as 2024-01-31",
         ) from None
     since = (day - _EPOCH).days

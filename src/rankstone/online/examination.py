@@ -162,16 +162,16 @@ def _inverse(positive: Floats) -> Floats:
     """
     swept = positive.copy()
     least = _EQUAL * np.diag(positive)
-    for at in range(len(swept)):
-        pivot = swept[at, at]
-        column = swept[:, at].copy()
-        if not pivot > least[at]:
-            swept[at], swept[:, at] = 0.0, 0.0
+    for index in range(len(swept)):
+        pivot = swept[index, index]
+        column = swept[:, index].copy()
+        if not pivot > least[index]:
+            swept[index], swept[:, index] = 0.0, 0.0
             continue
-        row = swept[at] / pivot
+        row = swept[index] / pivot
         swept -= np.multiply.outer(column, row)
-        swept[at], swept[:, at] = row, -column / pivot
-        swept[at, at] = 1 / pivot
+        swept[index], swept[:, index] = row, -column / pivot
+        swept[index, index] = 1 / pivot
     return swept
 
 

@@ -364,11 +364,13 @@ def _list_rows(
         docs, click_credits, made_by = METHODS[method](
             a, b, k, _random_generator(query, draw, seed)
         )
-        for at, (doc, credit) in enumerate(zip(docs, click_credits, strict=True), 1):
+        for position, (doc, credit) in enumerate(
+            zip(docs, click_credits, strict=True), 1
+        ):
             yield (
                 query,
                 draw,
-                at,
+                position,
                 doc,
                 made_by,
                 credit,

@@ -78,7 +78,8 @@ class JudgedPairs(Record):
         of = {"propensity": self.propensities, **self.known}
         columns = {
             name: pl.Series(
-                [values.get(at) for at in by_position["position"]], dtype=pl.Float64
+                [values.get(position) for position in by_position["position"]],
+                dtype=pl.Float64,
             )
             for name, values in of.items()
         }

@@ -414,11 +414,14 @@ def _recognised_format(events: Events, text: pl.Expr, known: int) -> str | None:
         When another format reads some of them, too.
     """
     place, row = events.first(text.str.contains(_PARTS), text.alias("time"))
-    formats = {one: _parsed(text, one) for one in _formats(row.get("time", ""))}
+    formats = {
+        time_format: _parsed(text, time_format)
+        for time_format in _formats(row.get("time", ""))
+    }
     if not formats:
         return None
     any_of_them = pl.coalesce(formats.values()).count()
-    each = (one.count().alias(name) for name, one in formats.items())
+    each = (times.count().alias(name) for name, times in formats.items())
     counted_texts = events.frame.select(any_of_them.alias(_ANY), *each)
     counts = events.collect(counted_texts).row(0, named=True)
     readable = counts.pop(_ANY)
@@ -449,7 +452,10 @@ def _formats(example: str) -> list[str]:
     mark = example.strip("0123456789")[:1]
     for clock in _CLOCKS:
         formats = [day.replace("-", mark) + clock for day in _DAYS.split()]
-        times = pl.select(_parsed(pl.lit(example), one).alias(one) for one in formats)
+        times = pl.select(
+            _parsed(pl.lit(example), time_format).alias(time_format)
+            for time_format in formats
+        )
         if times.row(0) != (None,) * len(formats):
             return formats
     return []
@@ -550,9 +556,9 @@ def _no_time_error(events: Events, text: pl.Expr | None = None) -> InputError:
     examples = pl.col("time") if text is None else text
     place, row = events.first(examples.is_not_null(), examples.alias("time"))
     if not row:
-        some = events.collect(events.frame.head(1)).height
+        height = events.collect(events.frame.head(1)).height
         return EmptyInput(
-            "there is no time in any row" if some else "there are no rows",
+            "there is no time in any row" if height else "there are no rows",
             where=events.source,
         )
     return BadValue(

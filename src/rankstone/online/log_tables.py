@@ -290,9 +290,11 @@ def _unusable(
         wrong = ~number(events, column).is_finite().fill_null(value=False)
     if not may_be_blank:
         return wrong
-    given = pl.col(column).is_not_null()
-    text = events.schema[column] == pl.String
-    return wrong & (given & (pl.col(column).str.strip_chars() != "") if text else given)
+
+    filled = pl.col(column).is_not_null()
+    if events.schema[column] == pl.String:
+        filled &= pl.col(column).str.strip_chars() != ""
+    return wrong & filled
 
 
 def _first_row(

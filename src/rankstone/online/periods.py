@@ -217,8 +217,8 @@ class Windows:
     @staticmethod
     def _window(kind: str, span: tuple[int, int], origin: int) -> Window:
         low, high = span
-        at = str(low) if low == high else f"{low}..{high}"
-        return Window(at, low - origin, None if kind == "rolling" else high - origin)
+        label = str(low) if low == high else f"{low}..{high}"
+        return Window(label, low - origin, None if kind == "rolling" else high - origin)
 
     def every(self, periods: int) -> tuple[Window, ...]:
         """Return the windows of the whole curve: every observed or requested age, or the brackets."""

@@ -136,7 +136,8 @@ def fit_position_model(
     is_linked = groups == groups[0]
     impressions = counts.by_place(counts.count)
     unlinked = {
-        int(positions[at]): int(impressions[at]) for at in np.flatnonzero(~is_linked)
+        int(positions[place]): int(impressions[place])
+        for place in np.flatnonzero(~is_linked)
     }
     used = counts.informative & is_linked[counts.place]
     informative = counts.only(used)
@@ -164,7 +165,10 @@ def fit_position_model(
         clustered=sessions is not None,
     )
     propensities, *intervals = (
-        {int(positions[at]): float(values[at]) for at in np.flatnonzero(is_linked)}
+        {
+            int(positions[place]): float(values[place])
+            for place in np.flatnonzero(is_linked)
+        }
         for values in (
             theta,
             *_examination_intervals(fitted, covariance, options.confidence),
@@ -238,9 +242,9 @@ def _count_pairs(
             len(cells.pair), np.bool_
         )  # values of one pair and position are adjacent
         begins[1:] = (np.diff(cells.pair) != 0) | (np.diff(cells.position) != 0)
-        at = np.cumsum(begins) - 1
+        cell = np.cumsum(begins) - 1
         each = (cells.count, cells.count * cells.value, cells.count * (cells.value > 0))
-        sums.append([np.bincount(at, weights) for weights in each])
+        sums.append([np.bincount(cell, weights) for weights in each])
         pair.append(cells.pair[begins] + before)
         position.append(cells.position[begins])
         before += cells.pairs.height

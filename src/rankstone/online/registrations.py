@@ -45,14 +45,14 @@ DUPLICATES: Final = {
 }
 
 
-def check_policies(**given: str) -> None:
+def check_policies(**policies: str) -> None:
     """Refuse unknown policies."""
     known = {
         "early": EARLY,
         "unregistered": UNREGISTERED,
         "duplicate_registrations": DUPLICATES,
     }
-    for option, value in given.items():
+    for option, value in policies.items():
         one_of(option, value, known[option])
 
 
@@ -128,12 +128,12 @@ def read_registrations(
         by is not None
     ):  # the smallest of several on one day, so that the order of rows does not matter
         aggregates.append(pl.col("segment").filter(pl.col("registered") == last).min())
-    one = rows.group_by("user_id").agg(
+    by_user = rows.group_by("user_id").agg(
         *aggregates,
         pl.len().alias("rows"),
         pl.col("registered").n_unique().alias("days"),
     )
-    frame = table.collect(one)
+    frame = table.collect(by_user)
     several = frame.filter(pl.col("days") > 1)
     if several.height and duplicates == "error":
         user = several["user_id"].min()
@@ -161,7 +161,7 @@ def with_same_id_type(events: Events, table: Events) -> tuple[Events, Events]:
         return events, table
     if not (events.untyped or table.untyped):
         kinds = "; ".join(
-            f"{one.source}: {one.schema['user_id']}" for one in (events, table)
+            f"{side.source}: {side.schema['user_id']}" for side in (events, table)
         )
         raise MixedIds(
             "user_id is of two types",

@@ -265,7 +265,9 @@ def sheet(result: Retention, digits: int, show: str, *, drawn: bool) -> Sheet:
 
 def _table(result: Retention, frame: pl.DataFrame, digits: int) -> Table:
     if "complete" in frame.columns:
-        complete = ["" if one else "not complete" for one in frame["complete"]]
+        complete = [
+            "" if is_whole else "not complete" for is_whole in frame["complete"]
+        ]
         frame = frame.with_columns(
             complete=frame["complete"].__class__("complete", complete)
         )
@@ -284,7 +286,7 @@ def _triangle(result: Retention, digits: int) -> Table:
         *map(printable, by),
         "cohort",
         "size",
-        *(f"{result.calendar.unit} {at}" for at in windows),
+        *(f"{result.calendar.unit} {label}" for label in windows),
     )
     rows: dict[tuple[object, ...], dict[str, str]] = {}
     for row in result.triangle.iter_rows(named=True):
@@ -297,9 +299,9 @@ def _triangle(result: Retention, digits: int) -> Table:
             )
     body = tuple(
         (
-            *(cell(one, "run") for one in names),
+            *(cell(name, "run") for name in names),
             f"{size:,}",
-            *(cells[at] for at in windows),
+            *(cells[label] for label in windows),
         )
         for (*names, size), cells in rows.items()
     )

@@ -67,31 +67,35 @@ class Segments:
             return {}
         return {self.by: pl.String()}
 
-    def name(self, at: int) -> str | None:
+    def name(self, index: int) -> str | None:
         """Return the name of a segment; ``None`` for users without a value."""
-        if at < len(self.values):
-            return self.values[at]
+        if index < len(self.values):
+            return self.values[index]
         return None
 
-    def row_prefix(self, at: int) -> tuple[str | None, ...]:
+    def row_prefix(self, index: int) -> tuple[str | None, ...]:
         """Return the leading cells of a segment's row."""
         if self.by is None:
             return ()
-        return (self.name(at),)
+        return (self.name(index),)
 
-    def cells(self, at: int, rows: int) -> dict[str, pl.Series]:
+    def cells(self, index: int, rows: int) -> dict[str, pl.Series]:
         """Return the leading column for so many rows of a segment, if there are segments."""
         if self.by is None:
             return {}
-        return {self.by: pl.repeat(self.name(at), rows, dtype=pl.String, eager=True)}
+        return {self.by: pl.repeat(self.name(index), rows, dtype=pl.String, eager=True)}
 
     def place(self, value: str) -> int:
         """Return the index of a segment by its name."""
-        known = {self.values[at]: at for at in self.present if at < len(self.values)}
+        known = {
+            self.values[index]: index
+            for index in self.present
+            if index < len(self.values)
+        }
         if value not in known:
             raise BadOption(
                 f"there is no segment {printable(value)}",
-                expected=", ".join(printable(one, 40) for one in list(known)[:12]),
+                expected=", ".join(printable(name, 40) for name in list(known)[:12]),
                 fix=did_you_mean(value, known),
             )
         return known[value]
@@ -151,23 +155,22 @@ def differences(
     }
     comparisons = [
         (
-            one,
+            segment,
             other,
-            at,
-            pooled(counts, one, places[at], window, observed),
-            pooled(counts, other, places[at], window, observed),
+            index,
+            pooled(counts, segment, places[index], window, observed),
+            pooled(counts, other, places[index], window, observed),
         )
-        for one, other in segments.pairs(versus)
-        for at, window in enumerate(windows)
+        for segment, other in segments.pairs(versus)
+        for index, window in enumerate(windows)
     ]
 
     def intervals_at(level: float) -> list[tuple[float, float, float, float]]:
         intervals = []
-        for one, other, at, first, second in comparisons:
-            n, came, both = counts.shared[at, :, one, other]
-            shared = Shared(
-                int(n), int(came), int(counts.shared[at, 1, other, one]), int(both)
-            )
+        for segment, other, index, first, second in comparisons:
+            n, came, both = counts.shared[index, :, segment, other].tolist()
+            came_other = int(counts.shared[index, 1, other, segment])
+            shared = Shared(n, came, came_other, both)
             d = proportion_difference(first, second, shared, level)
             intervals.append((d.value, d.low, d.high, d.p))
         return intervals
@@ -179,10 +182,10 @@ def differences(
     level = 1 - family_level(p[defined], correction, 1 - confidence)
     rows = [
         (
-            segments.name(one),
+            segments.name(segment),
             segments.name(other),
-            windows[at].at,
-            windows[at].first,
+            windows[index].at,
+            windows[index].first,
             first[1],
             second[1],
             _share(first),
@@ -190,7 +193,7 @@ def differences(
             *numbers,
             float(least),
         )
-        for (one, other, at, first, second), numbers, least in zip(
+        for (segment, other, index, first, second), numbers, least in zip(
             comparisons, intervals_at(level), corrected, strict=True
         )
     ]

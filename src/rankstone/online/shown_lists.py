@@ -75,10 +75,11 @@ def _list_lengths(rows: pl.LazyFrame) -> pl.LazyFrame:
 
     Positions are bits of 64-bit words, so that grouping needs little memory.
     """
-    at = pl.col("position") - 1
+    offset = pl.col("position") - 1
     words = (
         rows.with_columns(
-            word=at // _BITS, bit=pl.lit(2, pl.UInt64) ** (at % _BITS).cast(pl.UInt32)
+            word=offset // _BITS,
+            bit=pl.lit(2, pl.UInt64) ** (offset % _BITS).cast(pl.UInt32),
         )
         .group_by(*_KEYS, "word")
         .agg(
@@ -102,16 +103,16 @@ def _bad_list_error(log: ClickLog, bad: pl.DataFrame) -> BadValue:
         "position"
     ].sort()
     if first["repeats"]:
-        at = positions.filter(positions.is_duplicated())[0]
-        what = f"position {at} occurs more than once in a list"
+        bad_position = positions.filter(positions.is_duplicated())[0]
+        what = f"position {bad_position} occurs more than once in a list"
     else:
         missing = next(
             place for place, position in enumerate(positions, 1) if place != position
         )
-        at = positions[missing - 1]
+        bad_position = positions[missing - 1]
         what = f"a list skips position {missing}"
     place, _ = log.events.first(
-        in_list & (pl.col("position").cast(pl.Float64, strict=False) == at)
+        in_list & (pl.col("position").cast(pl.Float64, strict=False) == bad_position)
     )
     session, query = (printable(first[key], 40) for key in _KEYS)
     return BadValue(

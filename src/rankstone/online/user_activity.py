@@ -132,14 +132,14 @@ class ActivityPlan(Record):
                 segment_codes(*self.by).alias("segment"),
                 self.reading.instant.alias("instant"),
             ]
-        at = pl.col("period") // BITS
+        word = pl.col("period") // BITS
         return (
             self.events.frame.filter(kept & share)
             .select(columns)
             .with_columns(
                 bit=pl.lit(2, pl.UInt64) ** (pl.col("period") % BITS).cast(pl.UInt32),
-                word=at % self.words,
-                block=at // self.words,
+                word=word % self.words,
+                block=word // self.words,
             )
         )
 

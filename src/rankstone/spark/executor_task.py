@@ -191,10 +191,10 @@ class Task(Shipped):
         """Return one row per query, with lists of one number per measure."""
         scored = list(share.scores.by_measure.values())
         stacked = {
-            name: np.stack([getattr(one, name) for one in scored], axis=1)
+            name: np.stack([getattr(scores, name) for scores in scored], axis=1)
             for name in ("value", "numerator", "denominator", "status")
         }
-        stacked["weight"] = np.stack([weights(one) for one in scored], axis=1)
+        stacked["weight"] = np.stack([weights(scores) for scores in scored], axis=1)
         lists = {
             name: pl.Series(table).arr.to_list() for name, table in stacked.items()
         }

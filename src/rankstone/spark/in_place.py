@@ -42,7 +42,7 @@ def _tables(batches: Iterable[Any], rows: int) -> Iterator[pl.DataFrame]:
     for batch in batches:
         if batch.num_rows:
             pending.append(batch)
-        if sum(one.num_rows for one in pending) >= rows:
+        if sum(part.num_rows for part in pending) >= rows:
             yield pl.from_arrow(pa.Table.from_batches(pending))  # type: ignore[misc]
             pending = []
     if pending:
@@ -196,10 +196,10 @@ class PartitionReports:
         judged = [query for query, parts in pieces.items() if parts[0]["judged"]]
         ends = pl.Series(judged, dtype=queries.dtype)
         bits = np.unpackbits(found_once, count=len(queries))
-        found = pl.Series(bits.astype(bool))
+        listed = pl.Series(bits.astype(bool))
         ended = queries.is_in(ends.implode())
-        self.scattered |= (found & ended).any()
-        self.missing = queries.filter(~(found | ended))
+        self.scattered |= (listed & ended).any()
+        self.missing = queries.filter(~(listed | ended))
 
 
 @dataclass(frozen=True, eq=False)

@@ -95,8 +95,8 @@ class ParquetFiles(Shipped):
         """Read a part in pieces, with columns ``query_id``, ``doc_id`` and ``number``."""
         chosen = [pl.col(theirs).alias(ours) for ours, theirs in self.columns.items()]
         frames = [
-            pl.scan_parquet(path, glob=False).slice(at, rows)
-            for path, at, rows in self.parts[part]
+            pl.scan_parquet(path, glob=False).slice(start, rows)
+            for path, start, rows in self.parts[part]
         ]
         table = of_frame(
             pl.concat(frame.select(chosen) for frame in frames),
@@ -151,7 +151,7 @@ def _columns(frame: Any) -> dict[str, tuple[str, str]]:  # noqa: ANN401 - pyspar
         or not relation.partitionSchema().isEmpty()
     ):
         return {}
-    columns = [chosen.apply(at) for at in range(chosen.size())]
+    columns = [chosen.apply(index) for index in range(chosen.size())]
     origins = [
         column.child() if _kind(column) == "Alias" else column for column in columns
     ]

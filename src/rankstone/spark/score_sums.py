@@ -166,32 +166,32 @@ class DrawingTask(_Task):
     seed: int
     sizes: tuple[float, ...]
 
-    def summed(self, at: int, scores: _Scores) -> MeasureSpread:
+    def summed(self, measure: int, scores: _Scores) -> MeasureSpread:
         """Return the spread of one measure's differences around their means."""
         size = scores.units.size
         squares = []
         counts = []
-        share = size / self.sizes[at]
+        share = size / self.sizes[measure]
         rest = remainder(share)
         between = np.concatenate(
             [scores.differences(pair).total for pair in self.pairs], axis=1
         )
-        for column, mean in zip(between.T, self.means[at], strict=True):
+        for column, mean in zip(between.T, self.means[measure], strict=True):
             scatter = column - size * mean
             squares.append(_exact(scatter * scatter))
             squares.append(_exact(scatter**2 / rest))
         leverage = share**2 / rest
         shares = [_exact(share**2), _exact(leverage), _exact(leverage**2)]
-        tiny = ROUNDING * self.largest[at]
+        tiny = ROUNDING * self.largest[measure]
         for system, other in self.pairs:
             differences = scores.values[:, system] - scores.values[:, other]
             differences[np.abs(differences) <= tiny] = 0.0
             signs = np.sign(differences)
             counts.append([int((signs == sign).sum()) for sign in (1, 0, -1)])
         stream = None
-        if self.resamples[at]:
+        if self.resamples[measure]:
             stream = PoissonBootstrap(
-                len(self.pairs), resamples=self.resamples[at], seed=self.seed
+                len(self.pairs), resamples=self.resamples[measure], seed=self.seed
             )
             stream.add(between, size, keys_of(scores.names), threads=1)
         return MeasureSpread(squares, shares, np.array(counts), stream)
@@ -234,7 +234,7 @@ class MeasureSums:
 
     def to_dict(self) -> NamedValues:
         """Return the sums as JSON data."""
-        return {**vars(self), "sums": [one.to_dict() for one in self.sums]}
+        return {**vars(self), "sums": [total.to_dict() for total in self.sums]}
 
     @classmethod
     def from_dict(cls, data: NamedValues) -> Self:
@@ -249,7 +249,7 @@ class MeasureSums:
 
     def means(self, runs: int) -> tuple[list[float], list[float], list[float]]:
         """Return the mean of each run, and of each pair the mean and the absolute sum of differences."""
-        values = [one.value() for one in self.sums[1:]]
+        values = [total.value() for total in self.sums[1:]]
         pairs = (len(values) - runs) // 2
         means = [value / self.size for value in values[: runs + pairs]]
         return means[:runs], means[runs:], values[runs + pairs :]
@@ -288,7 +288,7 @@ class MeasureSpread:
         """Return the spread as JSON data."""
         stream = None if self.stream is None else self.stream.to_dict()
         sums = {
-            name: [one.to_dict() for one in getattr(self, name)]
+            name: [total.to_dict() for total in getattr(self, name)]
             for name in ("squares", "shares")
         }
         return {**sums, "counts": self.counts.tolist(), "stream": stream}
@@ -297,7 +297,7 @@ class MeasureSpread:
     def from_dict(cls, data: NamedValues) -> Self:
         """Return the object from its JSON data."""
         squares, shares = (
-            [ExactSum.from_dict(one) for one in data[name]]
+            [ExactSum.from_dict(stored) for stored in data[name]]
             for name in ("squares", "shares")
         )
         counts = np.array(data["counts"])
@@ -308,7 +308,7 @@ class MeasureSpread:
 
     def robust(self, pair: int) -> tuple[float, float]:
         """Return a pair's sum of squares for CR2, and the degrees of freedom of Bell and McCaffrey."""
-        own, leverage, squares = (one.value() for one in self.shares)
+        own, leverage, squares = (total.value() for total in self.shares)
         return self.squares[2 * pair + 1].value(), df_of_sums(own, leverage, squares)
 
 
@@ -330,17 +330,16 @@ class MergingTask(Shipped):
 
         texts = [text for batch in batches for text in batch.column(0).to_pylist()]
         if texts:
-            yield pa.RecordBatch.from_pydict(
-                {"sums": [json.dumps([one.to_dict() for one in self.merged(texts)])]}
-            )
+            merged = [sums.to_dict() for sums in self.merged(texts)]
+            yield pa.RecordBatch.from_pydict({"sums": [json.dumps(merged)]})
 
     def merged(self, texts: Iterable[str]) -> list[Any]:
         """Return the merged sums of several rows, by measure."""
         whole: list[Any] = []
         for text in texts:
-            parts = [self.kind.from_dict(one) for one in json.loads(text)]
-            for one, more in zip(whole, parts, strict=bool(whole)):
-                one.merge(more)
+            parts = [self.kind.from_dict(sums) for sums in json.loads(text)]
+            for sums, others in zip(whole, parts, strict=bool(whole)):
+                sums.merge(others)
             whole = whole or parts
         return whole
 
@@ -398,11 +397,11 @@ class DifferenceSums(Record):
 
 
 def _exact(values: Floats) -> ExactSum:
-    found = ExactSum()
-    found.add(values)
-    return found
+    total = ExactSum()
+    total.add(values)
+    return total
 
 
 def _merge(sums: Sequence[ExactSum], others: Sequence[ExactSum]) -> None:
-    for one, more in zip(sums, others, strict=True):
-        one.merge(more)
+    for total, addend in zip(sums, others, strict=True):
+        total.merge(addend)

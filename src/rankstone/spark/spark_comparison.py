@@ -189,7 +189,7 @@ def compare(
         scores.unpersist()
         raise
     summed = _Sums(layout, parsed, settings, counted, drawn, clusters is not None)
-    found = [
+    families = [
         family_results(name, summed.statistics(group), 0, settings, correction)
         for name, group in layout.groups.items()
     ]
@@ -197,10 +197,10 @@ def compare(
         systems=layout.systems,
         baselines=layout.baselines,
         primary=layout.primary,
-        table=comparison_frame([row for _, rows in found for row in rows]),
+        table=comparison_frame([row for _, rows in families for row in rows]),
         replicates={system: [system] for system in layout.systems},
         by_system=summed.means(),
-        families=tuple(family for family, _ in found),
+        families=tuple(family for family, _ in families),
         settings=settings,
         scores=scores,
         lang=lang,
@@ -274,39 +274,38 @@ def _summed(
 ) -> tuple[list[MeasureSums], list[MeasureSpread]]:
     """Return the sums over queries, computed by tasks that each have all scores of their queries."""
     weighted = tuple(measure.agg == "weighted" for measure in scores.measures)
-    given = len(scores.frames), weighted, tuple(pairs)
+    layout = len(scores.frames), weighted, tuple(pairs)
     with merged_partitions(next(iter(scores.frames.values())).sparkSession.conf):
         rows = _side_by_side(scores, clusters).persist()
         try:
-            counted = _added_up(rows, CountingTask(*given), MeasureSums)
+            counted = _added_up(rows, CountingTask(*layout), MeasureSums)
             if not counted:
                 raise NotComparable("no query has a score")
-            for measure, one in zip(scores.measures, counted, strict=True):
-                if not one.n:
+            for measure, sums in zip(scores.measures, counted, strict=True):
+                if not sums.n:
                     raise NotComparable(
                         f"no query has a value of {measure} for every system",
                         given=", ".join(map(printable, scores.frames)),
                         fix="do the query ids match?",
                     )
-                if not one.size > 0:
+                if not sums.size > 0:
                     raise NotComparable(
                         f"the weights of the queries of {measure} add up to 0"
                     )
-            means = tuple(tuple(one.means(given[0])[1]) for one in counted)
-            many = [
-                settings.draws(one.units)
-                if settings.interval == "poisson" and one.units > 1
-                else 0
-                for one in counted
+            means = tuple(tuple(sums.means(layout[0])[1]) for sums in counted)
+            poisson = settings.interval == "poisson"
+            resamples = [
+                settings.draws(sums.units) if poisson and sums.units > 1 else 0
+                for sums in counted
             ]
-            largest = tuple(one.largest for one in counted)
+            largest = tuple(sums.largest for sums in counted)
             drawing = DrawingTask(
-                *given,
+                *layout,
                 means,
                 largest,
-                tuple(many),
+                tuple(resamples),
                 settings.seed,
-                tuple(one.size for one in counted),
+                tuple(sums.size for sums in counted),
             )
             return counted, _added_up(rows, drawing, MeasureSpread)
         finally:
@@ -318,10 +317,10 @@ def _side_by_side(scores: SparkScores, clusters: pl.DataFrame | None) -> Any:  #
     from pyspark.sql import functions as fn
 
     whole = None
-    for at, frame in enumerate(scores.frames.values()):
+    for run, frame in enumerate(scores.frames.values()):
         query_id = fn.col("query_id").cast("string").alias("query_id")
         rows = frame.select(
-            query_id, fn.lit(at).alias("run"), "value", "weight", "status"
+            query_id, fn.lit(run).alias("run"), "value", "weight", "status"
         )
         whole = rows if whole is None else whole.unionByName(rows)
     assert whole is not None  # noqa: S101 - there are two runs or more
@@ -376,54 +375,54 @@ class _Sums(Record):
             self._pair(names.index(text), pair) for text in measures for pair in pairs
         ]
 
-    def _pair(self, at: int, pair: int) -> PairStatistics:
+    def _pair(self, measure: int, pair: int) -> PairStatistics:
         """Return the statistics of a pair."""
-        counted = self.counted[at]
-        drawn = self.drawn[at]
+        counted = self.counted[measure]
+        drawn = self.drawn[measure]
         of_runs, between, sizes = counted.means(len(self.layout.systems))
-        robust = (
-            drawn.robust(pair)
-            if self.clustered and counted.least < counted.most
-            else None
-        )
+        robust = None
+        if self.clustered and counted.least < counted.most:
+            robust = drawn.robust(pair)
+
         squares = drawn.squares[2 * pair].value()
         known = DifferenceSums(
             between[pair], squares, sizes[pair], counted.units, counted.size, robust
         )
         errors, df = known.robust_error()
         error = float(errors[0])
-        span = _span(self.measures[at].span)
-        found = Estimate(known.value, error, len(known), df=df, span=span)
+        span = _span(self.measures[measure].span)
+        estimate = Estimate(known.value, error, len(known), df=df, span=span)
         if drawn.stream is not None:
             draws = drawn.stream.means()[:, pair]
             linear = float(replace(known, robust=None).robust_error()[0][0])
-            found = Estimate(
+            estimate = Estimate(
                 known.value, linear, len(known), "poisson", draws, span=span
             )
-        one, other = self.layout.pairs[pair]
-        direction = self.measures[at].card.direction
-        wins, ties, losses = drawn.counts[pair].tolist()[
-            :: -1 if direction == "lower" else 1
-        ]
+        system, versus = self.layout.pairs[pair]
+        direction = self.measures[measure].card.direction
+        wins, ties, losses = drawn.counts[pair].tolist()
+        if direction == "lower":
+            wins, losses = losses, wins
+
         p = p_or_one(paired_t(known))
         return PairStatistics(
-            measure=str(self.measures[at]),
-            estimate=found,
+            measure=str(self.measures[measure]),
+            estimate=estimate,
             p=p,
-            system=self.layout.systems[one],
-            versus=self.layout.systems[other],
+            system=self.layout.systems[system],
+            versus=self.layout.systems[versus],
             n=counted.n,
             units=counted.units,
             left_out=counted.left_out,
-            mean=of_runs[one],
-            mean_versus=of_runs[other],
+            mean=of_runs[system],
+            mean_versus=of_runs[versus],
             wins=wins,
             ties=ties,
             losses=losses,
             direction=direction,
             p_t=p,
-            margins=margins(found, self.settings.margin),
-            guarded=found,
+            margins=margins(estimate, self.settings.margin),
+            guarded=estimate,
         )
 
     def means(self) -> pl.DataFrame:

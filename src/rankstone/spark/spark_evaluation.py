@@ -71,17 +71,16 @@ def check_broadcast(most: object) -> int:
     return most
 
 
-def broadcast_side_rows(given: SparkInputs, most: int) -> Any | None:  # noqa: ANN401 - pyspark's Broadcast
+def broadcast_side_rows(inputs: SparkInputs, most: int) -> Any | None:  # noqa: ANN401 - pyspark's Broadcast
     """Collect and broadcast judgments and excluded pairs; return ``None`` if there are too many."""
-    context = getattr(
-        given.listed.sparkSession, "sparkContext", None
-    )  # Spark Connect has none
+    # Spark Connect has no context
+    context = getattr(inputs.listed.sparkSession, "sparkContext", None)
     if context is None or not most:
         return None
     frames = [
-        one
-        for one in (given.judged_files or given.judged, given.excluded)
-        if one is not None
+        frame
+        for frame in (inputs.judged_files or inputs.judged, inputs.excluded)
+        if frame is not None
     ]
     if sum(frame.count() for frame in frames) > most:
         return None
@@ -99,29 +98,30 @@ def _collected(rows: Any) -> pl.DataFrame:  # noqa: ANN401 - files, or pyspark's
     return pl.from_arrow(rows.toArrow())  # type: ignore[return-value]
 
 
-def compute_run(task: Task, given: SparkInputs, side_rows: Any | None) -> Computed:  # noqa: ANN401 - pyspark's Broadcast
+def compute_run(task: Task, inputs: SparkInputs, side_rows: Any | None) -> Computed:  # noqa: ANN401 - pyspark's Broadcast
     """Compute a run on the cluster.
 
     Parameters
     ----------
     task
         Scores the rows of complete lists.
-    given
+    inputs
         All rows.
     side_rows
         The result of :func:`broadcast_side_rows`.
     """
-    with merged_partitions(given.listed.sparkSession.conf):
-        result = (
-            None if side_rows is None else _compute_in_place(task, given, side_rows)
-        )
-        return result or _compute_after_shuffle(task, given)
+    with merged_partitions(inputs.listed.sparkSession.conf):
+        computed = None
+        if side_rows is not None:
+            computed = _compute_in_place(task, inputs, side_rows)
+
+        return computed or _compute_after_shuffle(task, inputs)
 
 
-def _compute_after_shuffle(task: Task, given: SparkInputs) -> Computed:
+def _compute_after_shuffle(task: Task, inputs: SparkInputs) -> Computed:
     """Score lists after a shuffle by query."""
-    rows = given.together().repartition("query_id")
-    persisted = rows.mapInArrow(task, result_columns(given.query_id)).persist()
+    rows = inputs.together().repartition("query_id")
+    persisted = rows.mapInArrow(task, result_columns(inputs.query_id)).persist()
     with _unpersisted_on_failure(persisted):
         totals = Trailer()
         for text in _trailers(persisted):
@@ -131,14 +131,14 @@ def _compute_after_shuffle(task: Task, given: SparkInputs) -> Computed:
 
 def _compute_in_place(
     task: Task,
-    given: SparkInputs,
+    inputs: SparkInputs,
     side_rows: Any,  # noqa: ANN401 - pyspark's
 ) -> Computed | None:
     """Score lists in place; return ``None`` if the rows of a query are not adjacent."""
-    schema = result_columns(given.query_id)
-    rows = given.listed
+    schema = result_columns(inputs.query_id)
+    rows = inputs.listed
     score = InPlace(task, side_rows)
-    if (files := given.listed_files) is not None:
+    if (files := inputs.listed_files) is not None:
         rows = rows.sparkSession.range(0, len(files.parts), 1, len(files.parts))
         score = replace(score, read=files)
     persisted = rows.mapInArrow(score, schema).persist()
@@ -429,16 +429,16 @@ def _refuse_steps(run: Rows) -> None:
 
 
 def _frame(
-    given: Any,  # noqa: ANN401 - pyspark's DataFrame, a path, or nothing
+    table: Any,  # noqa: ANN401 - pyspark's DataFrame, a path, or nothing
     form: str | None,
     columns: Columns,
     *,
     run: bool = False,
 ) -> Any:  # noqa: ANN401 - the same
     """Return a table, opening paths."""
-    if not is_path(given):
-        return given
-    return opened(session(), os.fspath(given), form, columns, run=run)
+    if not is_path(table):
+        return table
+    return opened(session(), os.fspath(table), form, columns, run=run)
 
 
 def _lowest_grade(

@@ -77,14 +77,14 @@ def session(master: str | None = None) -> Any:  # noqa: ANN401 - pyspark's Spark
     building = SparkSession.builder.appName("rankstone").config(
         "spark.ui.showConsoleProgress", "false"
     )
-    found = (building if master is None else building.master(master)).getOrCreate()
-    found.sparkContext.setLogLevel("ERROR")
+    spark = (building if master is None else building.master(master)).getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
     if (
-        found.sparkContext.master.startswith("local")
+        spark.sparkContext.master.startswith("local")
         and "PYSPARK_PYTHON" not in os.environ
     ):
-        found.sparkContext.pythonExec = sys.executable
-    return found
+        spark.sparkContext.pythonExec = sys.executable
+    return spark
 
 
 def opened(
@@ -185,7 +185,10 @@ def _text(lines: Any, path: str, *, run: bool) -> Any:  # noqa: ANN401 - pyspark
     behind = fn.coalesce(fn.try_element_at(parts, fn.lit(width + 1)), fn.lit("#"))
     fits = fn.size(parts) >= width if run else behind.startswith("#")
     places = _RUN if run else _QRELS
-    cells = {n: fn.try_element_at(parts, fn.lit(at + 1)) for n, at in places.items()}
+    cells = {
+        name: fn.try_element_at(parts, fn.lit(place + 1))
+        for name, place in places.items()
+    }
     return rows.select(*_checked(cells, fits, layout.expected))
 
 
@@ -197,8 +200,8 @@ def _of_template(rows: Any, template: LineTemplate, *, run: bool) -> Any:  # noq
     pattern = re.sub(r"\(\?P<\w+>", "(", template.pattern)
     groups = re.findall(r"\(\?P<(\w+)>", template.pattern)
     cells = {
-        name: fn.regexp_extract(line, pattern, at)
-        for at, name in enumerate(groups, 1)
+        name: fn.regexp_extract(line, pattern, group)
+        for group, name in enumerate(groups, 1)
         if name not in UNREAD
     }
     if LISTED in cells:
@@ -264,7 +267,7 @@ def unfolded(frame: Any, types: Mapping[str, str], name: str) -> Any:  # noqa: A
             f"{name}: {arrays[0]} has arrays, but {alone[0]} has single values",
             expected=f"one {alone[0]} for each {arrays[0]}: arrays in both columns, or in neither",
         )
-    some = frame.where(fn.coalesce(fn.size(arrays[0]), fn.lit(-1)) != 0)
+    nonempty = frame.where(fn.coalesce(fn.size(arrays[0]), fn.lit(-1)) != 0)
     others = [other for other in types if other not in arrays and other != "position"]
     zipped = fn.posexplode_outer(fn.arrays_zip(*arrays)).alias("_place", "_item")
     start = (
@@ -272,7 +275,7 @@ def unfolded(frame: Any, types: Mapping[str, str], name: str) -> Any:  # noqa: A
         if "position" in types
         else fn.lit(0).cast("bigint")
     )
-    rows = some.select(*others, start.alias("_start"), zipped)
+    rows = nonempty.select(*others, start.alias("_start"), zipped)
     return rows.select(
         *others,
         *(fn.col(f"_item.{array}").alias(array) for array in arrays),
@@ -389,12 +392,12 @@ class Rows:
             fn.col(name).cast(types[name]).alias(name)
             for name in ("query_id", "doc_id")
         ]
-        found = (
+        numbers = (
             fn.lit(None).cast("double")
             if number is None
             else exact(number, self.types[number])
         )
-        chosen.append(found.alias("number"))
+        chosen.append(numbers.alias("number"))
         if "position" in self.types:
             chosen.append(fn.col("position").cast("bigint").alias("position"))
         for name in further:
@@ -514,20 +517,19 @@ def _with_declared(
     from pyspark.sql import functions as fn
 
     rows = qrels.rows(types, "relevance", further)
-    found = [] if qrels.unanswered is None else [qrels.unanswered]
+    unanswered = [] if qrels.unanswered is None else [qrels.unanswered]
     if declared is not None:
-        ids = (
-            declared
-            if types["query_id"] == "string"
-            else declared.cast(pl.Int64, strict=False)
-        )
+        ids = declared
+        if types["query_id"] != "string":
+            ids = declared.cast(pl.Int64, strict=False)
+
         names = ids.drop_nulls().to_frame("query_id")
-        found += (
-            [rows.sparkSession.createDataFrame(names.to_arrow())] if len(names) else []
-        )
-    if found:
+        if len(names):
+            unanswered.append(rows.sparkSession.createDataFrame(names.to_arrow()))
+
+    if unanswered:
         rows = rows.withColumn(WITHOUT_RELEVANT, fn.lit(False))
-    for frame in found:
+    for frame in unanswered:
         marked = frame.select(
             fn.col("query_id").cast(types["query_id"]).alias("query_id")
         )

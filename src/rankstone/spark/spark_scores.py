@@ -42,12 +42,12 @@ class SparkScores(SummedScores):
     @property
     def frames(self) -> NamedValues:
         """{run: Spark's DataFrame with one row per query and arrays of one number per measure}."""
-        return {name: one.frame for name, one in self.computed.items()}
+        return {name: computed.frame for name, computed in self.computed.items()}
 
     def unpersist(self) -> None:
         """Release the scores of queries; using them again recomputes them."""
-        for one in self.computed.values():
-            one.unpersist()
+        for computed in self.computed.values():
+            computed.unpersist()
 
     # -- queries -------------------------------------------------------------------------------------
     @cached_property
@@ -106,13 +106,13 @@ def _run_scores(
     }
     by_measure = {
         measure: Scored(
-            columns["numerator"][:, at],
-            columns["denominator"][:, at],
-            columns["value"][:, at],
-            columns["status"][:, at].astype(np.int8),
-            columns["weight"][:, at],
+            columns["numerator"][:, index],
+            columns["denominator"][:, index],
+            columns["value"][:, index],
+            columns["status"][:, index].astype(np.int8),
+            columns["weight"][:, index],
         )
-        for at, measure in enumerate(measures)
+        for index, measure in enumerate(measures)
     }
     names = rows["query_id"]
     return RunScores(names, by_measure, None if table is None else table.take(names))
@@ -160,10 +160,10 @@ def exact(name: str, kind: str) -> Any:  # noqa: ANN401 - pyspark's Column
 
 def inexact_number_error(said: str, where: str) -> BadValue | None:
     """Return the error of a job that failed on an inexact number, else ``None``."""
-    found = _INEXACT.search(said)
-    if found is None:
+    match = _INEXACT.search(said)
+    if match is None:
         return None
-    return too_long(found[1], found[2], where)
+    return too_long(match[1], match[2], where)
 
 
 #: the most characters to quote of Spark's messages
@@ -212,29 +212,29 @@ def _driver_error(where: str, said: str, java: str | None) -> RankstoneError:
     whole = f"{said}\n{java or ''}"
     place = printable(where)
     install = _INSTALL.format(version=version())
-    if found := _OTHER.search(whole):
+    if match := _OTHER.search(whole):
         return MissingExtra(
             "executors have another version of rankstone",
             where=place,
-            given=printable(found[0], _SAID),
+            given=printable(match[0], _SAID),
             expected=f"rankstone {version()}",
             fix=install,
         )
-    if found := _MISSING.search(whole):
-        package = (found[1] or found[2]).lower()
+    if match := _MISSING.search(whole):
+        package = (match[1] or match[2]).lower()
         return MissingExtra(f"executors have no {package}", where=place, fix=install)
-    if found := _PYTHON.search(whole):
+    if match := _PYTHON.search(whole):
         return MissingExtra(
             "executors run another version of Python",
             where=place,
-            given=printable(found[0], _SAID),
+            given=printable(match[0], _SAID),
             fix="set PYSPARK_PYTHON to a Python of the same minor version as here",
         )
-    if found := _ENDED.search(whole):
+    if match := _ENDED.search(whole):
         return RankstoneError(
             "a process on an executor ended before its task did",
             where=place,
-            given=printable(_line(said, found[0]), _SAID),
+            given=printable(_line(said, match[0]), _SAID),
             fix="if memory ran out: raise spark.executor.memoryOverhead, use more partitions, or use "
             "broadcast=0, which sends no judgments to executors",
         )

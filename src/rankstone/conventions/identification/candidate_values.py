@@ -207,7 +207,7 @@ def _score_facts(table: Table, order: str) -> tuple[bool, tuple[str, ...]]:
         other += ["rank"] if crossed or facts[1] else []
     if order == "rank":
         other += ["score"]
-    return bool(facts[0]), tuple(one for one in other if one != order)
+    return bool(facts[0]), tuple(column for column in other if column != order)
 
 
 #: all queries are aligned; which of them count is decided afterwards
@@ -305,7 +305,7 @@ class Sweeper:
             pipeline, options=alignment, measures=tuple(able), audited=False
         )
         chunks, _ = pipeline.align(table, lambda chunk, hits: (chunk, hits))
-        parts = [_Part(*one) for one in _joined_chunks(chunks)]
+        parts = [_Part(*chunk) for chunk in _joined_chunks(chunks)]
         several = len(pipeline.judged.queries) > 1
         scores = {}
         written = {}
@@ -384,15 +384,15 @@ def _rounded(
 ) -> dict[Rounding, Scored]:
     """Score with rounded intermediate numbers."""
     scored = [(part.hits, part.scored(measure, empty)) for part in parts]
-    return {
-        one: _together(
-            [
-                replace(found, value=one.values(measure, hits, found))
-                for hits, found in scored
-            ]
-        )
-        for one in roundings(several=several)
-    }
+    rounded = {}
+    for rounding in roundings(several=several):
+        chunks = [
+            replace(scores, value=rounding.values(measure, hits, scores))
+            for hits, scores in scored
+        ]
+        rounded[rounding] = _together(chunks)
+
+    return rounded
 
 
 def _together(parts: Sequence[Scored]) -> Scored:

@@ -133,18 +133,18 @@ def identify(
     """
     measure = measures if measure is None else measure
     values = value if isinstance(value, (list, tuple)) else [value]
-    printed = [Printed.of(one, digits) for one in values]
+    printed = [Printed.of(number, digits) for number in values]
     searches = _searches(qrels, name_runs(runs), measure, progress, options)
     taken_for = (
         list(searches)
         if len(printed) == len(searches)
         else [next(iter(searches))] * len(printed)
     )
-    found = tuple(
-        _identified(one, name, measure, searches)
-        for one, name in zip(printed, taken_for, strict=True)
+    identifications = tuple(
+        _identified(number, name, measure, searches)
+        for number, name in zip(printed, taken_for, strict=True)
     )
-    return found[0] if values is not value else found
+    return identifications[0] if values is not value else identifications
 
 
 def _identified(
@@ -168,11 +168,11 @@ def _searches(
     runs: Mapping[str, object],
     measure: str | Measure | None,
     progress: Progress | None,
-    given: Mapping[str, Any],
+    requested: Mapping[str, Any],
 ) -> dict[str, _Search]:
     """Read the data, with duplicates that some library allows; judgments once for all runs."""
     reported = None if measure is None else ReportedMeasure.of(measure)
-    options = {"duplicates": "first_drop", "duplicate_judgments": "max", **given}
+    options = {"duplicates": "first_drop", "duplicate_judgments": "max", **requested}
     ready = Prepared(
         qrels, (reported and reported.measure) or "nDCG", **options
     ).in_memory()
@@ -265,7 +265,11 @@ class _Search:
             (measure, steps, {}) for measure, steps in here
         )
         for option, value in self.facts.alignments(self._defaults):
-            near = [one for one in here if one[1] < self._reach - 1 or one[1] == 0]
+            near = [
+                (measure, steps)
+                for measure, steps in here
+                if steps < self._reach - 1 or steps == 0
+            ]
             own = {option: value}
             self._job_under(jobs, own).ours.extend(
                 (m, steps + 1, own) for m, steps in near
@@ -276,12 +280,12 @@ class _Search:
     def _around(self, reach: int) -> Iterator[tuple[Measure, int]]:
         """Yield measures with their steps from the start; a cutoff counts as given."""
         for start in starts(self._reported):
-            given = (
+            stated = (
                 self._reported.given
                 if self._reported is not None
                 else frozenset({"k"} if start.k else ())
             )
-            yield from around(start, self.facts, reach, given)
+            yield from around(start, self.facts, reach, stated)
 
     def _plan_libraries(self, jobs: dict[Any, _Job]) -> None:
         """Add the measures of libraries, each under its own alignment."""
@@ -313,34 +317,36 @@ class _Search:
 
     def _run(self, job: _Job) -> Iterator[Way]:
         empties = self._counted["empty"]
-        witnessing = witnesses((one.entry for one in job.meant), self._defaults)
+        witnessing = witnesses(
+            (library_measure.entry for library_measure in job.meant), self._defaults
+        )
         needed: dict[Measure, dict[str, None]] = {
             m: dict.fromkeys(empties) for m, _, _ in job.ours
         }
         for measure in witnessing.values():
             needed.setdefault(measure, {})[empties[0]] = None
         meant = []
-        for one in job.meant:
+        for library_measure in job.meant:
             with suppress(RankstoneError):  # our measure does not accept such a number
-                needed.setdefault(one.measure, {})[one.empty] = None
-                meant.append(one)
+                rules = needed.setdefault(library_measure.measure, {})
+                rules[library_measure.empty] = None
+                meant.append(library_measure)
         try:
-            swept = (
-                self.sweeper if job.declared else self._without_empty_entries
-            ).sweep(needed, job.options)
+            sweeper = self.sweeper if job.declared else self._without_empty_entries
+            swept = sweeper.sweep(needed, job.options)
         except RankstoneError:  # a library refuses such lists or judgments
             return
         for measure, steps, options in job.ours:
             if measure in swept.scores:
                 yield from self._ours(swept, measure, steps, options)
         observed = {
-            n: swept.scores[one][empties[0]]
-            for n, one in witnessing.items()
-            if one in swept.scores
+            name: swept.scores[witness][empties[0]]
+            for name, witness in witnessing.items()
+            if witness in swept.scores
         }
-        for one in meant:
-            if one.measure in swept.scores:
-                yield from self._library(swept, one, observed)
+        for library_measure in meant:
+            if library_measure.measure in swept.scores:
+                yield from self._library(swept, library_measure, observed)
 
     # -- our measures -----------------------------------------------------------------------------------
     def _ours(
@@ -432,7 +438,7 @@ class _Search:
         if refused(
             entry,
             scored.of(present),
-            {name: one.of(present) for name, one in observed.items()},
+            {name: witness.of(present) for name, witness in observed.items()},
         ):
             return
         counted = present & ~np.isin(

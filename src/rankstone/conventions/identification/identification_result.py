@@ -118,11 +118,11 @@ class Identification(Result, Record):
         }
         name = None if measure is None else str(measure)
         chance = printed_by_chance([group.value for group in groups], printed)
-        inputs = {run: one.to_dict() for run, one in facts.items()}
+        inputs = {run: run_facts.to_dict() for run, run_facts in facts.items()}
         sizes = len(ways), len(groups), chance
         by_name = tuple(way for way in ways if way.library and way.spelling == name)
-        copied = any(one.run.duplicates for one in facts.values())
-        again = any(one.judgments.duplicates for one in facts.values())
+        copied = any(run_facts.run.duplicates for run_facts in facts.values())
+        again = any(run_facts.judgments.duplicates for run_facts in facts.values())
         return cls(
             printed,
             name,
@@ -389,7 +389,9 @@ def _run_note(result: Identification) -> str:
     away = result.groups[0].simplest.away
     if result.run is None:
         runs = dict.fromkeys(
-            printable(one.run) for one in result.groups if one.simplest.away == away
+            printable(group.run)
+            for group in result.groups
+            if group.simplest.away == away
         )
         return f"values of {' and '.join(runs)} round to it, equally near to the defaults: the run is ambiguous"
     run = printable(result.run)
@@ -397,7 +399,9 @@ def _run_note(result: Identification) -> str:
         return f"this is {run}'s value: no other run prints it in as few steps"
     if away > 1:
         return f"it may be {run}'s value rather than {claimed}'s, but only far from the defaults"
-    theirs = [one.simplest.away for one in result.groups if one.run == result.taken_for]
+    theirs = [
+        group.simplest.away for group in result.groups if group.run == result.taken_for
+    ]
     less = (
         f"that is {counted(theirs[0], 'step')} away"
         if theirs

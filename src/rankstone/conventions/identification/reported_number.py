@@ -124,11 +124,11 @@ def _of_libraries(word: str) -> ReportedMeasure | None:
     if not readings:
         return None
     ours = [
-        one
-        for one in (named(r.ours) for r in readings if _is_ours(r))
-        if isinstance(one, Measure)
+        measure
+        for measure in (named(r.ours) for r in readings if _is_ours(r))
+        if isinstance(measure, Measure)
     ]
-    k = next((one.measure.k for one in readings), None)
+    k = next((reading.measure.k for reading in readings), None)
     return ReportedMeasure(
         word, ours[0] if ours else None, k, _given(ours[0].changed() if ours else (), k)
     )
@@ -147,7 +147,7 @@ def _is_ours(reading: Reading) -> bool:
 
 
 _SHARES: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
-_TENTHS: Final = tuple(at / 10 for at in range(11))
+_TENTHS: Final = tuple(tenth / 10 for tenth in range(11))
 #: parameter → values in papers and in defaults of libraries
 PUBLISHED: Final[Mapping[str, Sequence[Any]]] = {
     "p": (0.5, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99),

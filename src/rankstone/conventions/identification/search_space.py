@@ -61,7 +61,7 @@ def starts(reported: ReportedMeasure | None) -> list[Measure]:
     """Return the measures to start from: the reported one, or those of several libraries."""
     if reported is not None:
         return [] if reported.measure is None else [reported.measure]
-    found: list[Measure] = []
+    measures: list[Measure] = []
     have = {
         (kind(entry.ours), library.name)
         for library in conventions()
@@ -76,16 +76,16 @@ def starts(reported: ReportedMeasure | None) -> list[Measure]:
             or each.judgment_columns
         ):
             continue
-        found += _with_first_cutoffs(name) or _with_first_cutoffs(*each.examples[:1])
+        measures += _with_first_cutoffs(name) or _with_first_cutoffs(*each.examples[:1])
     return [
-        one
-        for one in dict.fromkeys(found)
-        if not any(extra.reads_pool for extra in one.requires)
+        measure
+        for measure in dict.fromkeys(measures)
+        if not any(extra.reads_pool for extra in measure.requires)
     ]
 
 
 def _with_first_cutoffs(*texts: str) -> list[Measure]:
-    found = []
+    measures = []
     for text, k in product(texts, _FIRST_CUTOFFS):
         try:
             measure = parse_measure(text)
@@ -97,12 +97,12 @@ def _with_first_cutoffs(*texts: str) -> list[Measure]:
         except RankstoneError:  # it needs a parameter or a cutoff that is not given
             continue
         if isinstance(measure, Measure):
-            found.append(measure)
-    return found
+            measures.append(measure)
+    return measures
 
 
 def around(
-    measure: Measure, facts: Facts, reach: int, given: frozenset[str]
+    measure: Measure, facts: Facts, reach: int, stated: frozenset[str]
 ) -> Iterator[tuple[Measure, int]]:
     """Yield measures up to ``reach`` steps away from one, itself included, with their numbers of steps.
 
@@ -111,15 +111,15 @@ def around(
     sides = _sides(measure, facts)
     for changed in range(reach + 1):
         for names in combinations(sides, changed):
-            steps = sum(1 + (name in given) for name in names)
+            steps = sum(1 + (name in stated) for name in names)
             for changes in (
                 product(*(sides[name] for name in names)) if steps <= reach else ()
             ):
+                parameters = {
+                    name: value for change in changes for name, value in change.items()
+                }
                 try:
-                    other = replace(
-                        measure,
-                        **{name: at for one in changes for name, at in one.items()},
-                    )
+                    other = replace(measure, **parameters)
                 except RankstoneError:  # these values cannot be combined
                     continue
                 if other.inactive_parameters.isdisjoint(names):
@@ -194,9 +194,9 @@ class LibraryMeasure(Record):
             )
             kept: Measure = self.library.reading(entry, self.numbers).measure
             return kept
-        found = _read(text)
-        assert isinstance(found, Measure)  # noqa: S101 - those of whole lists are left out
-        return found
+        ours = _read(text)
+        assert isinstance(ours, Measure)  # noqa: S101 - those of whole lists are left out
+        return ours
 
     @property
     def spelling(self) -> str:
@@ -425,24 +425,24 @@ class Group:
 
 def grouped(ways: list[Way]) -> list[Group]:
     """Group equal values of a run: first those that print as the number, then by steps and distance."""
-    found: list[list[Way]] = []
-    for way in sorted(ways, key=lambda one: (one.run, one.value)):
+    clusters: list[list[Way]] = []
+    for way in sorted(ways, key=lambda way: (way.run, way.value)):
         if (
-            found
-            and way.run == found[-1][0].run
-            and _equal(way.value, found[-1][0].value)
+            clusters
+            and way.run == clusters[-1][0].run
+            and _equal(way.value, clusters[-1][0].value)
         ):
-            found[-1].append(way)
+            clusters[-1].append(way)
         else:
-            found.append([way])
+            clusters.append([way])
     groups = [
-        Group(same[0].value, tuple(sorted(same, key=_complexity))) for same in found
+        Group(same[0].value, tuple(sorted(same, key=_complexity))) for same in clusters
     ]
     return sorted(groups, key=_sort_key)
 
 
-def _equal(one: float, other: float) -> bool:
-    return abs(one - other) <= _EQUAL * max(1.0, abs(one))
+def _equal(value: float, other: float) -> bool:
+    return abs(value - other) <= _EQUAL * max(1.0, abs(value))
 
 
 def _complexity(way: Way) -> tuple[int, bool, bool, int, str]:

@@ -37,7 +37,7 @@ class Replay:
 
     card: ClassVar[Card]
 
-    def __init_subclass__(cls, **given: str | None) -> None:
+    def __init_subclass__(cls, **keywords: str | None) -> None:
         """Set the card before the measure is named."""
         of_file = _cards().get(cls.__module__.rpartition(".")[2], {})
         if cls.__name__ in of_file:
@@ -48,4 +48,4 @@ class Replay:
                 high if math.isfinite(high) else None,
             )
             cls.card = Card(**facts, span=span)
-        super().__init_subclass__(**given)
+        super().__init_subclass__(**keywords)

@@ -151,6 +151,6 @@ class SEntropy(Replay, WholeRunMeasure, family="catalogue"):
         """Give each item its self-information, weighted by the lists that show it."""
         counts = lists.counts(tables.known)
         weight = sums_by_item(lists.item, 1.0 / lists.n[lists.query], tables.known)
-        some = counts > 0
-        information = -np.log2(counts[some] / max(int(counts.sum()), 1))
-        return Parts(weight[some] * information, float(len(lists)))
+        shown = counts > 0
+        information = -np.log2(counts[shown] / max(int(counts.sum()), 1))
+        return Parts(weight[shown] * information, float(len(lists)))

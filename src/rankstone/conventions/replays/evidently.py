@@ -59,10 +59,10 @@ class ByMiddle(Placed, BinaryMeasure):
 
     def first(self, hits: Hits) -> Bools:
         """Return the first relevant hit of each query, if its middle rank is k or less."""
-        found: Bools = self.inside(hits) & (
+        first: Bools = self.inside(hits) & (
             hits.running_count(hits.relevant(self.rel)) == 1
         )
-        return found
+        return first
 
     def shown(self, hits: Hits) -> Floats:
         """Return min(n, k), at least 1."""
@@ -169,21 +169,20 @@ class MAP(ByMiddle, family="average precision"):
         depth[:-1] = np.where(same, np.minimum(depth[:-1], start[1:] - 1), depth[:-1])
         lengths = np.where(relevant[closing], np.maximum(depth - start + 1, 0), 0)
         ranks = ragged_range(start, lengths)
-        at = list_numbers(lengths)
+        block = list_numbers(lengths)
         known = self.known(hits, relevant)[closing]
         shares = np.zeros(len(hits.rank))
-        shares[closing] = np.bincount(
-            at, self.worth(hits, known[at], ranks, query[at]), len(closing)
-        )
+        worth = self.worth(hits, known[block], ranks, query[block])
+        shares[closing] = np.bincount(block, worth, len(closing))
         return Contributions(shares, hits.relevant_count(self.rel).astype(np.float64))
 
     def known(self, hits: Hits, relevant: Bools) -> Ints:
         """Count the relevant hits down to each hit."""
         return hits.running_count(relevant)
 
-    def worth(self, hits: Hits, found: Ints, rank: Ints, query: Ints) -> Floats:
+    def worth(self, hits: Hits, count: Ints, rank: Ints, query: Ints) -> Floats:
         """Return the precision at ranks."""
-        return found / np.minimum(rank, hits.n[query])
+        return count / np.minimum(rank, hits.n[query])
 
 
 class MAR(MAP):
@@ -193,9 +192,9 @@ class MAR(MAP):
     MAR@5
     """
 
-    def worth(self, hits: Hits, found: Ints, rank: Ints, query: Ints) -> Floats:  # noqa: ARG002 - the rank does not matter
+    def worth(self, hits: Hits, count: Ints, rank: Ints, query: Ints) -> Floats:  # noqa: ARG002 - the rank does not matter
         """Return the recall at ranks."""
-        return found / hits.relevant_count(self.rel)[query]
+        return count / hits.relevant_count(self.rel)[query]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,13 +25,13 @@ class _Entries:
         ideal = hits.ideal
         order = np.lexsort((ideal.grade == 0, ideal.query))
         liked = replace(ideal, grade=(ideal.grade[order] != 0).astype(np.float64))
-        found: Scored = super().score(  # type: ignore[misc]
+        scored: Scored = super().score(  # type: ignore[misc]
             replace(
                 hits, grade=(hits.grade != 0).astype(np.float64), ideal=liked, _memo={}
             ),
             empty,
         )
-        return found
+        return scored
 
 
 class AP(_Entries, average_precision.AP):

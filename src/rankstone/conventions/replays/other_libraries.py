@@ -45,8 +45,8 @@ class MAP(AP):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Divide by the relevant items that are in the list."""
-        found = hits.total(hits.relevant(self.rel).astype(np.float64))
-        return replace(super().contributions(hits), norm=found)
+        retrieved = hits.total(hits.relevant(self.rel).astype(np.float64))
+        return replace(super().contributions(hits), norm=retrieved)
 
 
 class AUC(SOUND):
@@ -59,12 +59,12 @@ class AUC(SOUND):
     def contributions(self, hits: Hits) -> Contributions:
         """Return 1 for lists of one class."""
         parts = super().contributions(hits)
-        one = parts.norm == 0
-        missed = np.zeros(len(one)) if parts.missed is None else parts.missed
+        single_class = parts.norm == 0
+        missed = np.zeros(len(single_class)) if parts.missed is None else parts.missed
         return replace(
             parts,
-            norm=np.where(one, 1.0, parts.norm),
-            missed=np.where(one, 1.0, missed),
+            norm=np.where(single_class, 1.0, parts.norm),
+            missed=np.where(single_class, 1.0, missed),
         )
 
 
@@ -163,8 +163,8 @@ class MLflowNDCG(Replay, BinaryMeasure, family="cumulated gain"):
     def _repeated(self, hits: Hits, relevant: Bools) -> Ints:
         """Count the relevant hits that repeat an earlier one, int64 ``[queries]``."""
         member = hits.added(PoolMembers).member
-        at = np.flatnonzero(relevant)
-        _, first = np.unique(member[at], return_index=True)
+        rows = np.flatnonzero(relevant)
+        _, first = np.unique(member[rows], return_index=True)
         again = relevant.copy()
-        again[at[first]] = False
+        again[rows[first]] = False
         return hits.count(again)

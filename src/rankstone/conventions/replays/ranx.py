@@ -29,8 +29,8 @@ class GradedRBP(Replay, Measure, family="user models"):
 
     def weight(self, rank: Ints) -> Floats:
         """Return (1 − p) p^(i − 1)."""
-        found: Floats = (1.0 - self.p) * np.power(self.p, rank - 1.0)
-        return found
+        weights: Floats = (1.0 - self.p) * np.power(self.p, rank - 1.0)
+        return weights
 
     def contributions(self, hits: Hits) -> Contributions:
         """Weight each grade by the probability that its rank is examined."""
@@ -53,5 +53,6 @@ class Bpref(Sound):
         """Set the norm to 0 if no judged document is nonrelevant."""
         parts = super().contributions(hits)
         others = np.diff(hits.ideal.offsets) - hits.relevant_count(self.rel)
-        found = hits.total(hits.relevant(self.rel).astype(np.float64)) > 0
-        return replace(parts, norm=np.where(found & (others == 0), 0.0, parts.norm))
+        has_relevant = hits.total(hits.relevant(self.rel).astype(np.float64)) > 0
+        only_relevant = has_relevant & (others == 0)
+        return replace(parts, norm=np.where(only_relevant, 0.0, parts.norm))

@@ -28,8 +28,8 @@ class _Padded:
 
     def items(self, lists: ListFrame, tables: Tables) -> Catalogue:
         """Return the items of the catalogue, and one more."""
-        found: Catalogue = super().items(lists, tables)  # type: ignore[misc]
-        return Catalogue(found.size + 1, found.code)
+        catalogue: Catalogue = super().items(lists, tables)  # type: ignore[misc]
+        return Catalogue(catalogue.size + 1, catalogue.code)
 
 
 class ItemCoverage(_Padded, catalogue_measures.Coverage):

@@ -221,20 +221,20 @@ class Diversity(_ByLikeness, family="diversity"):
         """Give each item its distances to the others; divide by the ordered pairs."""
         place, known = self.place(lists.item, tables)
         rows = np.flatnonzero(known)
-        some = np.bincount(lists.query[rows], minlength=len(lists))
-        found = np.zeros(len(lists.item))
+        counts = np.bincount(lists.query[rows], minlength=len(lists))
+        distance = np.zeros(len(lists.item))
         if self.likeness == "cooccurrence":
-            found[rows] = distances.cosine_of_sets(
-                some, place[rows], self.users(tables)
+            distance[rows] = distances.cosine_of_sets(
+                counts, place[rows], self.users(tables)
             )
         else:
-            found[rows] = distances.cosine_of_vectors(
-                some, place[rows], self.units(tables)
+            distance[rows] = distances.cosine_of_vectors(
+                counts, place[rows], self.units(tables)
             )
         pairs = lists.n * (lists.n - 1)
-        of_known = some * (some - 1)
+        of_known = counts * (counts - 1)
         return Contributions(
-            found,
+            distance,
             pairs.astype(np.float64),
             missed=(pairs - of_known).astype(np.float64),
         )
@@ -279,17 +279,17 @@ class Serendipity(_ByLikeness, family="novelty"):
         """Sum the similarity of each item of the lists to other items of the same user."""
         here, known = self.place(lists.item, tables)
         rows = np.flatnonzero(known)
-        found = np.zeros(len(lists.item))
+        similarity = np.zeros(len(lists.item))
         if self.likeness == "cooccurrence":
             sets = self.users(tables)
-            found[rows] = distances.dots_of_sets(
+            similarity[rows] = distances.dots_of_sets(
                 lists.query[rows], here[rows], of, others, sets
             )
-            return found
+            return similarity
         units = self.units(tables)
-        some = np.bincount(of, minlength=len(lists))
-        sums = distances.sum_by_list(some, others, units)
-        found[rows] = distances.dots_of_vectors(
+        counts = np.bincount(of, minlength=len(lists))
+        sums = distances.sum_by_list(counts, others, units)
+        similarity[rows] = distances.dots_of_vectors(
             here[rows], units, lists.query[rows], sums
         )
-        return found
+        return similarity

@@ -36,12 +36,12 @@ class RocAuc(Replay, BinaryMeasure, family="pairs"):
     def contributions(self, hits: Hits) -> Contributions:
         """Give each relevant hit the share of the others that are below it; divide by the relevant hits."""
         relevant = hits.relevant(self.rel)
-        found = hits.count(relevant)
-        others = hits.spread(np.minimum(self.depth(hits), hits.n) - found)
+        retrieved = hits.count(relevant)
+        others = hits.spread(np.minimum(self.depth(hits), hits.n) - retrieved)
         above = hits.rank - hits.running_count(relevant)
         shares = np.where(others > 0, (others - above) / np.maximum(others, 1), 1.0)
         return Contributions(
-            np.where(relevant, shares, 0.0), np.maximum(found, 1).astype(np.float64)
+            np.where(relevant, shares, 0.0), np.maximum(retrieved, 1).astype(np.float64)
         )
 
 

@@ -59,13 +59,13 @@ class QueryScaledRBP(Replay, Measure, family="user models"):
 
     def _largest(self, hits: Hits) -> Floats:
         """Return the largest gain of any level of the query from 0 up, and of the given gains."""
-        given = dict(self.gain.gains) if self.gain is not None else {}
+        gains = dict(self.gain.gains) if self.gain is not None else {}
         best = hits.ideal.best()
         while (
-            given and np.isin(best, list(given)).any()
+            gains and np.isin(best, list(gains)).any()
         ):  # the next lower level that keeps its grade
-            best = np.where(np.isin(best, list(given)), best - 1.0, best)
-        return np.maximum(best, max(given.values(), default=0.0))
+            best = np.where(np.isin(best, list(gains)), best - 1.0, best)
+        return np.maximum(best, max(gains.values(), default=0.0))
 
 
 class SeenResidual(RBP_residual):

@@ -60,14 +60,14 @@ class AUCPR(Replay, OfWholeLists, BinaryMeasure, family="average precision"):
         blocks = hits.blocks
         above = hits.earlier(relevant)
         inside = hits.inside(relevant)
-        some = np.maximum(inside, 1)
-        rise = blocks.size / some  # rows for each relevant one
+        divisor = np.maximum(inside, 1)
+        rise = blocks.size / divisor  # rows for each relevant one
         start = (
             blocks.first - 1 - rise * above
         )  # rows above the first relevant one, at the same slope
         bend = start / rise * np.log(blocks.last / np.maximum(blocks.first - 1, 1))
-        area = (some - bend) / rise
-        share = np.where(relevant, (area / some)[blocks.of_hit], 0.0)
+        area = (divisor - bend) / rise
+        share = np.where(relevant, (area / divisor)[blocks.of_hit], 0.0)
         known = hits.relevant_count(self.rel)
         return Contributions(
             share, np.where(known < hits.n, known, 0).astype(np.float64)

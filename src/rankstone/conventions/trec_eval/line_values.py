@@ -123,15 +123,13 @@ class PreparedLines:
             self._ready.score_runs({"run": run}, on_bad_run="stop").runs["run"]
         )
         all_queries = self.settings.version != _NINTH and self.settings.complete
-        printed = sorted(
-            (
-                at
-                for at, name in enumerate(scored.names)
-                if all_queries or not scored.missing[at] or name in also
-            ),
-            key=lambda at: scored.names[at].encode(),
-        )
-        queries = [scored.names[at] for at in printed]
+        reported = [
+            row
+            for row, name in enumerate(scored.names)
+            if all_queries or not scored.missing[row] or name in also
+        ]
+        printed = sorted(reported, key=lambda row: scored.names[row].encode())
+        queries = [scored.names[row] for row in printed]
         values = {
             line.name: self._adjusted(line, line.measure, scored)[printed]
             for line in self.lines
@@ -155,8 +153,8 @@ class PreparedLines:
             relevant=int(scored.of("NumRel").sum())
             if self.settings.judgments == "qrels"
             else 0,
-            missing=[scored.names[at] for at in np.flatnonzero(scored.missing)],
-            emptied=[scored.names[at] for at in np.flatnonzero(empty)],
+            missing=[scored.names[row] for row in np.flatnonzero(scored.missing)],
+            emptied=[scored.names[row] for row in np.flatnonzero(empty)],
         )
 
     def _adjusted(

@@ -76,7 +76,7 @@ def requested_measures(
 
     Only the first list of parameters of a measure counts.
     """
-    given: dict[str, str | None] = {}
+    parameters_of: dict[str, str | None] = {}
     notes = []
     for text in texts or ("official",):
         name, dot, parameters = text.partition(".")
@@ -85,22 +85,24 @@ def requested_measures(
                 f"-m {printable(text)}: there is nothing after the dot",
                 expected="as in P.5,10",
             )
-        for one in _members(name, version):
-            if dot and given.get(one) not in (None, parameters):
+        for member in _members(name, version):
+            if dot and parameters_of.get(member) not in (None, parameters):
                 notes.append(
-                    f"-m {printable(text)}: as in trec_eval only -m {one}.{given[one]} counts"
+                    f"-m {printable(text)}: as in trec_eval only -m {member}.{parameters_of[member]} counts"
                 )
-            elif dot or one not in given:
-                given[one] = parameters if dot else given.get(one)
+            elif dot or member not in parameters_of:
+                parameters_of[member] = parameters if dot else parameters_of.get(member)
     return [
-        Requested(trec, given[name]) for name, trec in TREC.items() if name in given
+        Requested(trec, parameters_of[name])
+        for name, trec in TREC.items()
+        if name in parameters_of
     ], notes
 
 
 def _members(name: str, version: int) -> list[str]:
     names = NICKNAMES.get(name, (name,))
-    known = [one for one in TREC if TREC[one].since <= version]
-    members = [one for one in names if one in known]
+    known = [member for member in TREC if TREC[member].since <= version]
+    members = [member for member in names if member in known]
     if not members:
         raise UnknownMeasure(
             f"trec_eval {version} has no measure {printable(name)!r}",
@@ -140,7 +142,7 @@ def lines_of(
     grades
         The grades that occur in the judgments.
     """
-    return [line for one in requested for line in _lines(one, settings, grades)]
+    return [line for measure in requested for line in _lines(measure, settings, grades)]
 
 
 def _lines(
@@ -177,11 +179,11 @@ def _lines(
     ]
 
 
-def _length(given: str | None) -> int:
-    words = (given or "10").split(",")
+def _length(parameters: str | None) -> int:
+    words = (parameters or "10").split(",")
     if not words[0].isdigit() or not int(words[0]):
         raise UsageError(
-            f"relstring.{printable(given)}: not the length of a string",
+            f"relstring.{printable(parameters)}: not the length of a string",
             expected="a whole number",
         )
     return int(words[0])
@@ -285,9 +287,9 @@ def decoded(numbers: Sequence[float], length: int) -> str:
     '1-.'
     """
     digits = [
-        _ALPHABET[int(number) >> 4 * at & 15]
+        _ALPHABET[int(number) >> 4 * place & 15]
         for number in numbers
-        for at in range(_LONGEST)
+        for place in range(_LONGEST)
     ]
     return "".join(digits[:length])
 

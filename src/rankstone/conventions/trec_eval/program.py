@@ -61,15 +61,14 @@ def printed(
         True if values are z-scores.
     """
     if settings.queries:
-        for at, query in enumerate(results.queries):
+        for row, query in enumerate(results.queries):
             shown = printable(query, _WHOLE)
             for line in lines:
                 if line.length:
-                    yield f"{line.name:<22}\t{shown}\t'{results.strings[line.name][at]}'"
+                    yield f"{line.name:<22}\t{shown}\t'{results.strings[line.name][row]}'"
                 elif line.measure is not None and not line.is_geometric:
-                    yield _line(
-                        line, shown, float(results.values[line.name][at]), scaled=scaled
-                    )
+                    value = float(results.values[line.name][row])
+                    yield _line(line, shown, value, scaled=scaled)
     if settings.summary:
         for line in lines:
             if line.name == "runid":
@@ -267,7 +266,7 @@ def _notes(
     grades: Sequence[float],
 ) -> Iterator[str]:
     """Yield notes on unexpected behaviour of trec_eval."""
-    names = {one.trec.name for one in requested}
+    names = {measure.trec.name for measure in requested}
     if results.missing and not settings.complete:
         first = printable(results.missing[0])
         yield (

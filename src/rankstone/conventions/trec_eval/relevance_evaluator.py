@@ -108,7 +108,7 @@ class RelevanceEvaluator:
             if not docs and query in self._queries
         }
         results = self._ready(lists, also=empty)
-        place = {query: at for at, query in enumerate(results.queries)}
+        place = {query: row for row, query in enumerate(results.queries)}
         columns = [
             results.values.get(
                 line.name, np.full(len(place), float(line.name == "num_q"))
@@ -139,7 +139,7 @@ def _whole(grade: SupportsFloat, query: object, doc: object) -> float:
 
 def _requested(measures: Iterable[str]) -> list[Requested]:
     """Parse names; lists of parameters of one measure are joined."""
-    given: dict[str, set[str]] = {}
+    by_measure: dict[str, set[str]] = {}
     for text in measures:
         apart = split_name(text)
         if apart is None:
@@ -149,13 +149,13 @@ def _requested(measures: Iterable[str]) -> list[Requested]:
                 fix=did_you_mean(text, known, n=3),
             )
         name, parameters = apart
-        for one in sorted(supported_nicknames.get(name, {name})):
-            given.setdefault(one, set()).update(
+        for member in sorted(supported_nicknames.get(name, {name})):
+            by_measure.setdefault(member, set()).update(
                 parameters.split(",") if parameters else ()
             )
     lists = {
         name: ",".join(sorted(values, key=_number)) or None
-        for name, values in given.items()
+        for name, values in by_measure.items()
     }
     return [
         Requested(trec, lists[name]) for name, trec in TREC.items() if name in lists
