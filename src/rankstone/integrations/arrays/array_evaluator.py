@@ -37,11 +37,15 @@ from rankstone.integrations.arrays.array_layout import ArrayLayout
 from rankstone.integrations.arrays.array_libraries import Home, home_of, on_host
 from rankstone.integrations.arrays.array_scores import ArrayScores
 from rankstone.integrations.arrays.dense_lists import dense_lists
-from rankstone.integrations.arrays.dense_scores import DenseScores, Recording
+from rankstone.integrations.arrays.dense_scores import (
+    DenseScores,
+    RecordedParts,
+    Recording,
+)
 from rankstone.measures.core.measure import Measure, Scored
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from typing import Unpack
 
     from numpy.typing import NDArray
@@ -272,9 +276,7 @@ class Evaluator:
         )
         return dense if dense.measures else None
 
-    def _recorded(
-        self, home: Home, scores: Data, *, whole: bool
-    ) -> list[tuple[Recording, dict[int, Data]]]:
+    def _recorded(self, home: Home, scores: Data, *, whole: bool) -> RecordedParts:
         """Compute from the recordings; the first time, record."""
         kept = self._recordings.get((home, scores.dtype))
         with home.exactly():
@@ -283,9 +285,7 @@ class Evaluator:
             _, parts = kept
             return [(part, part.again(part.lists.rows(scores))) for part in parts]
 
-    def _record(
-        self, home: Home, scores: Data, *, whole: bool
-    ) -> list[tuple[Recording, dict[int, Data]]]:
+    def _record(self, home: Home, scores: Data, *, whole: bool) -> RecordedParts:
         if home not in self._dense_lists:
             self._dense_lists[home] = self._lay_down(home)
         depth = self._depth(self.measures)
@@ -339,7 +339,10 @@ class Evaluator:
             )
         parts = [self._part(part, key, measures) for part in self._parts]
         order = np.arange(len(self.layout.lengths))
-        return _joined(measures, parts, order)
+        scored: dict[Measure, Scored] = {}
+        for measure, *columns in zip(measures, *parts, strict=True):
+            scored[measure] = Scored.joined(columns, order)
+        return scored
 
     def _part(self, part: _Part, key: Floats, measures: Measures) -> list[Scored]:
         begin, batch, labels = part
@@ -370,19 +373,6 @@ class Evaluator:
         further = self.options.changed().keys() - {"ties", "empty", "negative"}
         rule = self.options.tie_rule
         return rule.key is None and not rule.refuses and not further
-
-
-def _joined(
-    measures: Measures, parts: Sequence[Sequence[Scored]], order: Ints
-) -> dict[Measure, Scored]:
-    """Return the scores of all parts' queries, in the order given."""
-    if len(parts) == 1:
-        return dict(zip(measures, parts[0], strict=True))
-    columns = (
-        Scored.joined([part[at] for part in parts], order)
-        for at in range(len(measures))
-    )
-    return dict(zip(measures, columns, strict=True))
 
 
 def _alignment(

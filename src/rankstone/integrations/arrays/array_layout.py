@@ -441,9 +441,7 @@ class Padded(Record):
 
     def largest(self, values: Data) -> Data:
         """Return each row's largest value, ``[lists, 1]``."""
-        if hasattr(values, "amax"):
-            return values.amax(1, keepdim=True)
-        return values.max(1, keepdims=True)
+        return self.xp.amax(values, 1, keepdims=True)
 
 
 def uncompiled(function: Function) -> Function:

@@ -14,6 +14,7 @@ from rankstone.evaluation.outside_means import outside_means
 from rankstone.evaluation.scores import RunScores, measure_rows, uncounted, weights
 from rankstone.hits.alignment_audit import not_in_means
 from rankstone.integrations.arrays.array_libraries import Home, home_of
+from rankstone.integrations.arrays.dense_scores import columns_of
 from rankstone.integrations.arrays.device_arrays import DeviceArray
 from rankstone.measures.core.measure import Measure, Scored
 from rankstone.tables.results import Result, plain_name
@@ -118,22 +119,19 @@ class ArrayScores(Result, Record):
         if not afar:
             return self._where_computed
         with self.home.exactly():
-            columns = [
-                column.astype(np.float64)
-                for scored in afar.values()
-                for column in _columns(scored)
-            ]
-            together: Any = np.concatenate(columns)
+            columns: list[Any] = []
+            for scored in afar.values():
+                columns += columns_of(scored)
+            doubles = [column.astype(np.float64) for column in columns]
+            together: Any = np.concatenate(doubles)
             rows = self.home.host(together.data).reshape(len(columns), -1)
         numbers = iter(rows)
         near = dict(self._where_computed)
         for measure, scored in afar.items():
-            value, numerator, denominator, status, *weight = (
-                next(numbers) for _ in _columns(scored)
-            )
-            near[measure] = Scored(
-                numerator, denominator, value, status.astype(np.int8), *weight
-            )
+            own = [next(numbers) for _ in columns_of(scored)]
+            numerator, denominator, value, status, *weight = own
+            codes = status.astype(np.int8)
+            near[measure] = Scored(numerator, denominator, value, codes, *weight)
         return near
 
     @property
@@ -228,14 +226,6 @@ class ArrayScores(Result, Record):
         means = ", ".join(f"{name} {value:.4g}" for name, value in self.mean().items())
         head = f"ArrayScores of {queries(len(self.queries))}: {means}"
         return "; ".join((head, *self.warnings))
-
-
-def _columns(scored: Scored) -> list[NDArray[Any]]:
-    columns: list[Any] = [scored.value, scored.numerator]
-    columns += [scored.denominator, scored.status]
-    if scored.weight is not None:
-        columns.append(scored.weight)
-    return columns
 
 
 def _aggregate(measure: Measure, scored: Scored) -> float:

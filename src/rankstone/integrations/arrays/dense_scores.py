@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from functools import cached_property, partial, reduce
 from operator import or_
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
+from rankstone._basics import Record
 from rankstone.errors import RankstoneError
 from rankstone.evaluation.scores import uncounted
 from rankstone.integrations.arrays.device_arrays import DeviceArray
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
     from rankstone.integrations.arrays.array_libraries import Home
     from rankstone.integrations.arrays.dense_lists import DenseLists
-    from rankstone.integrations.arrays.device_arrays import Data
+    from rankstone.integrations.arrays.device_arrays import Data, Library
     from rankstone.measures.core.measure import Measure, Measures
 
 #: tolerance for values outside their range, since sums are rounded
@@ -77,7 +78,7 @@ class Recording:
         self.summary = self._summary()
         columns: list[Data] = []
         for scored in self.scored.values():
-            columns += map(tape.own, _columns(scored))
+            columns += map(tape.own, columns_of(scored))
         nodes = [column for column in columns if isinstance(column, Node)]
         self._columns = sorted({node.place for node in nodes if not node.fixed})
 
@@ -156,7 +157,7 @@ class Recording:
         library = self.tape.library
         shape = (self.lists.queries,)
         columns = []
-        for column in _columns(self.scored[measure]):
+        for column in columns_of(self.scored[measure]):
             data = self.tape.own(column)
             if isinstance(data, Node):
                 value = values.get(data.place, self._fixed.get(data.place))
@@ -180,11 +181,54 @@ def _repeated(
     return values[summary], {place: values[place] for place in columns}
 
 
-def _columns(scored: Scored) -> list[Data]:
+def columns_of(scored: Scored) -> list[Data]:
+    """Return the arrays of scores, in the order in which ``Scored`` takes them."""
     columns = [scored.numerator, scored.denominator, scored.value, scored.status]
     if scored.weight is not None:
         columns.append(scored.weight)
     return columns
+
+
+#: recordings, and the arrays that each of them has for the scores
+RecordedParts: TypeAlias = list[tuple[Recording, dict[int, "Data"]]]
+
+
+class Summary(Record):
+    """What the host learns about the scores of some lists.
+
+    Attributes
+    ----------
+    total, least, most
+        The sum over queries, the smallest and the largest value, float64 ``[measures]``.
+    nan
+        Whether a score is NaN.
+    goes_on
+        Whether equal scores go on below the ranks selected.
+    left_out
+        How many queries are not in a mean, ``[measures]``; empty if all are.
+    """
+
+    total: Floats
+    least: Floats
+    most: Floats
+    nan: bool
+    goes_on: bool
+    left_out: Floats
+
+    @classmethod
+    def of(cls, numbers: Floats, measures: int) -> Summary:
+        """Read the numbers, as :meth:`Recording._summary` lays them down."""
+        doubts = 3 * measures
+        total, least, most = numbers[:doubts].reshape(3, measures)
+        nan, goes_on, *left_out = numbers[doubts:]
+        return cls(
+            total=total,
+            least=least,
+            most=most,
+            nan=bool(nan),
+            goes_on=bool(goes_on),
+            left_out=np.array(left_out),
+        )
 
 
 class DenseScores:
@@ -202,7 +246,7 @@ class DenseScores:
 
     def __init__(
         self,
-        compute: Callable[..., list[tuple[Recording, dict[int, Data]]]],
+        compute: Callable[..., RecordedParts],
         check: Callable[[], object],
         home: Home,
     ) -> None:
@@ -221,58 +265,53 @@ class DenseScores:
         return self._parts[0][0].kind
 
     @cached_property
-    def _numbers(self) -> list[Floats]:
-        """The sums over queries of each part: one copy to the host.
+    def _settled(self) -> list[Summary]:
+        """The summary of each part: one copy to the host.
 
         Raises
         ------
         BadValue
             When a score is NaN.
         """
-        rows = self._summaries()
-        flags = 3 * len(self.measures)
-        if any(row[flags] for row in rows):
+        summaries = self._summaries()
+        if any(summary.nan for summary in summaries):
             self._check()
-        if any(row[flags + 1] for row in rows):
+        if any(summary.goes_on for summary in summaries):
             self._parts = self._compute(whole=True)
-            rows = self._summaries()
+            summaries = self._summaries()
         lowest = self._parts[0][0].lists.lowest
-        count = len(self.measures)
-        least = np.min([row[count : 2 * count] for row in rows], axis=0)
-        most = np.max([row[2 * count : flags] for row in rows], axis=0)
+        least = np.min([summary.least for summary in summaries], axis=0)
+        most = np.max([summary.most for summary in summaries], axis=0)
         for measure, low, high in zip(self.measures, least, most, strict=True):
             if not _possible(measure, lowest, low, high):
                 self._check()
                 break
-        return rows
+        return summaries
 
-    def _summaries(self) -> list[Floats]:
+    def _summaries(self) -> list[Summary]:
         parts = [values[part.summary.place] for part, values in self._parts]
         library = self._home.library()
-        together = parts[0]
-        if len(parts) > 1:
-            with self._home.exactly():
-                together = library.function("concatenate", (parts,), {})
+        with self._home.exactly():
+            together = _joined(library, parts)
         numbers = np.array(together.tolist(), np.float64)
         ends = np.cumsum([len(part) for part in parts])
-        return np.split(numbers, ends[:-1])
+        rows = np.split(numbers, ends[:-1])
+        return [Summary.of(row, len(self.measures)) for row in rows]
 
     def settle(self) -> None:
         """Look whether a score is NaN, or equal ones go on below the ranks selected."""
-        self._numbers  # noqa: B018 - it is read
+        self._settled  # noqa: B018 - it is read
 
     @cached_property
     def means(self) -> dict[Measure, float]:
         """Means over queries, of measures that are averaged."""
-        count = len(self.measures)
-        total = np.zeros(count)
-        queries = np.zeros(count)
-        for row, (part, _) in zip(self._numbers, self._parts, strict=True):
-            total += row[:count]
+        total = np.zeros(len(self.measures))
+        queries = np.zeros(len(self.measures))
+        for summary, (part, _) in zip(self._settled, self._parts, strict=True):
+            total += summary.total
             queries += part.lists.queries
-            left_out = row[3 * count + 2 :]
-            if len(left_out):
-                queries -= left_out
+            if len(summary.left_out):
+                queries -= summary.left_out
         with np.errstate(invalid="ignore"):
             means = (total / queries).tolist()
         by_measure = zip(self.measures, means, strict=True)
@@ -283,12 +322,7 @@ class DenseScores:
         self.settle()
         library = self._home.library()
         parts = [part.of(measure, values) for part, values in self._parts]
-        columns = parts[0]
-        if len(parts) > 1:
-            columns = [
-                library.function("concatenate", (column,), {})
-                for column in zip(*parts, strict=True)
-            ]
+        columns = [_joined(library, column) for column in zip(*parts, strict=True)]
         if self._order is not None:
             order = library.own(self._order)
             columns = [column[order] for column in columns]
@@ -302,6 +336,13 @@ class DenseScores:
         if (np.diff(lists) > 0).all():
             return None
         return np.argsort(lists)
+
+
+def _joined(library: Library, parts: Sequence[Data]) -> Data:
+    """Return arrays one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    return library.function("concatenate", (parts,), {})
 
 
 def _possible(measure: Measure, lowest: float, least: float, most: float) -> bool:

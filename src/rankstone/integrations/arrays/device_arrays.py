@@ -168,7 +168,8 @@ class DeviceArray(NDArrayOperatorsMixin):
     def astype(self, dtype: Data, *, copy: bool = True) -> DeviceArray:  # noqa: ARG002 - as NumPy has it
         """Return it with values of another type."""
         values = self.library.cast(self.data, np.dtype(dtype))
-        return DeviceArray(values, self.library)
+        result: DeviceArray = self._wrapped(values)
+        return result
 
     def any(self) -> Data:
         """Return whether any value is true."""

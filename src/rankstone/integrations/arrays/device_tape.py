@@ -45,14 +45,10 @@ class Node:
         """The length along each axis."""
         return tuple(self.value.shape)
 
-    def known(self) -> Data:
-        """Return the value, if it is the same for all scores."""
+    def __bool__(self) -> bool:
         if not self.fixed:
             raise NotOnDevice("a number that depends on the scores is asked for")
-        return self.value
-
-    def __bool__(self) -> bool:
-        return bool(self.known())
+        return bool(self.value)
 
 
 class Step(Record):
@@ -300,12 +296,6 @@ class TapeArray(DeviceArray):
 
     def _wrapped(self, result: Data) -> Data:
         return result if isinstance(result, bool) else TapeArray(result, self.library)
-
-    def astype(self, dtype: Data, *, copy: bool = True) -> DeviceArray:  # noqa: ARG002 - as NumPy has it
-        """Return it with values of another type."""
-        values = self.library.cast(self.data, np.dtype(dtype))
-        result: DeviceArray = self._wrapped(values)
-        return result
 
     def __getitem__(self, key: Data) -> Data:
         if isinstance(key, OfPlaces):

@@ -52,31 +52,21 @@ _RUNNING: Final = {
 }
 
 
-def _over(
-    everything: Callable[..., torch.Tensor], along: Callable[..., torch.Tensor]
-) -> Callable[..., torch.Tensor]:
-    """Return a function of all values, or of those along an axis."""
-
-    def reduced(values: torch.Tensor, axis: int | None = None) -> torch.Tensor:
-        return everything(values) if axis is None else along(values, axis)
-
-    return reduced
-
-
+#: PyTorch takes NumPy's word for ``dim``, too
 _FUNCTIONS: Final[dict[str, Callable[..., torch.Tensor]]] = {
     "where": torch.where,
     "clip": torch.clamp,
     "ones_like": torch.ones_like,
     "broadcast_to": lambda values, shape: torch.broadcast_to(values, tuple(shape)),
-    "concatenate": lambda parts, axis=0: torch.cat(parts, dim=axis),
+    "concatenate": torch.concatenate,
     "take_along_axis": lambda values, places, axis: values.gather(axis, places),
     "flip": lambda values, axis: torch.flip(values, (axis,)),
     "sort": lambda values, axis: torch.sort(values, dim=axis).values,
-    "sum": _over(torch.sum, torch.sum),
-    "any": _over(torch.any, torch.any),
-    "all": _over(torch.all, torch.all),
-    "min": _over(torch.min, torch.amin),
-    "max": _over(torch.max, torch.amax),
+    "sum": torch.sum,
+    "any": torch.any,
+    "all": torch.all,
+    "min": torch.amin,
+    "max": torch.amax,
 }
 
 
@@ -157,7 +147,10 @@ class TorchLibrary:
                 for value in operands
             ]
         if name == "subtract":  # which PyTorch refuses for truth values
-            operands = [value * 1 for value in operands]
+            operands = [
+                value.long() if value.dtype == torch.bool else value
+                for value in operands
+            ]
         return function(*operands)
 
     def function(
