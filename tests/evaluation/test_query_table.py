@@ -11,6 +11,7 @@ from tests.command_line import command
 
 import rankstone
 from rankstone import InputError, UsageError
+from rankstone.io.attributes import read_attributes
 from rankstone.measures.core.aggregation import aggregated
 
 if TYPE_CHECKING:
@@ -446,3 +447,15 @@ def test_judgments_may_have_the_columns_of_queries(tmp_path: Path) -> None:
         "compare", str(qrels), str(run), f"b={run}", "-m", "RR", "--by", "kind"
     )
     assert "Segments" in compared.stdout
+
+
+def test_a_column_of_judgments_that_differs_within_a_query(tmp_path: Path) -> None:
+    """The place of the first other value is named, and what is in it."""
+    path = tmp_path / "qrels.csv"
+    path.write_text("query_id,doc_id,relevance,country\nq1,a,1,de\nq1,b,0,fr\n")
+    read = read_attributes(path, "query_id")
+    with pytest.raises(InputError, match="differ in country") as error:
+        read.collect("country")
+    assert f"{path}:3" in str(error.value)
+    assert "fr after de" in str(error.value)
+    assert "--queries FILE" in str(error.value.fix)

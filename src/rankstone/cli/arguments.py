@@ -210,9 +210,13 @@ def queries_of(
     """Return the table with the columns of --by: that of --queries, else the judgments', if they are a table."""
     if queries is not None or not by or not files:
         return queries
-    from rankstone.io import has_columns
+    from rankstone.io import has_columns, read_attributes
 
-    return files[0] if has_columns(files[0], split_columns(columns)) else None
+    names = split_columns(columns)
+    if not has_columns(files[0], names):
+        return None
+    read_attributes(files[0], "query_id", names).collect(*words(by))
+    return files[0]
 
 
 def named_runs(arguments: Sequence[str]) -> dict[str, object]:

@@ -191,7 +191,8 @@ def _check_output(output: str | None) -> None:
 @declare(
     "counterfactual",
     {"log": "LOG", "target": "[TARGET]"},
-    f"propensity discount k clip cluster order invalid confidence {PRINTED} {READING_TABLES}",
+    "propensity discount k clip cluster order invalid positions-from confidence "
+    f"{PRINTED} {READING_TABLES}",
     but={**WITHIN_LOGS, "k": {"shown": "all"}},
 )
 def counterfactual_command(log: str, target: str | None, **given: Any) -> None:

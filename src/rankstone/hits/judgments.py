@@ -364,8 +364,9 @@ def bad_grade(what: str, grade: float, where: str, given: str) -> BadValue:
             expected="a grade: larger whole numbers cannot be distinguished",
             fix="are these ids or scores in the wrong column?",
         )
+    shown = "empty or nan" if np.isnan(grade) else f"{grade}, not a number"
     return BadValue(
-        f"{what} is {grade}, not a number",
+        f"{what} is {shown}",
         where=where,
         given=given,
         expected="a finite number",

@@ -331,7 +331,9 @@ def read_runs(
     others = {theirs: ours for theirs, ours in given.items() if theirs != run_column}
     renamed = Renames({**others, run_column: "run"}, given)
     layout = TAGGED if run_column == "tag" else RUN
-    table = _open(source, layout, "runs", renamed, format_in, further=("run",))
+    table = _open(
+        source, layout, "runs", renamed, format_in, further=("run",), role="run"
+    )
     if "run" not in table.columns:
         what = f"there is no column {printable(run_column)} that names runs"
         raise MissingColumn.of(what, run_column, sorted(renamed.present), table.source)

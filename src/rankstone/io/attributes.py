@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from rankstone._basics import Record, is_path
+from rankstone._basics import Record, first_true, is_path
 from rankstone.errors import (
     DuplicateRows,
     EmptyInput,
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from rankstone._basics import Columns, Locate
+
+#: the number of a row of a table
+_ROW: Final = "#row"
 
 
 class Attributes(Record):
@@ -97,14 +100,26 @@ class Attributes(Record):
                 expected="an id in every row",
             )
         if ids.n_unique() < frame.height:
-            twice = ids.filter(ids.is_duplicated())[0]
-            raise DuplicateRows(
-                f"{self.key} {printable(twice)} has several rows, which differ",
-                where=self.source,
-                expected="one row for each",
-                fix="put several values into one row, as a list or separated by |",
-            )
+            raise self._differing(ids.filter(ids.is_duplicated())[0], columns)
         return frame
+
+    def _differing(self, twice: str, columns: Sequence[str]) -> DuplicateRows:
+        """Return the error for an id whose rows differ, with the place of the first that does."""
+        with reading(self.source):
+            is_its = pl.col(self.key).cast(pl.String) == twice
+            rows = self.frame.with_row_index(_ROW).filter(is_its).collect()
+        name = next(name for name in columns if rows[name].n_unique() > 1)
+        row = first_true(rows[name].ne_missing(rows[name][0]))
+        fix = "put several values into one row, as a list or separated by |"
+        if "doc_id" in self.columns:
+            fix = "for a value of each query give a table of its own: --queries FILE"
+        return DuplicateRows(
+            f"{self.key} {printable(twice)} has several rows, which differ in {printable(name)}",
+            where=self.locate(rows[_ROW][row]),
+            given=f"{printable(rows[name][row], 40)} after {printable(rows[name][0], 40)}",
+            expected="one row for each",
+            fix=fix,
+        )
 
     def numbers(self, *columns: str) -> pl.DataFrame:
         """Read the ids as text, and some columns of numbers; a text that is none is refused."""

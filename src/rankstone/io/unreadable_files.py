@@ -55,9 +55,16 @@ _UNREAD: Final = {
         |(?:[A-Za-z_][\w.-]*:\ [^\n]*\n)+[A-Za-z_][\w.-]*:\s*-\ # keys, and a list
     )""",
     "TOML": rb"""\[\[?[\w."-]+\]\]?[ \t]*\r?\n\s*[\w."-]+ *=""",
+    "a table as psql prints it": rb"[^\n]*\|[^\n]*\n-[+-]*\r?\n",
+    "a table as mysql prints it": rb"\+-[+-]*\r?\n\|",
     "a Markdown table": rb"[^\n]*\|[^\n]*\n[ \t|:+-]*-[ \t|:+-]*\r?\n",
     "XML or HTML": rb"<(?:\?xml|!|\w+[ >])",
     "a zip archive": rb"PK\x03\x04",
+}
+#: what is not read → how the program that wrote it writes what is
+_INSTEAD: Final = {
+    "a table as psql prints it": "let psql write CSV: psql --csv, or \\pset format csv",
+    "a table as mysql prints it": "let mysql write a header and tabs, into a .tsv file: mysql --batch",
 }
 
 
@@ -159,7 +166,7 @@ def refuse_unread(block: bytes, where: str) -> None:
                 f"this is {name}, which is not read",
                 where=where,
                 expected="TREC text, CSV, JSON, JSON lines, Parquet, Arrow or .xlsx",
-                fix="write what it holds as one of these",
+                fix=_INSTEAD.get(name, "write what it holds as one of these"),
             )
 
 

@@ -420,7 +420,7 @@ def _impressions(log: Log, value: str | None) -> Ints:
     if value is not None:
         return np.arange(log.frame.height)
     check_clicks(log)
-    check_positions(log, "position", fixable=True)
+    check_positions(log, "position")
     refuse_duplicates(log, "position")
     return dense_numbers(log.frame, "impression_id").to_numpy()
 

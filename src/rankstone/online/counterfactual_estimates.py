@@ -253,6 +253,7 @@ def counterfactual(
     cluster: str | None = None,
     order: str = "score",
     invalid: str = "error",
+    positions_from: int = 1,
     confidence: float = 0.95,
     columns: Columns | None = None,
     format_in: str | None = None,
@@ -270,7 +271,7 @@ def counterfactual(
     log
         A table with a row for each document shown: ``reward`` (a click, satisfaction, any number) and
         ``propensity``, above 0; optionally ``impression_id`` (by default each row is an impression),
-        ``position`` (from 1), ``query_id`` and ``doc_id``.  The target is given by ``target_propensity``, its
+        ``position``, ``query_id`` and ``doc_id``.  The target is given by ``target_propensity``, its
         probability of the logged action, or by ``target_position``, empty for documents it does not show, or
         by ``target``.  A model's ``prediction`` of rewards adds the direct and the doubly robust estimates.
     target
@@ -293,6 +294,8 @@ def counterfactual(
         The column that orders the target's lists: ``score``, ``rank`` or ``input``.
     invalid
         Whether rows with a missing or unreadable value are an ``error``, or left out and counted (``drop``).
+    positions_from
+        The first position in the log, 1 or 0.
     confidence
         The confidence level of the t intervals over impressions or clusters.
     columns, format_in, csv_separator, decimal, progress
@@ -334,6 +337,7 @@ def counterfactual(
         columns=columns,
         format_in=format_in,
         invalid=invalid,
+        positions_from=positions_from,
         progress=progress,
     )
     _check_positions(read, weigh.name, k, propensity)

@@ -140,14 +140,11 @@ def check_clicks(log: Log) -> None:
     log.require(wrong, "where clicked is neither 0 nor 1", "0 or 1", "clicked")
 
 
-def check_positions(log: Log, column: str, *, fixable: bool = False) -> None:
-    """Refuse positions that are not whole numbers from 1; ``fixable`` if an option tells where they begin."""
+def check_positions(log: Log, column: str) -> None:
+    """Refuse positions that are not whole numbers from 1."""
     wrong = (pl.col(column) < 1) | (pl.col(column) != pl.col(column).round())
-    fix: str | None = "add 1 to positions that count from 0"
-    if fixable:
-        fix = None
-        if log.events.positions_from and log.frame[column].min() == 0:
-            fix = FROM_0
+    is_from_0 = log.events.positions_from and log.frame[column].min() == 0
+    fix = FROM_0 if is_from_0 else None
     log.require(
         wrong, f"with an invalid {column}", "whole numbers from 1", column, fix=fix
     )
@@ -269,7 +266,7 @@ def number(events: Events, column: str) -> pl.Expr:
     else:
         what = f"{column} holds {words_of_type(dtype)}"
         raise InputError(what, where=events.source, expected="numbers")
-    if column == "position":
+    if column in ("position", "target_position"):
         values += 1 - events.positions_from
     return values
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from rankstone.io.trec_text import Layout, Ranks
 
 _CELLS: Final = ",;\t|"
+#: the names of TREC text, which has them without a header
+_TAGS: Final = {("tag", "run")}
 #: the positions of an unnamed pair
 _PAIR: Final = {1: "query_id", 2: "doc_id"}
 
@@ -96,7 +98,8 @@ def is_trec(rows: Sequence[Sequence[str]], layout: Layout) -> bool:
 
 def _is_headerless(lines: Sequence[str], columns: Columns) -> bool:
     """Return whether the first row of a table is data, and no option names its columns."""
-    if columns.keys() or CsvOptions.of(columns).header is False:
+    named = columns.items() - _TAGS
+    if named or CsvOptions.of(columns).header is False:
         return False
     if "\r" in lines[0]:
         return False

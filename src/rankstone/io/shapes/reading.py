@@ -15,7 +15,7 @@ from rankstone.io.exact_numbers import refuse_inexact
 from rankstone.io.input_table import Table
 from rankstone.io.python_rows import ids_of, numbers_of
 from rankstone.io.shapes.json_pattern import NUMBERS, JsonPattern, Misfit, refused
-from rankstone.io.shapes.recognition import refuse_unread
+from rankstone.io.shapes.recognition import refuse_positions, refuse_unread
 from rankstone.io.sources import as_utf8
 from rankstone.io.trec_text import numbered_lines, title_of
 from rankstone.io.typed_tables import of_frame
@@ -159,6 +159,7 @@ def shaped_document(
         refuse_unread(value, source)
     shape = shapes.of_json(value, source)
     if shape is None:
+        refuse_positions(value, source)
         shapes.refuse_unnamed(value, source)
         return None
     return read_document(value, source, shape)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from rankstone._basics import Record, some
@@ -17,7 +18,7 @@ from rankstone.errors import (
 from rankstone.io.advice import Advice
 from rankstone.io.column_suggestions import SWAPPED, is_common_name
 from rankstone.io.shapes.json_pattern import JsonPattern, fits, refused
-from rankstone.io.shapes.shape import known_shapes, own_shapes
+from rankstone.io.shapes.shape import known_shapes, own_shapes, placeholder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -41,11 +42,17 @@ _UNREAD: Final = {
         "indices and distances of nearest neighbours, without the ids of queries and documents",
         "write the ids of the documents of each row under the id of its query, the nearest first",
     ),
+    "mteb_version": (
+        "measured scores of MTEB, and no documents",
+        "for a leaderboard of its models: rankstone board FOLDER",
+    ),
     "record_json": (
         "records of TruLens, whose retrieved contexts are inside the calls of record_json",
         "write them to a column retrieved, a list in each record: what the call of the retriever returned",
     ),
 }
+#: the keys of a reranker's result
+_POSITIONS: Final = {"index", "relevance_score"}
 #: a role → what its files hold
 _HELD: Final = {"judgments": "a file of judgments", "run": "a run"}
 
@@ -116,7 +123,7 @@ class Candidates(Record):
             if isinstance(of_query, list) and _is_distinct(of_query[0]):
                 is_flat = True
                 [of_query] = of_query
-            if not isinstance(of_query, dict):
+            if not isinstance(of_query, dict) or all(map(placeholder, of_query)):
                 continue
             pattern = JsonPattern([of_query], is_exact=False)
             fitting = [part for part in parts if pattern.misfit(part) is None]
@@ -196,6 +203,26 @@ def refuse_unread(names: Iterable[str], where: str) -> None:
             raise InputError(
                 f"these are {what}", where=where, given=some(known, 12), fix=fix
             )
+
+
+def refuse_positions(value: object, where: str) -> None:
+    """Refuse results of a reranker, which name documents by their position in its request."""
+    if _has_positions(value):
+        raise InputError(
+            "these are results of a reranker, whose documents are positions in its request",
+            where=where,
+            given=printable(repr(value), 40),
+            expected="{query: {doc: relevance_score}}",
+            fix="write the id of the document in the place of each index, under the id of its query",
+        )
+
+
+def _has_positions(value: object) -> bool:
+    if isinstance(value, Mapping):
+        if value.keys() >= _POSITIONS:
+            return not value.keys() & {"id", "document"}
+        return any(map(_has_positions, islice(value.values(), _MANY)))
+    return isinstance(value, list) and any(map(_has_positions, value[:1]))
 
 
 def _is_distinct(record: Iterable[str]) -> bool:
