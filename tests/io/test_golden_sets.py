@@ -58,6 +58,20 @@ def test_groups_are_read_by_measures_of_groups() -> None:
     assert scores.to_dict()["run"] == {"StRecall@2": 2 / 3, "R@3": 2 / 4, "NumRel": 4.0}
 
 
+def test_lists_in_what_is_expected_are_alternatives() -> None:
+    """Of ``[["a", "b"], "c"]`` either a or b is needed, and c; so does a cell that holds it as text."""
+    nested = [["d1", {"id": "d2"}], "l"]
+    hops = cases(expected=[], hops=[["d1", "d2"], ["l"]])
+    run = {"a": ["l", "x", "d2"], "b": ["r"]}
+    wanted = rankstone.evaluate(hops, run, "FullRecall@2 FullRecall@3 R@3").to_dict()
+    assert wanted["run"]["FullRecall(each=subtopic)@3"] == 1
+    for expected in (nested, json.dumps(nested), "[['d1', 'd2'], 'l']"):
+        golden = golden_set(cases(expected=expected))
+        scores = rankstone.evaluate(golden, run, "FullRecall@2 FullRecall@3 R@3")
+        assert scores.to_dict() == wanted
+        assert "1 query with groups" in golden.note
+
+
 def test_attributes_need_no_second_file() -> None:
     """Means by a column, queries of a split, and unanswerable ones come from the set."""
     golden = [
@@ -97,7 +111,10 @@ def test_ids_are_the_texts_where_there_are_none() -> None:
     ("record", "kind", "words"),
     [
         ({"expected": ["the answer is in the settings"]}, InputError, "sentence"),
-        ({"expected": [["d1"]]}, InputError, "no id"),
+        ({"expected": [["d1", 2]]}, InputError, "no id"),
+        ({"expected": [[]]}, InputError, "no id"),
+        ({"expected": "[['a', b], 'c']"}, InputError, "lists in a list"),
+        ({"forbidden": [["d1"]]}, InputError, "no id"),
         ({"expected": [{"score": 1}]}, InputError, "has no id"),
         ({"forbidden": ["d1"]}, BadValue, "both expected and forbidden"),
         ({"answerable": "maybe"}, BadValue, "true or false"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Mapping
@@ -49,6 +50,7 @@ _FALSE: Final = {"false", "0", "no", "n"}
 #: names of lists of documents that are judgments of other files, too
 _DOCUMENTS: Final = ("docid", "docids", "doc", "docs", "documents", "document")
 _SPAN: Final = ("start", "end")
+_QUOTED: Final = re.compile(r"""'[^']*'|"[^"]*\"""")
 
 
 class Need(Record):
@@ -276,6 +278,7 @@ def _case(
 
     needs = [need for role in _NEEDED for need in _needs(role, values.get(role), place)]
     grouped = [role for role in ("any_of", "hops") if _items(values.get(role), place)]
+    listed = [item for item in _items(values.get("expected"), place) if _is_group(item)]
     forbidden = tuple(
         document
         for need in _needs("forbidden", values.get("forbidden"), place)
@@ -290,7 +293,7 @@ def _case(
         _answerable(values, place),
         str(values.get("split") or "").strip(),
         about,
-        bool(grouped),
+        bool(grouped or listed),
     )
     _check(case)
     return case
@@ -361,6 +364,8 @@ def _of_cell(text: str, place: str, role: str) -> list[Any]:
         try:
             items = json.loads(text)
         except ValueError:
+            if "[" in _QUOTED.sub("", text[1:]):
+                return _nested(text, place)
             items = re.findall(r"""'([^']*)'|"([^"]*)"|([^\s,\[\]]+)""", text)
             return ["".join(parts) for parts in items]
         return _items(items, place)
@@ -380,6 +385,19 @@ def _of_cell(text: str, place: str, role: str) -> list[Any]:
     return pieces
 
 
+def _nested(text: str, place: str) -> list[Any]:
+    """Return Python's list of lists in a text, whose lists must not run into each other."""
+    try:
+        return _items(ast.literal_eval(text), place)
+    except (ValueError, SyntaxError):
+        raise InputError(
+            "lists in a list cannot be read",
+            where=place,
+            given=printable(text, 60),
+            expected='lists of JSON: [["a", "b"], "c"]',
+        ) from None
+
+
 def _needs(role: str, value: object, place: str) -> Iterator[Need]:
     """Yield what must be found: of alternatives one need, of other lists one for each document."""
     if role == "expected" and isinstance(value, Mapping) and _are_grades(value):
@@ -393,10 +411,18 @@ def _needs(role: str, value: object, place: str) -> Iterator[Need]:
     for item in items:
         if role == "text":
             yield Need({}, text=str(item))
-        elif role in ("any_of", "hops"):
+        elif role in ("any_of", "hops") or (role == "expected" and _is_group(item)):
             yield _group(_hop(item), place)
         else:
             yield _group([item], place)
+
+
+def _is_group(item: object) -> bool:
+    """Return whether an item is a list of alternatives, and no document beside its grade."""
+    if not isinstance(item, list) or not item:
+        return False
+    # of [["a", 2]] nobody can say whether 2 is a document
+    return all(isinstance(part, (str, Mapping)) for part in item)
 
 
 def _are_grades(value: Mapping[str, Any]) -> bool:
@@ -458,7 +484,7 @@ def _id(item: object, place: str) -> str:
             "an expected document is no id",
             where=place,
             given=printable(json.dumps(item, default=str), 60),
-            expected='ids of documents, or objects: {"id": …}',
+            expected='ids of documents, objects: {"id": …}, or lists of ids of which one is enough',
         )
     text = str(item).strip()
     if len(text.split()) > _SENTENCE and "/" not in text:
