@@ -43,8 +43,8 @@ def runs_of(source: object, run_column: str = "run_id") -> dict[str, RunRecords]
     Examples
     --------
     >>> from rankstone.answers import nuggets, score_answers
-    >>> given = {"text": "a", "importance": "vital", "assignment": "support"}
-    >>> table = [{"qid": "q", "run_id": run, "nuggets": [given]} for run in ("mine", "yours")]
+    >>> nugget = {"text": "a", "importance": "vital", "assignment": "support"}
+    >>> table = [{"qid": "q", "run_id": run, "nuggets": [nugget]} for run in ("mine", "yours")]
     >>> score_answers({run: nuggets(of) for run, of in runs_of(table).items()}, "Support").to_dict()
     {'mine': {'Support': 1.0}, 'yours': {'Support': 1.0}}
     """

@@ -140,8 +140,8 @@ def compare_assessors(
     ...     facts = [{"id": word[0], "importance": "vital", "assignment": word[1:]} for word in words]
     ...     return nuggets([{"qid": "q", "nuggets": facts}])
     >>> human, model = assigned("1yes", "2partial", "3no", "4no"), assigned("1yes", "2yes", "3no", "4no")
-    >>> found = compare_assessors({"human": human, "model": model}, "Support").to_frame()
-    >>> found.select("items", "agreement", "kappa", "difference").row(0)
+    >>> agreement = compare_assessors({"human": human, "model": model}, "Support").to_frame()
+    >>> agreement.select("items", "agreement", "kappa", "difference").row(0)
     (4, 0.75, 0.6, -0.125)
     """
     if len(assessors) < 2:  # noqa: PLR2004 - a pair

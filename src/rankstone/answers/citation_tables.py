@@ -59,9 +59,9 @@ def citations(
     --------
     >>> from rankstone import evaluate
     >>> answer = [{"text": "One.", "citations": [0, 1]}, {"text": "Two.", "citations": []}]
-    >>> given = [{"qid": "q", "references": ["a", "b"], "answer": answer}]
-    >>> said = [{"qid": "q", "sentence": 0, "doc_id": "a", "support": "support"}]
-    >>> evaluate(*citations(given, said), "CitationP CitationR").to_dict()
+    >>> answers = [{"qid": "q", "references": ["a", "b"], "answer": answer}]
+    >>> support = [{"qid": "q", "sentence": 0, "doc_id": "a", "support": "support"}]
+    >>> evaluate(*citations(answers, support), "CitationP CitationR").to_dict()
     {'run': {'CitationP': 0.5, 'CitationR': 0.5}}
     """
     known = _support(support)

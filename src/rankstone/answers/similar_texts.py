@@ -61,9 +61,9 @@ def judge_by_similarity(
     Examples
     --------
     >>> from rankstone import evaluate
-    >>> one = {"query_id": "q", "reference_contexts": ["Paris is the capital.", "It lies on the Seine."],
-    ...        "retrieved_contexts": ["Lyon is a city.", "Paris is a capital."]}
-    >>> evaluate(*judge_by_similarity([one]), "AP(denom=hits) StRecall(rel=2)").to_dict()
+    >>> record = {"query_id": "q", "reference_contexts": ["Paris is the capital.", "It lies on the Seine."],
+    ...           "retrieved_contexts": ["Lyon is a city.", "Paris is a capital."]}
+    >>> evaluate(*judge_by_similarity([record]), "AP(denom=hits) StRecall(rel=2)").to_dict()
     {'run': {'AP(denom=hits)': 0.5, 'StRecall(rel=2)': 0.5}}
     """
     between_0_and_1("threshold", threshold)

@@ -130,8 +130,8 @@ def board(
     --------
     >>> scores = {"bm25": {"nq": 0.33, "fiqa": 0.24, "scidocs": 0.15},
     ...           "dense": {"nq": 0.52, "fiqa": 0.38, "scidocs": 0.16}}
-    >>> found = board(scores)
-    >>> found.table["system"].to_list(), found.table["rank"].to_list()
+    >>> leaderboard = board(scores)
+    >>> leaderboard.table["system"].to_list(), leaderboard.table["rank"].to_list()
     (['dense', 'bm25'], [1, 2])
     """
     check_language(lang)

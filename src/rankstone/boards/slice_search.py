@@ -119,8 +119,8 @@ def slices(
     Examples
     --------
     >>> from rankstone import demo
-    >>> found = slices(demo.QRELS, demo.RUNS, "nDCG@10", queries=demo.QUERIES, min_size=10)
-    >>> found.table.select("slice", "n").row(0)
+    >>> search = slices(demo.QRELS, demo.RUNS, "nDCG@10", queries=demo.QUERIES, min_size=10)
+    >>> search.table.select("slice", "n").row(0)
     ('words=4–5', 10)
     """
     settings, scoring = _settings(dict(options))

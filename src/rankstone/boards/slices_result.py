@@ -191,8 +191,8 @@ class Slices(Findings, Record):
         --------
         >>> import rankstone
         >>> from rankstone import demo
-        >>> found = rankstone.slices(demo.QRELS, demo.RUNS, "nDCG@10", queries=demo.QUERIES, min_size=5)
-        >>> found.visible(10) > found.visible(20)
+        >>> search = rankstone.slices(demo.QRELS, demo.RUNS, "nDCG@10", queries=demo.QUERIES, min_size=5)
+        >>> search.visible(10) > search.visible(20)
         True
         """
         share = size / self.n

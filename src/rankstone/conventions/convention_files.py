@@ -348,8 +348,8 @@ def compare(first: Convention, second: Convention) -> list[Difference]:
     """Compare the measures that two libraries share, each by its simplest spelling.
 
     >>> from rankstone.conventions import convention
-    >>> one = convention("xgboost")
-    >>> compare(one, one)[0]
+    >>> xgboost = convention("xgboost")
+    >>> compare(xgboost, xgboost)[0]
     Difference(measure='nDCG@k', first='ndcg@<k>', second='ndcg@<k>', options={})
     """
     others = _simplest(second)

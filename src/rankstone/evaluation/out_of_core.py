@@ -210,7 +210,7 @@ def survey(table: Table) -> QuerySurvey:
 def ranges(samples: Sequence[pl.Series], count: int) -> list[QueryRange]:
     """Return about ``count`` ranges with about the same number of sampled rows each.
 
-    >>> [(one.low, one.high) for one in ranges([pl.Series([1, 2, 3, 4])], 2)]
+    >>> [(part.low, part.high) for part in ranges([pl.Series([1, 2, 3, 4])], 2)]
     [(None, 3), (3, None)]
     """
     drawn = []

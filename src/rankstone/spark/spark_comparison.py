@@ -156,8 +156,8 @@ def compare(
     Examples
     --------
     >>> import rankstone.spark
-    >>> found = rankstone.spark.compare(qrels, {"old": old, "new": new}, "nDCG@10")  # doctest: +SKIP
-    >>> found.sentences()  # doctest: +SKIP
+    >>> comparison = rankstone.spark.compare(qrels, {"old": old, "new": new}, "nDCG@10")  # doctest: +SKIP
+    >>> comparison.sentences()  # doctest: +SKIP
     ['new is better than old on nDCG@10: +0.0121, 95 % CI [+0.0104, +0.0139].']
     """
     check_language(lang)

@@ -125,10 +125,10 @@ def identify(
     Examples
     --------
     >>> qrels, run = {"q": {"a": 3, "b": 2, "c": 1}}, {"q": ["b", "a", "x", "c"]}
-    >>> found = identify(qrels, run, "0.8354", "nDCG@10")
-    >>> found.groups[0].simplest.measure, round(found.groups[0].value, 6)
+    >>> identification = identify(qrels, run, "0.8354", "nDCG@10")
+    >>> identification.groups[0].simplest.measure, round(identification.groups[0].value, 6)
     ('nDCG(gain=exp2)@10', 0.835448)
-    >>> "xgboost-3.2" in found.groups[0].libraries
+    >>> "xgboost-3.2" in identification.groups[0].libraries
     True
     """
     measure = measures if measure is None else measure

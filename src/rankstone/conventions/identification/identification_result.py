@@ -78,8 +78,8 @@ class Identification(Result, Record):
     Examples
     --------
     >>> import rankstone
-    >>> found = rankstone.identify({"q": {"a": 1, "b": 1}}, {"q": ["x", "a"]}, "0.25", "AP")
-    >>> [(group.value, group.simplest.measure, group.simplest.steps) for group in found.groups][:1]
+    >>> identification = rankstone.identify({"q": {"a": 1, "b": 1}}, {"q": ["x", "a"]}, "0.25", "AP")
+    >>> [(group.value, group.simplest.measure, group.simplest.steps) for group in identification.groups][:1]
     [(0.25, 'AP', 0)]
     """
 
