@@ -134,10 +134,10 @@ class Derivation(Result):
     --------
     >>> import rankstone
     >>> similarity = rankstone.diff({"q": ["a", "b", "c"]}, {"q": ["b", "a", "d"]}, "Jaccard@2")
-    >>> found = similarity.explain("Jaccard@2", "q")
-    >>> found.numerator, found.denominator, found.value
+    >>> derivation = similarity.explain("Jaccard@2", "q")
+    >>> derivation.numerator, derivation.denominator, derivation.value
     (2.0, 2.0, 1.0)
-    >>> found.tables[0].frame.rows()
+    >>> derivation.tables[0].frame.rows()
     [('a', 1.0, 2.0, 1.0, 1.0), ('b', 2.0, 1.0, 1.0, 2.0)]
     """
 
@@ -195,8 +195,8 @@ class Derivation(Result):
             numerator=trace.numerator,
             denominator=trace.denominator,
             tables=tuple(
-                TraceTable.from_recorded(one, names, keep_order=keep_order)
-                for one in trace.tables
+                TraceTable.from_recorded(table, names, keep_order=keep_order)
+                for table in trace.tables
             ),
             conventions={
                 **conventions,
@@ -218,12 +218,12 @@ class Derivation(Result):
     def to_frame(self) -> pl.DataFrame:
         """Return the rows of all tables: ``table`` is the title, ``row`` the name of each."""
         parts = [
-            one.frame.rename({one.of: "row"}).select(
-                pl.lit(one.title).alias("table"),
+            table.frame.rename({table.of: "row"}).select(
+                pl.lit(table.title).alias("table"),
                 pl.col("row").cast(pl.String),
                 pl.exclude("row"),
             )
-            for one in self.tables
+            for table in self.tables
         ]
         if parts:
             return pl.concat(parts, how="diagonal_relaxed")
@@ -243,42 +243,54 @@ _PHRASED: Final = ("only_a", "only_b")
 _NAME: Final = 60
 
 
-def derivation_sheet(one: Derivation, digits: int = 4) -> Sheet:
+def derivation_sheet(derivation: Derivation, digits: int = 4) -> Sheet:
     """Return a derivation as a sheet, with this many decimals."""
-    lang = one.lang
+    lang = derivation.lang
     number = partial(decimal, digits=digits)
-    shown = number(one.value) if one.value is not None else heading("undefined", lang)
-    owner = heading("whole_run", lang) if one.of is None else _owner(one)
-    runs = " · ".join(map(printable, one.runs))
+
+    shown = (
+        number(derivation.value)
+        if derivation.value is not None
+        else heading("undefined", lang)
+    )
+    owner = heading("whole_run", lang) if derivation.of is None else _owner(derivation)
+    runs = " · ".join(map(printable, derivation.runs))
+    title = f"{printable(derivation.measure)} = {shown}   {owner}   {runs}"
+
     parts: list[Table | tuple[str, tuple[str, ...]]] = [
-        _table(one, table, digits, last=table is one.tables[-1]) for table in one.tables
+        _table(derivation, table, digits, last=table is derivation.tables[-1])
+        for table in derivation.tables
     ]
-    columns = {name for table in one.tables for name in table.frame.columns}
+
+    columns = {name for table in derivation.tables for name in table.frame.columns}
     notes = [name for name, column in _NOTES.items() if column in columns]
     if notes:
         parts.append(
             (heading("notes", lang), tuple(heading(name, lang) for name in notes))
         )
-    if one.value is None:
+
+    if derivation.value is None:
         why = heading(
-            one.status if one.status in _PHRASED else "as_its_card_says",
+            derivation.status if derivation.status in _PHRASED else "as_its_card_says",
             lang,
-            undefined=from_english(one.card["undefined"], lang),
-            first=printable(one.runs[0]),
-            last=printable(one.runs[-1]),
+            undefined=from_english(derivation.card["undefined"], lang),
+            first=printable(derivation.runs[0]),
+            last=printable(derivation.runs[-1]),
         )
         parts.append((heading("why", lang), (why,)))
-    title = f"{printable(one.measure)} = {shown}   {owner}   {runs}"
-    return Sheet(title, *about_card(one.card, lang), tuple(parts))
+
+    return Sheet(title, *about_card(derivation.card, lang), tuple(parts))
 
 
-def _owner(one: Derivation) -> str:
-    word = "query" if len(one.runs) > 1 else "user"
-    return f"{heading(word, one.lang)} {printable(one.of or '')}"
+def _owner(derivation: Derivation) -> str:
+    word = "query" if len(derivation.runs) > 1 else "user"
+    return f"{heading(word, derivation.lang)} {printable(derivation.of or '')}"
 
 
-def _table(one: Derivation, table: TraceTable, digits: int, *, last: bool) -> Table:
-    lang = one.lang
+def _table(
+    derivation: Derivation, table: TraceTable, digits: int, *, last: bool
+) -> Table:
+    lang = derivation.lang
     frame = table.frame
     number = partial(decimal, digits=digits)
     names = [name for name in frame.columns if name != table.of]
@@ -296,43 +308,50 @@ def _table(one: Derivation, table: TraceTable, digits: int, *, last: bool) -> Ta
             for name in names
         ]
         rows.append((more, *cells))
+
     ends = [
         (heading(name, lang), value)
-        for name, value in _total_rows(one, table, last=last)
+        for name, value in _total_rows(derivation, table, last=last)
     ]
     rows += [(name, *blank[1:], number(value)) for name, value in ends]
-    head = (heading(table.of, lang), *(_head(one, name) for name in names))
+
+    head = (heading(table.of, lang), *(_head(derivation, name) for name in names))
     numeric = (table.of == "depth", *(True for _ in names))
     title = heading(table.title or f"by_{table.of}", lang)
     return Table(title, head, tuple(rows), numeric, len(ends))
 
 
 def _total_rows(
-    one: Derivation, table: TraceTable, *, last: bool
+    derivation: Derivation, table: TraceTable, *, last: bool
 ) -> list[tuple[str, float | None]]:
     """Return the rows below a table: its sum, further results, and for the last table the value."""
     rows: list[tuple[str, float | None]] = []
     if table.total is not None and (
-        not last or table.steps or table.total != one.numerator
+        not last or table.steps or table.total != derivation.numerator
     ):
         rows.append(("sum", table.total))
     rows += table.steps.items()
-    if last:
-        rows += [("numerator", one.numerator), ("denominator", one.denominator)]
-        ratio = (
-            one.numerator / one.denominator
-            if one.denominator and one.numerator is not None
-            else None
-        )
-        if ratio is not None and one.value is not None and ratio != one.value:
-            rows.append(("ratio", ratio))
-        rows.append(("value", one.value))
+    if not last:
+        return rows
+
+    value = derivation.value
+    numerator = derivation.numerator
+    denominator = derivation.denominator
+    rows += [("numerator", numerator), ("denominator", denominator)]
+    ratio = None
+    if denominator and numerator is not None:
+        ratio = numerator / denominator
+
+    if ratio is not None and value is not None and ratio != value:
+        rows.append(("ratio", ratio))
+    rows.append(("value", value))
     return rows
 
 
-def _head(one: Derivation, name: str) -> str:
+def _head(derivation: Derivation, name: str) -> str:
     """Return the heading of a column; ranks have the name of the run."""
     word, _, side = name.rpartition("_")
     if word in ("rank", "place"):
-        return f"{heading(word, one.lang)} {printable(one.runs[0 if side == 'a' else -1], _RUN)}"
-    return heading(name, one.lang)
+        run = derivation.runs[0 if side == "a" else -1]
+        return f"{heading(word, derivation.lang)} {printable(run, _RUN)}"
+    return heading(name, derivation.lang)

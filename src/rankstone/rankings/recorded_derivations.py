@@ -72,8 +72,8 @@ def derive_similarity(
         status = PairStatus(int(compared.status[0]))
         value = float(compared.value[0])
     docs = [
-        [] if one is None else one.docs.cast(pl.String).to_list()
-        for one in (first, second)
+        [] if ranking is None else ranking.docs.cast(pl.String).to_list()
+        for ranking in (first, second)
     ]
 
     def rows(table: RecordedTable) -> list[str]:
@@ -128,8 +128,8 @@ def derive_beyond(
     of_lists = isinstance(measure, PerListMeasure)
     _check(measure, user, of_lists=of_lists)
     if isinstance(measure, PerListMeasure):
-        at = _number(frame, user)
-        frame = replace(frame.part(at, at + 1), trace=trace, _memo={})
+        place = _number(frame, user)
+        frame = replace(frame.part(place, place + 1), trace=trace, _memo={})
         scored = measure.score(frame, tables)
         status = Status(int(scored.status[0]))
         value = float(scored.value[0])

@@ -170,7 +170,7 @@ class JoinedParts:
         self._common = len(common)
         self._status = np.repeat(statuses, counts)[order]
 
-    def agreement(self, at: int, measure: ListMeasure) -> Agreement:
+    def agreement(self, place: int, measure: ListMeasure) -> Agreement:
         """Return the values of one measure for all queries."""
         n_a, n_b = (
             lengths if measure.k is None else np.minimum(lengths, measure.k)
@@ -178,7 +178,7 @@ class JoinedParts:
         )
         return Agreement.joined(
             [
-                *(part.values[at] for part in self._parts),
+                *(part.values[place] for part in self._parts),
                 Agreement.without_value(PairStatus.only_a, n_a, np.zeros_like(n_a)),
                 Agreement.without_value(PairStatus.only_b, np.zeros_like(n_b), n_b),
             ]

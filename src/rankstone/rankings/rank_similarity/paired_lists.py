@@ -341,11 +341,11 @@ class Depths(Record):
 
     def _between(self, query: Ints, start: Ints, stop: Ints) -> Ints:
         """Count the intervals ``start … stop`` that contain each depth, int64 ``[depths]``."""
-        some = start <= stop
-        before = self.offsets[query[some]] - 1
+        nonempty = start <= stop
+        before = self.offsets[query[nonempty]] - 1
         rows = len(self.depth) + 1
-        begun = np.bincount(before + start[some], minlength=rows)
-        ended = np.bincount(before + stop[some] + 1, minlength=rows)
+        begun = np.bincount(before + start[nonempty], minlength=rows)
+        ended = np.bincount(before + stop[nonempty] + 1, minlength=rows)
         counted: Ints = np.cumsum(begun - ended)[:-1]
         return counted
 

@@ -138,9 +138,8 @@ class _WeightedAgreement(Record):
         """Assume that every further document is in the other list, until none are left."""
         depths = self.depths
         listed = self._listed_part(depths.most_unseen(self.ties), "most")
-        full = (
-            depths.longer + depths.shorter - depths.overlap_at_end
-        )  # from there on all are shared
+        # from there on all are shared
+        full = depths.longer + depths.shorter - depths.overlap_at_end
         end = full.astype(np.float64)
         p = self.p
         # beyond the longer list A_d = 2 - full/d, and 1 from the depth `full` on

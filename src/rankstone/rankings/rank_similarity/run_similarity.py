@@ -151,7 +151,8 @@ def diff(
         names=titles,
         queries=joined.queries,
         by_measure={
-            measure: joined.agreement(at, measure) for at, measure in enumerate(parsed)
+            measure: joined.agreement(place, measure)
+            for place, measure in enumerate(parsed)
         },
         audit=joined.audit(titles, table_a, table_b),
         conventions=conventions,
@@ -285,25 +286,25 @@ def similarity(
     0.639435
     """
     parsed = parse_measure(measure)
-    given = [
+    orderings = [
         _parse_ordering(values_, values, name) for values_, name in ((x, "x"), (y, "y"))
     ]
-    vectors = [isinstance(one, np.ndarray) for one in given]
+    vectors = [isinstance(ordering, np.ndarray) for ordering in orderings]
     if any(vectors) and not all(vectors):
         raise InputError(
             "x and y are of different kinds",
             expected="scores of the same things, or ids",
         )
-    if all(vectors) and len(given[0]) != len(given[1]):
+    if all(vectors) and len(orderings[0]) != len(orderings[1]):
         raise InputError(
-            f"x has {counted(len(given[0]), 'score')} and y has {len(given[1])}",
+            f"x has {counted(len(orderings[0]), 'score')} and y has {len(orderings[1])}",
             expected="scores of the same things in the same order",
             fix="dicts {id: score} may differ in their ids",
         )
-    first, second = (
-        {_QUERY: dict(enumerate(one.tolist())) if isinstance(one, np.ndarray) else one}
-        for one in given
-    )
+    if all(vectors):
+        orderings = [dict(enumerate(scores.tolist())) for scores in orderings]
+
+    first, second = ({_QUERY: ordering} for ordering in orderings)
     # diff refuses measures of another kind
     result = diff(
         first, second, cast("ListMeasure", parsed), names=("x", "y"), **options
@@ -311,21 +312,25 @@ def similarity(
     return next(iter(result.to_dict().values()))
 
 
-def _parse_ordering(given: Any, values: Values | None, name: str) -> Any:  # noqa: ANN401 - ids, scores or both
+def _parse_ordering(ordering: Any, values: Values | None, name: str) -> Any:  # noqa: ANN401 - ids, scores or both
     """Return ids as a list, scores as an array, a dict as it is."""
     if values not in (None, "ids", "scores"):
         raise BadOption(f"values={values!r} is not known", expected="ids, scores")
-    if isinstance(given, Mapping):
-        return dict(given)
-    if isinstance(given, (str, bytes)) or not (
-        isinstance(given, Sequence) or hasattr(given, "__array__")
+    if isinstance(ordering, Mapping):
+        return dict(ordering)
+    if isinstance(ordering, (str, bytes)) or not (
+        isinstance(ordering, Sequence) or hasattr(ordering, "__array__")
     ):
         raise InputError(
-            f"{name} is a {type(given).__name__}",
-            given=printable(repr(given), 60),
+            f"{name} is a {type(ordering).__name__}",
+            given=printable(repr(ordering), 60),
             expected="a list of ids, a dict {id: score}, or scores",
         )
-    listed = np.asarray(given).tolist() if hasattr(given, "__array__") else list(given)
+    listed = (
+        np.asarray(ordering).tolist()
+        if hasattr(ordering, "__array__")
+        else list(ordering)
+    )
     kind = values or _kind(listed, name)
     if kind == "scores":
         return _scores(listed, name)

@@ -96,7 +96,7 @@ class AWRF(Attention, PerListMeasure, family="exposure fairness"):
             shown,
             *self._relevant_cells(lists, tables, sets),
         )
-        share, some = shares.of_part(0)
+        share, has_list = shares.of_part(0)
         target, due = self._target(shares, sets, len(lists))
         apart = (
             np.abs(share - target) / 2.0
@@ -109,14 +109,14 @@ class AWRF(Attention, PerListMeasure, family="exposure fairness"):
         apart = 0.5 + total
         lists.record(
             "group",
-            lambda: [sets.names[at] for at in shares.category.tolist()],
+            lambda: [sets.names[group] for group in shares.category.tolist()],
             total=total,
             share=share,
             due=target,
             contribution=beyond_half,
         )
         lists.record_steps(apart=apart, closeness=1.0 - apart)
-        known = some & due
+        known = has_list & due
         norm = known.astype(np.float64)
         return Contributions(
             np.zeros(len(lists.item)), norm, missed=np.where(known, 1.0 - apart, 0.0)
@@ -153,8 +153,10 @@ def _jsd(p: Floats, q: Floats) -> Floats:
     """Return the contribution of each group to the Jensen-Shannon divergence, in bits."""
     terms = np.zeros(len(p))
     for side in (p, q):
-        some = side > 0
-        terms[some] += side[some] * np.log2(2.0 * side[some] / (p + q)[some]) / 2.0
+        positive = side > 0
+        terms[positive] += (
+            side[positive] * np.log2(2.0 * side[positive] / (p + q)[positive]) / 2.0
+        )
     return terms
 
 

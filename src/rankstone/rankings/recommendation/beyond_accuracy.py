@@ -88,7 +88,7 @@ def measure_runs(
     _check_catalogue_size(catalogue_size)
     request = _Request(
         runs=name_runs(runs),
-        given={
+        side_tables={
             "items": items,
             "history": history,
             "judgments": qrels,
@@ -117,7 +117,7 @@ def measure_runs(
         )
     of_tables = {
         name: inputs.opener.sources.get(name)
-        for name, table in request.given.items()
+        for name, table in request.side_tables.items()
         if table is not None
     }
 
@@ -159,7 +159,7 @@ class _Request(Record):
     """The runs, tables and options of a call, which can be read more than once."""
 
     runs: Mapping[str, object]
-    given: Mapping[str, object]
+    side_tables: Mapping[str, object]
     catalogue_size: int | None
     separator: str
     reading: tuple[Mapping[str, str] | None, str | None, Progress | None]
@@ -168,7 +168,7 @@ class _Request(Record):
 
     def read(self, measures: Sequence[Beyond], *, optional: bool) -> _Inputs:
         """Read the tables and the first run."""
-        items, history, qrels, users, baseline = self.given.values()
+        items, history, qrels, users, baseline = self.side_tables.values()
         opener, (columns, format_in, _) = Opener(*self.reading), self.reading
         codes = Codes()
         tables = Tables(
@@ -196,9 +196,8 @@ class _Request(Record):
 
         inputs = _Inputs(self, opener, tables, kept)
         first = next(iter(self.runs), None)
-        with ThreadPoolExecutor(
-            1
-        ) as aside:  # the history is read at the same time as the first run
+        # the history is read at the same time as the first run
+        with ThreadPoolExecutor(1) as aside:
             past = aside.submit(read_past)
             if first is not None:
                 # ids get numbers in a fixed order, whichever thread is faster: the history comes first
@@ -221,12 +220,12 @@ class _Request(Record):
         """Return the measures that the given tables allow; refuse the others unless they are optional."""
         # checks ask which tables there are, not what is in them: these are not read yet
         no_pairs = Pairs(np.empty(0, np.uint64))
-        given = self.given
+        sources = self.side_tables
         tables = replace(
             tables,
-            history=None if given["history"] is None else no_pairs,
-            judged=None if given["judgments"] is None else no_pairs,
-            baseline=None if given["baseline"] is None else ListFrame.empty(),
+            history=None if sources["history"] is None else no_pairs,
+            judged=None if sources["judgments"] is None else no_pairs,
+            baseline=None if sources["baseline"] is None else ListFrame.empty(),
         )
         kept = []
         for measure in measures:
@@ -241,7 +240,9 @@ class _Request(Record):
 
     def read_again(self, measure: Named, run: str) -> tuple[ListFrame, Tables]:
         """Read one run and the tables again for one measure."""
-        if not all(map(can_be_read_again, (self.runs[run], *self.given.values()))):
+        if not all(
+            map(can_be_read_again, (self.runs[run], *self.side_tables.values()))
+        ):
             raise UsageError(
                 "standard input and pipes can be read once, and an explanation reads everything again",
                 fix="write it to a file first",

@@ -124,8 +124,8 @@ class BeyondScores(Scores):
     Examples
     --------
     >>> import rankstone
-    >>> found = rankstone.beyond({"u1": ["a", "b"], "u2": ["a", "c"]}, "Coverage@2", catalogue_size=6)
-    >>> found.to_dict()
+    >>> scores = rankstone.beyond({"u1": ["a", "b"], "u2": ["a", "c"]}, "Coverage@2", catalogue_size=6)
+    >>> scores.to_dict()
     {'run': {'Coverage@2': 0.5}}
     """
 
@@ -162,8 +162,8 @@ class BeyondScores(Scores):
         Examples
         --------
         >>> import rankstone
-        >>> found = rankstone.beyond({"u1": ["a", "b"], "u2": ["a", "c"]}, "Entropy@2")
-        >>> table, = found.explain("Entropy@2").tables
+        >>> scores = rankstone.beyond({"u1": ["a", "b"], "u2": ["a", "c"]}, "Entropy@2")
+        >>> table, = scores.explain("Entropy@2").tables
         >>> table.frame.select("item", "lists", "contribution").rows()
         [('a', 2.0, 0.5), ('b', 1.0, 0.5), ('c', 1.0, 0.5)]
         """
@@ -206,7 +206,7 @@ class BeyondScores(Scores):
         """Return a computed measure from its text or as a value."""
         named = cast("tuple[Named, ...]", self.measures)
         parsed = next(
-            (one for one in named if str(one) == str(measure)), None
+            (computed for computed in named if str(computed) == str(measure)), None
         ) or parse_measure(measure)
         if parsed not in named:
             raise BadOption(
@@ -227,8 +227,8 @@ class BeyondScores(Scores):
         per_run = pl.DataFrame(rows, per_list.schema, orient="row").with_columns(
             pl.col("value").fill_nan(None)
         )
-        order = {str(measure): at for at, measure in enumerate(self.measures)}
-        runs = {run: at for at, run in enumerate(self.runs)}
+        order = {str(measure): place for place, measure in enumerate(self.measures)}
+        runs = {run: place for place, run in enumerate(self.runs)}
         both = pl.concat([per_list, per_run])
         at_run = pl.col("run").replace_strict(runs, return_dtype=pl.Int64)
         at_measure = pl.col("measure").replace_strict(order, return_dtype=pl.Int64)

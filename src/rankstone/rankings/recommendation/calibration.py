@@ -91,16 +91,16 @@ class CategoryShares:
         self.list = used // max(categories, 1)
         self.category = used % max(categories, 1)
         self._amounts = [
-            sums(at, weight, len(used))
-            for at, (_, weight) in zip(places, parts, strict=True)
+            sums(cell, weight, len(used))
+            for cell, (_, weight) in zip(places, parts, strict=True)
         ]
 
     def of_part(self, part: int) -> tuple[Floats, Bools]:
         """Return the shares of one part, float64 ``[cells]``, and which lists have any, ``[lists]``."""
         amount = self._amounts[part]
         whole = self.total(amount)
-        some = whole > 0
-        return amount / np.where(some, whole, 1.0)[self.list], some
+        has_any = whole > 0
+        return amount / np.where(has_any, whole, 1.0)[self.list], has_any
 
     def total(self, values: Floats) -> Floats:
         """Sum the cells of each list, in the order of categories, float64 ``[lists]``."""
@@ -179,7 +179,7 @@ class Calibration(Attention, CategoryMeasure, family="calibration"):
         names = self.sets(tables).names
         lists.record(
             "category",
-            lambda: [names[at] for at in shares.category.tolist()],
+            lambda: [names[category] for category in shares.category.tolist()],
             total=total,
             past_share=p,
             list_share=q,
@@ -223,7 +223,7 @@ class Calibration(Attention, CategoryMeasure, family="calibration"):
 
 def _kl(p: Floats, q: Floats) -> Floats:
     """Return p ln(p/q), 0 where p is."""
-    some = p > 0
+    positive = p > 0
     terms = np.zeros(len(p))
-    terms[some] = p[some] * np.log(p[some] / q[some])
+    terms[positive] = p[positive] * np.log(p[positive] / q[positive])
     return terms

@@ -71,10 +71,10 @@ class TwoGroups(Attention, GroupMeasure):
     def received(self, lists: ListFrame, tables: Tables) -> Floats:
         """Return the attention each group receives in all lists, float64 ``[groups]``."""
         key = ("attention", self.discount, self.p, tables.known)
-        found = lists.remember(
+        exposure = lists.remember(
             key, lambda: lists.exposure(tables.known, self.attention)
         )
-        return self.group_sums(tables, found)
+        return self.group_sums(tables, exposure)
 
     def protected_group(self, tables: Tables) -> int:
         """Return the number of the group in the numerator."""
@@ -99,14 +99,14 @@ class TwoGroups(Attention, GroupMeasure):
         self, lists: ListFrame, tables: Tables, by_group: Floats, size: Floats | None
     ) -> tuple[float, float]:
         """Return the amount per unit of size of the group and of all others; 0 where it is undefined."""
-        at = self.protected_group(tables)
-        amount = by_group[at]
-        others = np.delete(by_group, at).sum()
+        group = self.protected_group(tables)
+        amount = by_group[group]
+        others = np.delete(by_group, group).sum()
         own_size, other_size = (
-            (1.0, 1.0) if size is None else (size[at], np.delete(size, at).sum())
+            (1.0, 1.0) if size is None else (size[group], np.delete(size, group).sum())
         )
         members: dict[str, Any] = {} if size is None else {"members": size}
-        mark = np.arange(len(by_group)) == at
+        mark = np.arange(len(by_group)) == group
         lists.record(
             "group",
             self.sets(tables).names,
@@ -292,8 +292,8 @@ class _Expected(ItemsOrGroups):
 
     def received(self, lists: ListFrame, tables: Tables) -> Floats:
         """Return ε, float64 ``[table rows]`` or ``[groups]``."""
-        found = lists.exposure(tables.known, self.attention)[tables.item_table.code]
-        return self._by(found / max(len(lists), 1), tables)
+        exposure = lists.exposure(tables.known, self.attention)[tables.item_table.code]
+        return self._by(exposure / max(len(lists), 1), tables)
 
     def due(self, lists: ListFrame, tables: Tables) -> Floats:
         """Return ε*, float64 ``[table rows]`` or ``[groups]``."""
@@ -305,14 +305,14 @@ class _Expected(ItemsOrGroups):
         count = pairs.of_users(lists.user)[1]
         relevant, other = self._places(count, len(table), int(lists.n.max(initial=0)))
         # the exposure of irrelevant items for all users, then the difference for relevant ones
-        found = np.full(len(table), other.sum())
+        target = np.full(len(table), other.sum())
         order = np.argsort(lists.user)
-        at = order[
+        user_list = order[
             np.minimum(np.searchsorted(lists.user[order], pairs.user), len(order) - 1)
         ]
-        theirs = lists.user[at] == pairs.user
-        found += sums(row[theirs], (relevant - other)[at[theirs]], len(table))
-        return self._by(found / max(len(lists), 1), tables)
+        theirs = lists.user[user_list] == pairs.user
+        target += sums(row[theirs], (relevant - other)[user_list[theirs]], len(table))
+        return self._by(target / max(len(lists), 1), tables)
 
     def _places(self, count: Ints, m: int, longest: int) -> tuple[Floats, Floats]:
         """Return the mean attention of relevant items and of others in each user's ideal list."""

@@ -85,9 +85,8 @@ class Sets(Record):
             return None
         words = np.zeros(len(self.size), np.uint64)
         row = list_numbers(self.size)
-        np.add.at(
-            words, row, np.uint64(1) << self.label.astype(np.uint64)
-        )  # every bit once
+        # every bit once
+        np.add.at(words, row, np.uint64(1) << self.label.astype(np.uint64))
         return words
 
     @cached_property
@@ -113,14 +112,14 @@ class Sets(Record):
         table = self._padded
         if table is not None:  # one look-up per row instead of three
             labels = table.take(row, axis=0, mode="wrap")
-            some = labels >= 0
+            labelled = labels >= 0
             # columns are few and rows many: NumPy is slow along the short axis
-            size = sum(some.T, np.zeros(len(row), np.int64))
+            size = sum(labelled.T, np.zeros(len(row), np.int64))
             there = np.flatnonzero(size)
             return (
                 there,
                 size[there],
-                labels.ravel().compress(some.ravel()).astype(np.int64),
+                labels.ravel().compress(labelled.ravel()).astype(np.int64),
             )
         size = self.size[row]
         there = np.flatnonzero((row >= 0) & (size > 0))
@@ -187,24 +186,24 @@ class ItemTable(Remembering, Record):
         place[self.code] = np.arange(len(self.code))
         return place
 
-    def chosen(self, given: str | None, parameter: str, owner: str) -> tuple[str, ...]:
+    def chosen(self, text: str | None, parameter: str, owner: str) -> tuple[str, ...]:
         """Return the columns that a measure's parameter means; several are written with a plus.
 
         Parameters
         ----------
-        given
+        text
             The value of the parameter; ``None`` for the column named like the parameter, or all columns.
         parameter
             The name of the parameter.
         owner
             The measure, for messages.
         """
-        if given is not None:
-            columns = tuple(given.split("+"))
+        if text is not None:
+            columns = tuple(text.split("+"))
             self.attributes.require(columns)
             if len(columns) > 1 and parameter != "features":
                 raise BadParameter(
-                    f"{owner}: {parameter}={given} has several columns",
+                    f"{owner}: {parameter}={text} has several columns",
                     expected="one column",
                 )
             return columns
@@ -474,5 +473,5 @@ class Pairs(Record):
         if begin == end:
             return np.full(len(keys_of_rows), -1, np.int64)
         stretch = self.key[begin:end]
-        at = np.minimum(np.searchsorted(stretch, keys_of_rows), len(stretch) - 1)
-        return np.where(stretch[at] == keys_of_rows, at + begin, -1)
+        position = np.minimum(np.searchsorted(stretch, keys_of_rows), len(stretch) - 1)
+        return np.where(stretch[position] == keys_of_rows, position + begin, -1)

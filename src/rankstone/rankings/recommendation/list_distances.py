@@ -81,21 +81,20 @@ def _blocks(
         longest = int(size.max())
         stretch = slice(int(starts[begin]), int(starts[end - 1] + size[-1]))
         there = np.arange(longest) < size[:, None]
-        found = values.take(row[stretch], axis=0)
+        rows = values.take(row[stretch], axis=0)
         if there.all():
-            block = found.reshape(end - begin, longest, values.shape[1])
+            block = rows.reshape(end - begin, longest, values.shape[1])
         else:
             block = np.zeros((end - begin, longest, values.shape[1]), values.dtype)
-            block[there] = found
+            block[there] = rows
         if longest:
             yield begin, end, stretch, block, there
 
 
 def _sum_of_list(block: Block) -> Floats:
     """Sum the vectors of each list from the first rank to the last, ``[lists, width]``."""
-    if (
-        block.shape[2] == 1
-    ):  # along the only axis that is left, NumPy would sum pairwise
+    # along the only axis that is left, NumPy would sum pairwise
+    if block.shape[2] == 1:
         only: Floats = np.add.accumulate(block, axis=1)[:, -1]
         return only
     total: Floats = block.sum(axis=1)
@@ -114,13 +113,13 @@ def _by_pairs(
     apart
         The distances between places of two blocks.
     """
-    found = np.empty(len(row))
+    distance = np.empty(len(row))
     for _, _, stretch, block, there in _blocks(n, row, values):
         sum_of_row = np.zeros(there.shape)
         for step in range(1, there.shape[1]):
             _add(sum_of_row, step, apart(block[:, :-step], block[:, step:]), there)
-        found[stretch] = sum_of_row[there]
-    return found
+        distance[stretch] = sum_of_row[there]
+    return distance
 
 
 def _add(sum_of_row: Floats, step: int, distance: Floats, there: Bools) -> None:
@@ -133,26 +132,25 @@ def _add(sum_of_row: Floats, step: int, distance: Floats, there: Bools) -> None:
 # -- vectors ---------------------------------------------------------------------------------------
 def cosine_of_vectors(n: Ints, row: Ints, units: Floats) -> Floats:
     """Sum each row's 1 − cosine to the others of its list; ``units`` have length one, or zero."""
-    found = np.empty(len(row))
+    dots = np.empty(len(row))
     itself = np.empty(len(row))
     for _, _, stretch, block, there in _blocks(n, row, units):
-        found[stretch] = np.einsum("lnd,ld->ln", block, _sum_of_list(block))[there]
+        dots[stretch] = np.einsum("lnd,ld->ln", block, _sum_of_list(block))[there]
         itself[stretch] = np.einsum("lnd,lnd->ln", block, block)[there]
-    return np.maximum(np.repeat(n - 1.0, n) + itself - found, 0.0)
+    return np.maximum(np.repeat(n - 1.0, n) + itself - dots, 0.0)
 
 
 def squared_euclidean(n: Ints, row: Ints, values: Floats) -> Floats:
     """Sum each row's squared Euclidean distances to the others of its list; best for centred values."""
     length = np.einsum("id,id->i", values, values)
-    found = np.empty(len(row))
+    sum_of_row = np.empty(len(row))
     for _, _, stretch, block, there in _blocks(n, row, values):
         dots = np.einsum("lnd,ld->ln", block, _sum_of_list(block))
         lengths = np.einsum("lnd,lnd->ln", block, block)
-        found[stretch] = (np.add.accumulate(lengths, axis=1)[:, -1:] - 2.0 * dots)[
-            there
-        ]
+        of_list = np.add.accumulate(lengths, axis=1)[:, -1:]
+        sum_of_row[stretch] = (of_list - 2.0 * dots)[there]
     apart: Floats = np.maximum(
-        np.repeat(n.astype(np.float64), n) * length[row] + found, 0.0
+        np.repeat(n.astype(np.float64), n) * length[row] + sum_of_row, 0.0
     )
     return apart
 
@@ -177,22 +175,22 @@ def hamming(n: Ints, row: Ints, values: Floats) -> Floats:
 
 def sum_by_list(n: Ints, row: Ints, values: Floats) -> Floats:
     """Sum the vectors of each list from the first to the last, float64 ``[lists, features]``."""
-    found = np.zeros((len(n), values.shape[1]))
+    vector_sums = np.zeros((len(n), values.shape[1]))
     for begin, end, _, block, _ in _blocks(n, row, values):
-        found[begin:end] = _sum_of_list(block)
-    return found
+        vector_sums[begin:end] = _sum_of_list(block)
+    return vector_sums
 
 
 def dots_of_vectors(row: Ints, values: Floats, of: Ints, others: Floats) -> Floats:
     """Return the inner product of each row's vector with the one of its group, float64 ``[rows]``."""
-    found = np.empty(len(row))
+    dots = np.empty(len(row))
     step = max(_CELLS // values.shape[1], 1)
     for start in range(0, len(row), step):
         part = slice(start, start + step)
-        found[part] = np.einsum(
+        dots[part] = np.einsum(
             "id,id->i", values.take(row[part], axis=0), others.take(of[part], axis=0)
         )
-    return found
+    return dots
 
 
 # -- sets ------------------------------------------------------------------------------------------
@@ -228,10 +226,10 @@ def dots_of_sets(of: Ints, row: Ints, among: Ints, others: Ints, sets: Sets) -> 
         shared = sums(cell, weight, groups * width)[cell_of_row]
     else:
         cells, place = np.unique(cell, return_inverse=True)
-        at = np.minimum(np.searchsorted(cells, cell_of_row), len(cells) - 1)
-        shared = np.where(
-            cells[at] == cell_of_row, sums(place, weight, len(cells))[at], 0.0
-        )
+        position = np.minimum(np.searchsorted(cells, cell_of_row), len(cells) - 1)
+        known = cells[position] == cell_of_row
+        weight_of_cell = sums(place, weight, len(cells))
+        shared = np.where(known, weight_of_cell[position], 0.0)
     return sums(np.repeat(with_sets, own_size), shared, len(row)) / np.sqrt(
         sets.size[row]
     )
@@ -239,7 +237,7 @@ def dots_of_sets(of: Ints, row: Ints, among: Ints, others: Ints, sets: Sets) -> 
 
 def jaccard(n: Ints, row: Ints, sets: Sets) -> Floats:
     """Sum each row's 1 − |A ∩ B| / |A ∪ B| to the others of its list; no set is empty."""
-    found = np.empty(len(row))
+    distance = np.empty(len(row))
     if sets.bits is not None:
         blocks = _blocks(n, row, sets.bits[:, None])
     else:
@@ -251,8 +249,8 @@ def jaccard(n: Ints, row: Ints, sets: Sets) -> Floats:
             both = _ones(block[:, :-step] & block[:, step:])
             either = size[:, :-step] + size[:, step:] - both
             _add(sum_of_row, step, 1.0 - both / np.maximum(either, 1), there)
-        found[stretch] = sum_of_row[there]
-    return found
+        distance[stretch] = sum_of_row[there]
+    return distance
 
 
 def _ones(words: Block) -> NDArray[Any]:

@@ -181,10 +181,10 @@ class ListFrame(ListsByQuery, Remembering, Traced, Record):
         """Count the lists that hold each item, int64 ``[items]``."""
 
         def count() -> Ints:
-            found = np.zeros(items, np.int64)
+            lists = np.zeros(items, np.int64)
             for start in range(0, len(self.item), _ROWS):
-                found += np.bincount(self.item[start : start + _ROWS], minlength=items)
-            return found
+                lists += np.bincount(self.item[start : start + _ROWS], minlength=items)
+            return lists
 
         return self.remember(("counts", items), count)
 

@@ -116,8 +116,8 @@ def measure_lists(
     about = None if tables.users is None else rows_about(frame.names, tables.users)
     every = np.arange(len(frame))
     by_measure: dict[Any, Scored] = {
-        measure: Scored.joined([part[at] for part in parts], every)
-        for at, measure in enumerate(of_lists)
+        measure: Scored.joined([part[place] for part in parts], every)
+        for place, measure in enumerate(of_lists)
     }
     return RunScores(frame.names, by_measure, about), values
 

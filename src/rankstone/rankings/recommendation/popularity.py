@@ -94,11 +94,11 @@ class Popularity(PerListMeasure, family="popularity"):
 
 def _quantile(met: Floats) -> Floats:
     """Return the quantile of each item among those with interactions; equal items have their mean rank."""
-    some = met[met > 0]
-    _, which, count = np.unique(some, return_inverse=True, return_counts=True)
+    positive = met[met > 0]
+    _, which, count = np.unique(positive, return_inverse=True, return_counts=True)
     place = np.cumsum(count) - (count - 1) / 2
     quantile = np.zeros(len(met))
-    quantile[met > 0] = place[which] / max(len(some), 1)
+    quantile[met > 0] = place[which] / max(len(positive), 1)
     return quantile
 
 

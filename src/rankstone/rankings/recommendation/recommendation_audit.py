@@ -160,7 +160,7 @@ def audit_run(
         )
     if "judgments" in unlisted_users and unlisted_users["judgments"].all():
         raise _no_common_ids("no user of the run is judged", lists.names, source)
-    without = {what: int(one.sum()) for what, one in unlisted_users.items()}
+    without = {what: int(unlisted.sum()) for what, unlisted in unlisted_users.items()}
     audience = tables.audience()
     return RecommendationAudit(
         source=source,
@@ -180,21 +180,21 @@ def audit_run(
 
 
 def _items_of(tables: Tables) -> dict[str, Numbers]:
-    found = {}
+    codes = {}
     if tables.items is not None:
-        found["table of items"] = tables.items.code
+        codes["table of items"] = tables.items.code
     if tables.history is not None:
-        found["history"] = tables.history.item
-    return found
+        codes["history"] = tables.history.item
+    return codes
 
 
 def _users_of(tables: Tables) -> dict[str, Numbers]:
-    found = {}
+    users = {}
     if tables.history is not None:
-        found["a history"] = tables.history.users
+        users["a history"] = tables.history.users
     if tables.judged is not None:
-        found["judgments"] = tables.judged.users
-    return found
+        users["judgments"] = tables.judged.users
+    return users
 
 
 def _among(shown: Numbers, code: Numbers, known: int) -> Bools:

@@ -119,16 +119,16 @@ class Tables(Remembering, Record):
         """Return True if a table is given."""
         if table == "catalogue":
             return any(
-                one is not None
-                for one in (self.catalogue_size, self.items, self.history)
+                source is not None
+                for source in (self.catalogue_size, self.items, self.history)
             )
         if table == "popularity":
             column = (
                 self.items is not None and "popularity" in self.items.attributes.columns
             )
             return self.history is not None or column
-        given = {"qrels": self.judged}.get(table, getattr(self, table, None))
-        return given is not None
+        value = {"qrels": self.judged}.get(table, getattr(self, table, None))
+        return value is not None
 
     def require(self, table: str, owner: object) -> None:
         """Refuse a measure whose table is missing."""
@@ -284,8 +284,8 @@ class Tables(Remembering, Record):
             vectors = self.item_table.vectors(columns)
             if not vectors.known.any():
                 return vectors.values
-            some = vectors.known[:, None] & np.ones_like(vectors.values, bool)
-            centred: Floats = vectors.values - vectors.values.mean(axis=0, where=some)
+            known = vectors.known[:, None] & np.ones_like(vectors.values, bool)
+            centred: Floats = vectors.values - vectors.values.mean(axis=0, where=known)
             return centred
 
         return self.remember(("centred", columns), make)

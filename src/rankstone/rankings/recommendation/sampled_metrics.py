@@ -208,15 +208,15 @@ def correct_sampled(
 
     Examples
     --------
-    >>> found = correct_sampled([1, 1, 2, 5], "R@10 AUC(negatives=candidates)", items=1000, sampled=99)
-    >>> found.values.select("measure", "naive").rows()
+    >>> scores = correct_sampled([1, 1, 2, 5], "R@10 AUC(negatives=candidates)", items=1000, sampled=99)
+    >>> scores.values.select("measure", "naive").rows()
     [('R@10', 1.0), ('AUC(negatives=candidates)', 0.9873737373737373)]
-    >>> round(found.to_dict()["R@10"], 4)
+    >>> round(scores.to_dict()["R@10"], 4)
     0.5846
 
     With four users the bounds are wide:
 
-    >>> found.values.select(pl.col("lower", "upper").round(2)).row(0)
+    >>> scores.values.select(pl.col("lower", "upper").round(2)).row(0)
     (0.0, 1.0)
 
     References
@@ -227,7 +227,7 @@ def correct_sampled(
     """
     parsed = _one_document_measures(measures)
     n, m = _counts(items, sampled, replacement=replacement)
-    at = _ranks(ranks, m + 1, "sampled rank")
+    sampled_rank = _ranks(ranks, m + 1, "sampled rank")
     if method not in METHODS:
         raise BadOption(
             f"method={method!r} is not known",
@@ -246,23 +246,25 @@ def correct_sampled(
         raise BadOption(
             f"confidence={confidence!r} is out of range", expected="between 0 and 1"
         )
-    naive = {str(one): worth(one, np.arange(1, m + 2), m + 1) for one in parsed}
+    naive = {
+        str(measure): worth(measure, np.arange(1, m + 2), m + 1) for measure in parsed
+    }
     if method == "naive":
         estimates = naive
     elif method == "rank":
         exact = 1 + (n - 1) * np.arange(m + 1) // m
-        estimates = {str(one): worth(one, exact, n) for one in parsed}
+        estimates = {str(measure): worth(measure, exact, n) for measure in parsed}
     else:
         chance = _prior(prior, n)
         estimates = solved(parsed, n, m, chance, method, gamma, replacement=replacement)
     return SampledScores(
-        at,
+        sampled_rank,
         n,
         m,
         method,
         parsed,
         replacement,
-        _numbered(users, len(at)),
+        _numbered(users, len(sampled_rank)),
         confidence,
         estimates,
         naive,
@@ -288,14 +290,16 @@ def expected_sampled(
 
     Examples
     --------
-    >>> found = expected_sampled([10], "R@1 AUC(negatives=candidates)", items=1000, sampled=1)
-    >>> {measure: round(value, 9) for measure, value in found.items()}  # with one sampled item, all are AUC
+    >>> expected = expected_sampled([10], "R@1 AUC(negatives=candidates)", items=1000, sampled=1)
+    >>> {measure: round(value, 9) for measure, value in expected.items()}  # with one sampled item, all are AUC
     {'R@1': 0.990990991, 'AUC(negatives=candidates)': 0.990990991}
     """
     parsed = _one_document_measures(measures)
     n, m = _counts(items, sampled, replacement=replacement)
     rank, times = np.unique(_ranks(ranks, n, "rank"), return_counts=True)
-    naive = {str(one): worth(one, np.arange(1, m + 2), m + 1) for one in parsed}
+    naive = {
+        str(measure): worth(measure, np.arange(1, m + 2), m + 1) for measure in parsed
+    }
     sums = dict.fromkeys(naive, 0.0)
     for start in range(0, len(rank), _RANKS):
         part = slice(start, start + _RANKS)
@@ -307,7 +311,7 @@ def expected_sampled(
 
 # -- inputs ----------------------------------------------------------------------------------------
 def _one_document_measures(measures: MeasuresLike) -> list[Measure]:
-    found = []
+    accepted = []
     for measure in parse_measures(measures):
         if (
             not isinstance(measure, Measure)
@@ -317,8 +321,8 @@ def _one_document_measures(measures: MeasuresLike) -> list[Measure]:
             raise BadParameter(
                 f"{measure} is not a measure of one relevant document's rank"
             )
-        found.append(measure)
-    return found
+        accepted.append(measure)
+    return accepted
 
 
 def _counts(items: int, sampled: int, *, replacement: bool) -> tuple[int, int]:
@@ -338,33 +342,33 @@ def _counts(items: int, sampled: int, *, replacement: bool) -> tuple[int, int]:
 
 
 def _ranks(ranks: ArrayLike, most: int, what: str) -> Ints:
-    given = np.asarray(ranks)
-    if not given.size:
+    values = np.asarray(ranks)
+    if not values.size:
         raise BadValue("there are no ranks")
-    found = given.astype(np.int64)
-    bad = (found != given) | (found < 1) | (found > most)
+    whole = values.astype(np.int64)
+    bad = (whole != values) | (whole < 1) | (whole > most)
     if bad.any():
         raise BadValue(
-            f"{given[bad][0]} is not a {what}", expected=f"whole numbers 1 … {most:,}"
+            f"{values[bad][0]} is not a {what}", expected=f"whole numbers 1 … {most:,}"
         )
-    return found.ravel()
+    return whole.ravel()
 
 
 def _prior(prior: ArrayLike | None, n: int) -> Floats:
     if prior is None:
         return np.full(n, 1.0 / n)
-    given = np.asarray(prior, np.float64)
+    weights = np.asarray(prior, np.float64)
     if (
-        given.shape != (n,)
-        or not np.isfinite(given).all()
-        or (given < 0).any()
-        or not given.sum() > 0
+        weights.shape != (n,)
+        or not np.isfinite(weights).all()
+        or (weights < 0).any()
+        or not weights.sum() > 0
     ):
         raise BadValue(
             "prior is not a distribution over ranks",
             expected=f"{counted(n, 'number')} of 0 or more",
         )
-    likely: Floats = given / given.sum()
+    likely: Floats = weights / weights.sum()
     return likely
 
 
@@ -372,10 +376,10 @@ def _numbered(users: ArrayLike | None, ranks: int) -> Ints | None:
     """Return users as numbers from 0."""
     if users is None:
         return None
-    given = np.asarray(users).ravel()
-    if len(given) != ranks:
+    ids = np.asarray(users).ravel()
+    if len(ids) != ranks:
         raise BadValue(
-            f"{counted(len(given), 'user')} for {counted(ranks, 'rank')}",
+            f"{counted(len(ids), 'user')} for {counted(ranks, 'rank')}",
             expected="one for each rank",
         )
-    return np.unique(given, return_inverse=True)[1].astype(np.int64)
+    return np.unique(ids, return_inverse=True)[1].astype(np.int64)

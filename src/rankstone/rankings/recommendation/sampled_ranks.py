@@ -34,30 +34,30 @@ MOST_CONSTRAINED: Final = 400
 
 def worth(measure: Measure, rank: Ints, n: int) -> Floats:
     """Return a measure's value if the only relevant document of n is at each rank."""
-    found = np.empty(len(rank))
+    values = np.empty(len(rank))
     for start in range(0, len(rank), _RANKS):
         part = rank[start : start + _RANKS].astype(np.int64)
-        one = np.ones(len(part))
+        ones = np.ones(len(part))
         whole = np.full(len(part), n)
         offsets = np.arange(len(part) + 1)
         hits = Hits(
             offsets=offsets,
             rank=part,
-            grade=one,
+            grade=ones,
             first=part,
             last=part,
-            judged=one > 0,
+            judged=ones > 0,
             n=whole,
             length=whole,
-            ideal=Ideal(offsets, one),
-            found=one > 0,
+            ideal=Ideal(offsets, ones),
+            found=ones > 0,
             extras={
                 CandidateCounts: NumbersOfCandidates(count=whole),
                 RowNumbers: RowsOfHits(run=part, judgment=part),
             },
         )
-        found[start : start + len(part)] = measure.score(hits).value
-    return found
+        values[start : start + len(part)] = measure.score(hits).value
+    return values
 
 
 def chances(rank: Ints, n: int, m: int, *, replacement: bool) -> Floats:
@@ -115,14 +115,18 @@ def solved(
     replacement: bool,
 ) -> dict[str, Floats]:
     """Solve for all measures together, which share the probabilities."""
-    every = np.stack([worth(one, np.arange(1, n + 1), n) for one in measures], axis=1)
+    every = np.stack(
+        [worth(measure, np.arange(1, n + 1), n) for measure in measures], axis=1
+    )
     solver = _LeastBias() if method == "cls" else _Balanced(gamma)
     weigh = np.sqrt(prior)[:, None]
     for part, chance in _slices(n, m, replacement=replacement):
         solver.add(
             chance * weigh[part], every[part] * weigh[part], prior[part] @ chance
         )
-    return {str(one): solver.solved(at) for at, one in enumerate(measures)}
+    return {
+        str(measure): solver.solved(place) for place, measure in enumerate(measures)
+    }
 
 
 class _Balanced:
@@ -140,15 +144,15 @@ class _Balanced:
         self._target = self._target + a.T @ b
         self._chance = self._chance + chance
 
-    def solved(self, at: int) -> Floats:
+    def solved(self, place: int) -> Floats:
         """Return the estimate of one measure."""
         left = (1.0 - self._gamma) * self._square + self._gamma * np.diag(self._chance)
         try:
-            found: Floats = np.linalg.solve(left, self._target[:, at])
+            estimate: Floats = np.linalg.solve(left, self._target[:, place])
         except np.linalg.LinAlgError:
             # some ranks cannot be sampled
-            found = np.linalg.lstsq(left, self._target[:, at], rcond=None)[0]
-        return found
+            estimate = np.linalg.lstsq(left, self._target[:, place], rcond=None)[0]
+        return estimate
 
 
 class _LeastBias:
@@ -168,10 +172,10 @@ class _LeastBias:
         stacked = np.vstack((self._factor, rows)) if len(self._factor) else rows
         self._factor = np.asarray(np.linalg.qr(stacked, mode="r"), np.float64)
 
-    def solved(self, at: int) -> Floats:
+    def solved(self, place: int) -> Floats:
         """Return the estimate of one measure."""
         steps = _nonnegative(
-            self._factor[:, : self._width], self._factor[:, self._width + at]
+            self._factor[:, : self._width], self._factor[:, self._width + place]
         )
         return np.cumsum(steps[::-1])[::-1]
 
@@ -179,7 +183,7 @@ class _LeastBias:
 def _nonnegative(matrix: Floats, target: Floats) -> Floats:
     """Return the x ≥ 0 with the least |matrix · x − target| (Lawson and Hanson, 1974, algorithm 23.10)."""
     width = matrix.shape[1]
-    found = np.zeros(width)
+    solution = np.zeros(width)
     free = np.zeros(width, bool)
     eps = float(np.finfo(float).eps)
     flat = (
@@ -189,7 +193,7 @@ def _nonnegative(matrix: Floats, target: Floats) -> Floats:
         * max(float(np.abs(target).max()), eps)
     )
     for _ in range(10 * width):
-        slope = matrix.T @ (target - matrix @ found)
+        slope = matrix.T @ (target - matrix @ solution)
         slope[free] = -np.inf
         if free.all() or slope.max() <= flat:
             break
@@ -200,12 +204,12 @@ def _nonnegative(matrix: Floats, target: Floats) -> Floats:
             below = free & (trial <= 0)
             if not below.any():
                 break
-            gone = found[below] / (found[below] - trial[below])
-            found = found + float(gone.min()) * (trial - found)
-            free &= found > eps * np.abs(found).max()
-            found[~free] = 0.0
-        found = trial
-    return found
+            gone = solution[below] / (solution[below] - trial[below])
+            solution = solution + float(gone.min()) * (trial - solution)
+            free &= solution > eps * np.abs(solution).max()
+            solution[~free] = 0.0
+        solution = trial
+    return solution
 
 
 #: ranks are single cells down to this, and cells that grow by this share below
@@ -287,7 +291,7 @@ class Identified(Record):
         every = worth(measure, np.arange(1, self.items + 1), self.items)
         extremes = []
         for sign, per_cell in ((1, np.minimum), (-1, np.maximum)):
-            found = linprog(
+            optimum = linprog(
                 sign * per_cell.reduceat(every, self.starts - 1),
                 A_ub=np.concatenate([self.farthest, -self.nearest]),
                 b_ub=np.concatenate([self.high, -self.low]),
@@ -295,18 +299,18 @@ class Identified(Record):
                 b_eq=np.ones(1),
                 method="highs",
             )
-            if not found.success:
+            if not optimum.success:
                 return None
-            extremes.append(sign * float(found.fun))
+            extremes.append(sign * float(optimum.fun))
         return extremes[0], extremes[1]
 
 
 def _grid(end: int, single: int, step: float) -> Ints:
     """Return 0, 1, 2 … and then numbers that grow by a share, below ``end``, and ``end`` − 1."""
-    found = list(range(min(single, end)))
-    while found[-1] < end - 1:
-        found.append(min(found[-1] + max(1, int(found[-1] * step)), end - 1))
-    return np.array(found)
+    ranks = list(range(min(single, end)))
+    while ranks[-1] < end - 1:
+        ranks.append(min(ranks[-1] + max(1, int(ranks[-1] * step)), end - 1))
+    return np.array(ranks)
 
 
 def _limits(inside: Bools, cluster: Ints | None, error: float) -> tuple[Floats, Floats]:
