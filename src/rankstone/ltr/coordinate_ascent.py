@@ -126,13 +126,11 @@ class LineSearch(Record):
         while begin < len(owner):
             done = int(ends[begin - 1]) if begin else 0
             end = max(begin + 1, int(np.searchsorted(ends, done + _ROWS, side="right")))
-            some = owner[begin:end]
-            rows = _rows(self.lists.offsets, some)
-            moved = (
-                scores[rows]
-                + np.repeat(step[begin:end], lengths[begin:end]) * direction[rows]
-            )
-            parts.append(self.lists.take(some).values(moved, self.measure))
+            moving = owner[begin:end]
+            rows = _rows(self.lists.offsets, moving)
+            step_of_row = np.repeat(step[begin:end], lengths[begin:end])
+            moved = scores[rows] + step_of_row * direction[rows]
+            parts.append(self.lists.take(moving).values(moved, self.measure))
             begin = end
         return np.concatenate(parts)
 
@@ -145,15 +143,15 @@ def pairs_of(lists: LabelledLists) -> tuple[Ints, Ints, Ints]:
     lengths = np.diff(lists.offsets)
     for length in np.unique(lengths[lengths > 1]):
         chosen = np.flatnonzero(lengths == length)
-        one, other = np.triu_indices(int(length), 1)
-        first = (lists.offsets[:-1][chosen][:, None] + one).ravel()
+        former, other = np.triu_indices(int(length), 1)
+        first = (lists.offsets[:-1][chosen][:, None] + former).ravel()
         second = (lists.offsets[:-1][chosen][:, None] + other).ravel()
         unlike = np.maximum(lists.labels[first], -1) != np.maximum(
             lists.labels[second], -1
         )
         firsts.append(first[unlike])
         seconds.append(second[unlike])
-        owners.append(np.repeat(chosen, len(one))[unlike])
+        owners.append(np.repeat(chosen, len(former))[unlike])
     none = [np.empty(0, np.int64)]
     return (
         np.concatenate(firsts or none),
@@ -321,13 +319,12 @@ class CoordinateAscent(LinearRanker):
         self.history_: list[tuple[int, int, float]] = []
         best: tuple[float, Floats] | None = None
         places = places_of(self.start, X, where="start")
-        for at, start in enumerate(
-            self._starts(features, labels, queries, scale, places)
-        ):
+        starts = self._starts(features, labels, queries, scale, places)
+        for climb_number, start in enumerate(starts):
             reached = climb.mean_of(start), start
-            for number, found in enumerate(climb.passes(*reached), start=1):
-                reached = found
-                self.history_.append((at, number, climb.better * reached[0]))
+            for number, state in enumerate(climb.passes(*reached), start=1):
+                reached = state
+                self.history_.append((climb_number, number, climb.better * reached[0]))
             if best is None or reached[0] > best[0]:
                 best = reached
         if best is None:
@@ -351,18 +348,18 @@ class CoordinateAscent(LinearRanker):
         """Yield weights, of standardised features, to begin with; ``places`` are those of a model's names."""
         rng = np.random.default_rng(self.random_state)
         if self.start is not None:
-            given = self.start
-            if isinstance(given, str):
-                given = RankSVM().fit(features, labels, queries.of_rows())
-            weights = np.asarray(getattr(given, "coef_", given), np.float64)
+            origin = self.start
+            if isinstance(origin, str):
+                origin = RankSVM().fit(features, labels, queries.of_rows())
+            weights = np.asarray(getattr(origin, "coef_", origin), np.float64)
             if weights.shape != (features.shape[1],) or not np.isfinite(weights).all():
                 raise InputError(
                     f"start has shape {weights.shape}",
                     expected=f"{counted(features.shape[1], 'finite weight')}",
                 )
-            yield (
-                weights if places is None else weights[np.argsort(places)]
-            ) * scale.spread
+            if places is not None:
+                weights = weights[np.argsort(places)]
+            yield weights * scale.spread
         for _ in range(self.restarts):
             yield np.where(scale.varies, rng.normal(size=features.shape[1]), 0.0)
 
@@ -450,11 +447,11 @@ class _Climb:
         scores = products(self.features, weights / self.scale.spread)[self.rows]
         for feature in self.rng.permutation(self.active):
             direction = self._column(int(feature))
-            step, found = self._searched(scores, direction, reached)
-            if found > reached:
+            step, mean = self._searched(scores, direction, reached)
+            if mean > reached:
                 weights[feature] += step
                 scores += step * direction
-                reached = found
+                reached = mean
             if self.settings.progress is not None:
                 self.settings.progress(1)
         size = np.abs(weights).sum()
@@ -467,9 +464,9 @@ class _Climb:
     ) -> tuple[float, float]:
         """Return the best step and the mean after it, tried on all queries; 0 where none is better."""
         line, rows = self._every or self._sampled()
-        found = line.best(scores[rows], direction[rows], _TRIED)
+        candidates = line.best(scores[rows], direction[rows], _TRIED)
         best = 0.0, value
-        for step in found.step:
+        for step in candidates.step:
             reached = self._mean(scores + step * direction)
             if reached > best[1]:
                 best = float(step), reached
@@ -503,13 +500,13 @@ class _Climb:
 
     def _line(self, lists: Ints) -> tuple[LineSearch, Ints]:
         """Return a line over some lists, and the positions of their documents."""
-        some = self.lists.take(lists)
-        lengths = np.diff(some.offsets)
+        sample = self.lists.take(lists)
+        lengths = np.diff(sample.offsets)
         rows = np.arange(int(lengths.sum())) + np.repeat(
-            self.lists.offsets[lists] - some.offsets[:-1], lengths
+            self.lists.offsets[lists] - sample.offsets[:-1], lengths
         )
         most = max(1, int(self.settings.work / max(lengths.mean(), 1)))
-        return LineSearch.of(some, self.measure, self.better, most), rows
+        return LineSearch.of(sample, self.measure, self.better, most), rows
 
 
 def _work_of(lists: LabelledLists) -> Ints:

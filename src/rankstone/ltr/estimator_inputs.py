@@ -75,9 +75,9 @@ class Queries(Record):
 
     def of_rows(self) -> Ints:
         """Return the number of each row's query, the rows as they came, int64 ``[rows]``."""
-        found = np.empty(len(self.rows), np.int64)
-        found[self.rows] = self.query
-        return found
+        query = np.empty(len(self.rows), np.int64)
+        query[self.rows] = self.query
+        return query
 
     def arranged(self, values: Any) -> Any:  # noqa: ANN401 - an array of any kind
         """Return values, a row each, query after query."""
@@ -145,28 +145,28 @@ def queries_of(qid: object, rows: int) -> Queries:
 
 def _series(qid: object) -> pl.Series:
     if isinstance(qid, pl.Series):
-        found = qid
+        ids = qid
     else:
-        given = np.asarray(qid)
-        if given.ndim != 1:
+        array = np.asarray(qid)
+        if array.ndim != 1:
             raise InputError(
-                f"qid has {given.ndim} dimensions", expected="one id for each row"
+                f"qid has {array.ndim} dimensions", expected="one id for each row"
             )
-        found = pl.Series(given.tolist() if given.dtype == object else given)
-    if found.dtype.is_float():
-        whole = found.cast(pl.Int64, strict=False)
-        if found.is_nan().any() or not (whole.cast(found.dtype) == found).all():
+        ids = pl.Series(array.tolist() if array.dtype == object else array)
+    if ids.dtype.is_float():
+        whole = ids.cast(pl.Int64, strict=False)
+        if ids.is_nan().any() or not (whole.cast(ids.dtype) == ids).all():
             raise BadValue(
                 "query ids are not whole numbers", expected="whole numbers or texts"
             )
         return whole
     if not (
-        found.dtype.is_integer() or found.dtype in (pl.String, pl.Categorical, pl.Enum)
+        ids.dtype.is_integer() or ids.dtype in (pl.String, pl.Categorical, pl.Enum)
     ):
         raise BadValue(
-            f"query ids are {printable(found.dtype)}", expected="whole numbers or texts"
+            f"query ids are {printable(ids.dtype)}", expected="whole numbers or texts"
         )
-    return found if found.dtype.is_integer() else found.cast(pl.String)
+    return ids if ids.dtype.is_integer() else ids.cast(pl.String)
 
 
 def checked_labels(y: object, rows: int) -> Floats:
@@ -203,36 +203,33 @@ def checked_features(features: object, width: int | None = None) -> Any:  # noqa
         How many features there must be.
     """
     if is_sparse(features):
-        found = features.tocsr()  # type: ignore[attr-defined] # scipy ships no types
-        found = (
-            found
-            if found.dtype in (np.float32, np.float64)
-            else found.astype(np.float64)
-        )
+        matrix = features.tocsr()  # type: ignore[attr-defined] # scipy ships no types
+        if matrix.dtype not in (np.float32, np.float64):
+            matrix = matrix.astype(np.float64)
     else:
-        found = np.asarray(features)
-        if found.dtype == object:
-            found = _numbers(found)
-        if found.dtype not in (np.float32, np.float64):
-            if found.dtype.kind not in "biuf":
-                raise BadValue(f"features are {found.dtype}", expected="numbers")
-            found = found.astype(
-                np.float32 if found.dtype == np.float16 else np.float64
+        matrix = np.asarray(features)
+        if matrix.dtype == object:
+            matrix = _numbers(matrix)
+        if matrix.dtype not in (np.float32, np.float64):
+            if matrix.dtype.kind not in "biuf":
+                raise BadValue(f"features are {matrix.dtype}", expected="numbers")
+            matrix = matrix.astype(
+                np.float32 if matrix.dtype == np.float16 else np.float64
             )
-    if found.ndim != 2:  # noqa: PLR2004 - rows and features
+    if matrix.ndim != 2:  # noqa: PLR2004 - rows and features
         raise InputError(
-            f"features have {counted(found.ndim, 'dimension')}",
+            f"features have {counted(matrix.ndim, 'dimension')}",
             expected="[rows, features]",
         )
-    if not found.shape[0]:
+    if not matrix.shape[0]:
         raise EmptyInput("there are no rows")
-    if width is not None and found.shape[1] != width:
+    if width is not None and matrix.shape[1] != width:
         raise InputError(
-            f"{there_are(found.shape[1], 'feature')}",
+            f"{there_are(matrix.shape[1], 'feature')}",
             expected=f"{width}, as the model was trained with",
         )
-    _refuse_holes(found)
-    return found
+    _refuse_holes(matrix)
+    return matrix
 
 
 def is_sparse(features: object) -> bool:
@@ -256,26 +253,25 @@ def products(features: Any, weights: Floats) -> Floats:  # noqa: ANN401 - dense 
     return result
 
 
-def _numbers(found: Any) -> Any:  # noqa: ANN401 - an array
+def _numbers(array: Any) -> Any:  # noqa: ANN401 - an array
     try:
-        return found.astype(np.float64)
+        return array.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise BadValue(f"features are not numbers: {printable(error)}") from error
 
 
-def _refuse_holes(found: Any) -> None:  # noqa: ANN401 - dense or CSR
-    if is_sparse(found):
-        bad = np.flatnonzero(~np.isfinite(found.data))
+def _refuse_holes(matrix: Any) -> None:  # noqa: ANN401 - dense or CSR
+    if is_sparse(matrix):
+        bad = np.flatnonzero(~np.isfinite(matrix.data))
         if len(bad):
-            row = int(np.searchsorted(found.indptr, bad[0], side="right")) - 1
-            raise _hole(found.data[bad[0]], row, int(found.indices[bad[0]]))
+            row = int(np.searchsorted(matrix.indptr, bad[0], side="right")) - 1
+            raise _hole(matrix.data[bad[0]], row, int(matrix.indices[bad[0]]))
         return
-    for begin in range(0, len(found), _ROWS):
-        part = found[begin : begin + _ROWS]
+    for begin in range(0, len(matrix), _ROWS):
+        part = matrix[begin : begin + _ROWS]
         with np.errstate(over="ignore", invalid="ignore"):
-            if np.isfinite(
-                part.sum(dtype=np.float64)
-            ):  # a sum of numbers is one, and quicker to make
+            # a sum of numbers is one, and quicker to make
+            if np.isfinite(part.sum(dtype=np.float64)):
                 continue
         bad = ~np.isfinite(part)
         if bad.any():
@@ -302,9 +298,8 @@ def names_of(features: object) -> Names | None:
     >>> names_of(np.zeros((1, 2))) is None
     True
     """
-    columns: Any = getattr(
-        features, "column_names", None
-    )  # Arrow's tables; their columns are data
+    # Arrow's tables have names, and data as columns
+    columns: Any = getattr(features, "column_names", None)
     columns = getattr(features, "columns", None) if columns is None else columns
     if columns is None or callable(columns):
         return None
@@ -354,7 +349,7 @@ def places_of(model: object, features: object, where: str | None = None) -> Ints
     names = names_of(features)
     if known is None or names is None or tuple(known) == names:
         return None
-    place = {name: at for at, name in enumerate(names)}
+    place = {name: position for position, name in enumerate(names)}
     missing = [name for name in known if name not in place]
     unknown = [name for name in names if name not in set(known)]
     if missing or unknown:
@@ -363,7 +358,7 @@ def places_of(model: object, features: object, where: str | None = None) -> Ints
             "the columns are not the features that the model was trained with",
             where=where,
             given="; ".join(
-                f"{word}: {listed(some)}" for word, some in problems if some
+                f"{word}: {listed(columns)}" for word, columns in problems if columns
             ),
             expected=f"{listed(known)}, in any order",
             fix=_fix(missing, unknown),

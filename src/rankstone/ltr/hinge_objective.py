@@ -103,15 +103,14 @@ class _Block(Record):
     weight: Floats
 
     def _scores(self, weights: Floats) -> Floats:
-        found = np.asarray(
+        scores = np.asarray(
             self.features @ weights.astype(self.features.dtype), np.float64
         )
-        lengths = np.bincount(
-            self.pairs.query
-        )  # pairs see differences: centred, they are exact
-        return (
-            found - (np.bincount(self.pairs.query, found) / lengths)[self.pairs.query]
-        )
+        # pairs see differences: centred, they are exact
+        query = self.pairs.query
+        mean = np.bincount(query, scores) / np.bincount(query)
+        centred: Floats = scores - mean[query]
+        return centred
 
     def _back(self, values: Floats) -> Floats:
         return np.asarray(
@@ -239,18 +238,18 @@ class Hinge(Record):
         return self._at(weights, price) if weights.any() else self.zero(price)
 
     def _at(self, weights: Floats, price: float) -> State:
-        found = self._each(lambda block, _: block.at(weights))
-        loss = sum(part[0] for part in found)
-        gradient = weights + price * np.sum([part[1] for part in found], axis=0)
+        parts = self._each(lambda block, _: block.at(weights))
+        loss = sum(part[0] for part in parts)
+        gradient = weights + price * np.sum([part[1] for part in parts], axis=0)
         value = 0.5 * float(weights @ weights) + price * loss
-        return State(weights, value, gradient, [part[2] for part in found])
+        return State(weights, value, gradient, [part[2] for part in parts])
 
     def curvature(self, state: State, direction: Floats, price: float) -> Floats:
         """Return the (generalised) Hessian times a direction."""
-        found = self._each(
-            lambda block, at: block.curvature(state.active[at], direction)
+        products = self._each(
+            lambda block, number: block.curvature(state.active[number], direction)
         )
-        return direction + price * np.asarray(np.sum(found, axis=0), np.float64)
+        return direction + price * np.asarray(np.sum(products, axis=0), np.float64)
 
     def _each(self, work: Callable[[_Block, int], Result]) -> list[Result]:
         mapped = map if self.pool is None else self.pool.map

@@ -99,10 +99,10 @@ def read_letor(path: Path, dtype: str, progress: Progress | None = None) -> Leto
 
 def docids(comments: pl.Series) -> pl.Series | None:
     """Return the documents' ids that comments name, ``docid = X`` or the first word; else ``None``."""
-    found = comments.str.extract(_DOCID)
-    if found.null_count() == len(found):
-        found = comments.str.extract(r"^\s*(\S+)")
-    return None if found.null_count() else found
+    ids = comments.str.extract(_DOCID)
+    if ids.null_count() == len(ids):
+        ids = comments.str.extract(r"^\s*(\S+)")
+    return None if ids.null_count() else ids
 
 
 def _lines(path: Path) -> Iterator[tuple[pl.DataFrame, int]]:
@@ -340,14 +340,14 @@ def sizes_beside(path: Path) -> Path | None:
 def group_sizes(path: Path, rows: int) -> list[int]:
     """Read group sizes, a number a line; refuse those that do not add up to the rows."""
     sizes = []
-    for at, line in enumerate(read_text(str(path)).splitlines(), start=1):
+    for number, line in enumerate(read_text(str(path)).splitlines(), start=1):
         text = line.strip()
         if not text:
             continue
         if not text.isdecimal():
             raise BadLine(
                 f"{printable(text)!r} is not a group size",
-                where=f"{path}:{at}",
+                where=f"{path}:{number}",
                 expected="how many rows the next query has",
             )
         sizes.append(int(text))

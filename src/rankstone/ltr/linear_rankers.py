@@ -125,8 +125,8 @@ def checked_training(
     features: object, y: object, qid: object
 ) -> tuple[Any, Floats, Queries]:
     """Return features, labels and queries to learn from, checked."""
-    found = checked_features(features)
-    return found, checked_labels(y, found.shape[0]), queries_of(qid, found.shape[0])
+    matrix = checked_features(features)
+    return matrix, checked_labels(y, matrix.shape[0]), queries_of(qid, matrix.shape[0])
 
 
 def check_choice(name: str, value: object, known: Sequence[str]) -> None:

@@ -164,13 +164,13 @@ class LinearModel(Record):
         unused = [
             name for name in self.features if weight[name] and name not in set(features)
         ]
-        for some, what in (
+        for names, what in (
             (unknown, "have no weight yet"),
             (unused, "are not in these data"),
         ):
-            if some:
+            if names:
                 warnings.warn(
-                    f"features that {what}: {listed(some)}", UserWarning, stacklevel=2
+                    f"features that {what}: {listed(names)}", UserWarning, stacklevel=2
                 )
         return np.array([weight.get(name, 0.0) for name in features])
 
@@ -179,7 +179,9 @@ class LinearModel(Record):
         names = self.features or data.features
         size = self.weights * Scale.of(data.aligned(names, optional=names)).spread
         order = np.argsort(-np.abs(size), kind="stable")[:count]
-        return [(names[at], float(size[at])) for at in order if size[at]]
+        return [
+            (names[feature], float(size[feature])) for feature in order if size[feature]
+        ]
 
     def write(self, path: StrPath) -> None:
         """Write the model as JSON, whole or not at all."""
@@ -188,8 +190,8 @@ class LinearModel(Record):
             "kind": "linear",
             "trained": dict(self.trained),
             "features": [
-                {**_named(self, at), "weight": weight, **_scaled(self, at)}
-                for at, weight in enumerate(self.weights.tolist())
+                {**_named(self, feature), "weight": weight, **_scaled(self, feature)}
+                for feature, weight in enumerate(self.weights.tolist())
             ],
         }
         text = json.dumps(content, ensure_ascii=False, indent=1, default=str) + "\n"
@@ -197,14 +199,14 @@ class LinearModel(Record):
             unfinished.write_text(text, encoding="utf-8")
 
 
-def _named(model: LinearModel, at: int) -> dict[str, str]:
-    return {"name": model.features[at]} if model.features else {}
+def _named(model: LinearModel, feature: int) -> dict[str, str]:
+    return {"name": model.features[feature]} if model.features else {}
 
 
-def _scaled(model: LinearModel, at: int) -> dict[str, float]:
+def _scaled(model: LinearModel, feature: int) -> dict[str, float]:
     if model.mean is None or model.spread is None:
         return {}
-    return {"mean": float(model.mean[at]), "spread": float(model.spread[at])}
+    return {"mean": float(model.mean[feature]), "spread": float(model.spread[feature])}
 
 
 def load(path: StrPath) -> Scorer:
@@ -308,9 +310,8 @@ def _linear(content: Any, where: str) -> LinearModel:  # noqa: ANN401 - JSON
 def _is_number(value: object) -> bool:
     if not isinstance(value, (int, float)) or isinstance(value, bool):
         return False
-    return (
-        abs(value) <= sys.float_info.max
-    )  # neither NaN nor a whole number of 400 digits
+    # neither NaN nor a whole number of 400 digits
+    return abs(value) <= sys.float_info.max
 
 
 class _Foreign(Record):
@@ -354,9 +355,9 @@ def _by_order(data: Dataset) -> Any:  # noqa: ANN401 - an array or CSR
 
 def _lightgbm(module: Any, path: str, data: Dataset) -> Any:  # noqa: ANN401 - of a library
     booster = module.Booster(model_file=path)
-    spelt = replace(
-        data, features=tuple(name.replace(" ", "_") for name in data.features)
-    )  # as it does
+    # LightGBM writes names with underscores for spaces
+    spelt_names = tuple(name.replace(" ", "_") for name in data.features)
+    spelt = replace(data, features=spelt_names)
     return booster.predict(
         _columns(spelt, booster.num_feature(), booster.feature_name())
     )

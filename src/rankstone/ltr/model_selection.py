@@ -252,18 +252,18 @@ def select(
     >>> import numpy as np
     >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [0.2, 0.9], [0.8, 0.1]] * 6)
     >>> y, qid = [1, 0, 0, 1] * 6, np.repeat(np.arange(12), 2)
-    >>> found = select({"first": [1, 0], "second": [0, 1]}, X, y, qid, "RR")
-    >>> found.best, found.means.tolist(), found.noise
+    >>> selection = select({"first": [1, 0], "second": [0, 1]}, X, y, qid, "RR")
+    >>> selection.best, selection.means.tolist(), selection.noise
     ('first', [1.0, 0.5], None)
     """
     parsed = checked_measure(measure, climbed=True)
     features = checked_features(X)
-    named = {
-        name: one
-        if cv is not None and _learns(one)
-        else by_name(one, X, f"candidate {printable(name)}")
-        for name, one in _named(candidates, features.shape[1]).items()
-    }  # what learns in folds is trained on these very columns
+    named = _named(candidates, features.shape[1])
+    for name, candidate in named.items():
+        # what learns in folds is trained on these very columns
+        if cv is None or not _learns(candidate):
+            named[name] = by_name(candidate, X, f"candidate {printable(name)}")
+
     labels = checked_labels(y, features.shape[0])
     queries = queries_of(qid, features.shape[0])
     work = _Work(features, labels, queries, parsed, named, progress)
@@ -281,7 +281,7 @@ def select(
         if folds is None or cv is None or not nested
         else work.honest(folds, values, cv)
     )
-    found = Selection(
+    selection = Selection(
         str(parsed),
         parsed.card.direction,
         tuple(named),
@@ -290,32 +290,32 @@ def select(
         honest,
         None if folds is None else folds[known],
     )
-    if found.noise is not None:
-        warnings.warn(found.noise, UserWarning, stacklevel=2)
-    return found
+    if selection.noise is not None:
+        warnings.warn(selection.noise, UserWarning, stacklevel=2)
+    return selection
 
 
 def _named(candidates: object, width: int) -> NamedValues:
     """Return candidates by name, weights as float64."""
     if isinstance(candidates, Mapping):
-        named = {str(name): one for name, one in candidates.items()}
+        named = {str(name): candidate for name, candidate in candidates.items()}
     else:
         several: Sequence[Any] = (
             candidates
             if isinstance(candidates, (list, tuple))
             else list(np.asarray(candidates))
         )
-        named = {
-            f"w{at}" if not hasattr(one, "predict") else f"m{at}": one
-            for at, one in enumerate(several)
-        }
+        named = {}
+        for number, candidate in enumerate(several):
+            kind = "m" if hasattr(candidate, "predict") else "w"
+            named[f"{kind}{number}"] = candidate
     if not named:
         raise EmptyInput("there are no candidates")
-    for name, one in named.items():
-        if hasattr(one, "predict"):
+    for name, candidate in named.items():
+        if hasattr(candidate, "predict"):
             continue
         try:
-            weights = np.asarray(one, np.float64)
+            weights = np.asarray(candidate, np.float64)
         except (TypeError, ValueError):
             weights = np.empty(0)
         if weights.shape != (width,) or not np.isfinite(weights).all():
@@ -394,7 +394,9 @@ class _Work(Record):
 
     def honest(self, folds: Ints, values: Floats, count: int) -> float:
         """Return the mean over queries under the candidate that is chosen without their fold."""
-        learners = [name for name, one in self.named.items() if _learns(one)]
+        learners = [
+            name for name, candidate in self.named.items() if _learns(candidate)
+        ]
         earned = []
         for fold in np.unique(folds):
             outside = np.flatnonzero(folds != fold)
@@ -405,8 +407,8 @@ class _Work(Record):
                 known = self.out_of_fold(outside, self.folds(outside, most))
             chosen = int(np.nanargmax(self.sign * np.nanmean(known, axis=0)))
             earned.append(values[inside, chosen])
-        found = np.concatenate(earned)
-        return float(found[~np.isnan(found)].mean())
+        values_of_chosen = np.concatenate(earned)
+        return float(values_of_chosen[~np.isnan(values_of_chosen)].mean())
 
     def _learnt(self, among: Ints) -> NamedValues:
         """Return the candidates, those that can learn trained on some queries; rank SVMs along their C."""
@@ -416,17 +418,17 @@ class _Work(Record):
         qid = list_numbers(self.queries.lengths[among])
         features = self.features[rows]
         labels = self.labels[rows]
-        found = dict(self.named)
+        trained = dict(self.named)
         for names in _families(self.named):
-            one = self.named[names[0]]
+            learner = self.named[names[0]]
             if len(names) > 1:
                 prices = [self.named[name].C for name in names]
-                found |= zip(
-                    names, one.path(features, labels, qid, Cs=prices), strict=True
+                trained |= zip(
+                    names, learner.path(features, labels, qid, Cs=prices), strict=True
                 )
             else:
-                found[names[0]] = clone(one).fit(features, labels, qid=qid)
-        return found
+                trained[names[0]] = clone(learner).fit(features, labels, qid=qid)
+        return trained
 
     def _rows(self, among: Ints | None) -> Ints:
         if among is None:
@@ -436,47 +438,51 @@ class _Work(Record):
         )
 
 
-def _learns(one: Any) -> bool:  # noqa: ANN401 - weights or a model
-    return hasattr(one, "fit") and hasattr(one, "get_params")
+def _learns(candidate: Any) -> bool:  # noqa: ANN401 - weights or a model
+    return hasattr(candidate, "fit") and hasattr(candidate, "get_params")
 
 
 def _families(named: Mapping[str, Any]) -> list[list[str]]:
     """Return candidates that can learn; rank SVMs that differ in C only together, C ascending."""
-    found: dict[object, list[str]] = {}
-    for name, one in named.items():
-        if hasattr(one, "path") and _learns(one):
-            rest = {key: value for key, value in one.get_params().items() if key != "C"}
-            found.setdefault((type(one), repr(rest)), []).append(name)
-        elif _learns(one):
-            found[name] = [name]
+    families: dict[object, list[str]] = {}
+    for name, candidate in named.items():
+        if hasattr(candidate, "path") and _learns(candidate):
+            rest = {
+                key: value
+                for key, value in candidate.get_params().items()
+                if key != "C"
+            }
+            families.setdefault((type(candidate), repr(rest)), []).append(name)
+        elif _learns(candidate):
+            families[name] = [name]
     return [
         sorted(names, key=lambda name: getattr(named[name], "C", 0.0))
-        for names in found.values()
+        for names in families.values()
     ]
 
 
 def _scored(models: Mapping[str, Any], features: Any) -> list[Floats]:  # noqa: ANN401 - dense or CSR
     """Return each candidate's scores of the rows; all weights in one product."""
     weights = {
-        name: np.asarray(getattr(one, "coef_", one), np.float64)
-        for name, one in models.items()
-        if not hasattr(one, "predict") or hasattr(one, "coef_")
+        name: np.asarray(getattr(model, "coef_", model), np.float64)
+        for name, model in models.items()
+        if not hasattr(model, "predict") or hasattr(model, "coef_")
     }
     linear = {name: w for name, w in weights.items() if w.shape == (features.shape[1],)}
     table = (
         products(features, np.stack(list(linear.values()), axis=1)) if linear else None
     )
-    place = {name: at for at, name in enumerate(linear)}
-    found = []
-    for name, one in models.items():
+    place = {name: column for column, name in enumerate(linear)}
+    scores_of_each = []
+    for name, model in models.items():
         if table is not None and name in place:
             scores = table[:, place[name]]
         else:
-            scores = np.asarray(one.predict(features), np.float64)
+            scores = np.asarray(model.predict(features), np.float64)
         if scores.shape != (features.shape[0],) or not np.isfinite(scores).all():
             raise InputError(
                 f"candidate {printable(name)} gives scores of shape {scores.shape}",
                 expected=f"{features.shape[0]} finite numbers",
             )
-        found.append(scores)
-    return found
+        scores_of_each.append(scores)
+    return scores_of_each

@@ -60,11 +60,10 @@ class _Cells:
         for bucket in np.unique(size):
             chosen = np.flatnonzero(size == bucket)
             inside = np.arange(int(lengths[chosen].max())) < lengths[chosen][:, None]
-            table = np.full(
-                inside.shape, outside, np.int64
-            )  # what fills a row up stays behind it
-            at = starts[chosen][:, None] + np.arange(inside.shape[1])
-            table[inside] = docs[at[inside]]
+            # what fills a row up stays behind it
+            table = np.full(inside.shape, outside, np.int64)
+            position = starts[chosen][:, None] + np.arange(inside.shape[1])
+            table[inside] = docs[position[inside]]
             self._tables.append((table, None if inside.all() else inside))
 
     def sorted(self, values: Floats) -> Ints:
@@ -72,8 +71,8 @@ class _Cells:
         parts = []
         for table, inside in self._tables:
             order = values[table].argsort(axis=1)
-            found = np.take_along_axis(table, order, axis=1)
-            parts.append(found.ravel() if inside is None else found[inside])
+            documents = np.take_along_axis(table, order, axis=1)
+            parts.append(documents.ravel() if inside is None else documents[inside])
         return np.concatenate(parts)
 
 
@@ -117,8 +116,8 @@ class TrainingPairs(Record):
     @cached_property
     def _bits(self) -> list[_Sides]:
         most = int(self.level.max(initial=0)).bit_length()
-        found = [self._sides(bit) for bit in range(most)]
-        return [sides for sides in found if sides is not None]
+        bits = [self._sides(bit) for bit in range(most)]
+        return [sides for sides in bits if sides is not None]
 
     def _sides(self, bit: int) -> _Sides | None:
         prefix = self.level >> (bit + 1)

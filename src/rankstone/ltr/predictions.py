@@ -158,8 +158,8 @@ def _column(place: Path, data: Dataset) -> list[float]:
         frame = part.frame.collect()
     if "score" not in frame.columns:
         raise MissingColumn("there is no column score", where=part.title)
-    found = frame["score"].cast(pl.Float64, strict=False)
-    bad = found.is_null() | ~found.is_finite()
+    scores = frame["score"].cast(pl.Float64, strict=False)
+    bad = scores.is_null() | ~scores.is_finite()
     if bad.any():
         row = first_true(bad)
         raise BadValue(
@@ -174,14 +174,14 @@ def _column(place: Path, data: Dataset) -> list[float]:
                 where=part.place(row),
                 expected="the scores of the same rows, in their order",
             )
-    return found.to_list()
+    return scores.to_list()
 
 
 def _numbers(place: Path, data: Dataset) -> list[float]:
     """Return a number a line; RankLib writes the query and the document's number before it."""
     scores = list[float]()
     queries = data.qid.cast(pl.String)
-    for at, line in enumerate(read_text(str(place)).splitlines(), start=1):
+    for number, line in enumerate(read_text(str(place)).splitlines(), start=1):
         text = line.strip()
         if not text:
             continue
@@ -196,7 +196,7 @@ def _numbers(place: Path, data: Dataset) -> list[float]:
         if not math.isfinite(value):
             raise BadValue(
                 f"{printable(text)!r} is not a score",
-                where=f"{place}:{at}",
+                where=f"{place}:{number}",
                 expected="one number per line",
             )
         scores.append(value)
@@ -297,10 +297,10 @@ def order_within(values: Floats, offsets: Ints) -> Ints:
         chosen = np.flatnonzero(size == bucket)
         places = np.arange(int(lengths[chosen].max()))
         inside = places < lengths[chosen][:, None]
-        at = offsets[:-1][chosen][:, None] + places
-        table = np.where(inside, values[np.where(inside, at, 0)], np.inf)
+        row = offsets[:-1][chosen][:, None] + places
+        table = np.where(inside, values[np.where(inside, row, 0)], np.inf)
         order = table.argsort(axis=1, kind="stable") + offsets[:-1][chosen][:, None]
-        result[at[inside]] = order[inside]
+        result[row[inside]] = order[inside]
     return result
 
 
@@ -328,23 +328,23 @@ def checked_measure(measure: str | Measure, *, climbed: bool = False) -> Measure
     climbed
         Whether it must be a mean over queries of which more, or less, is better.
     """
-    found = parse_measure(measure)
+    parsed = parse_measure(measure)
     if (
-        not isinstance(found, Measure)
-        or found.judgment_columns
-        or found.query_columns
-        or found.requires
+        not isinstance(parsed, Measure)
+        or parsed.judgment_columns
+        or parsed.query_columns
+        or parsed.requires
     ):
         raise BadParameter(
-            f"{found} needs more than scores and labels",
+            f"{parsed} needs more than scores and labels",
             expected="a measure such as nDCG@10",
         )
-    found.check("expected")
+    parsed.check("expected")
     if climbed and (
-        found.agg != "mean" or found.card.direction not in ("higher", "lower")
+        parsed.agg != "mean" or parsed.card.direction not in ("higher", "lower")
     ):
-        raise BadParameter(f"{found} has no mean over queries to be made better")
-    return found
+        raise BadParameter(f"{parsed} has no mean over queries to be made better")
+    return parsed
 
 
 def values_of(

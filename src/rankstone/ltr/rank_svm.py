@@ -102,10 +102,10 @@ def minimise(
         target = max(min(0.1, math.sqrt(norm / scale)) * norm, 0.3 * tol * scale)
         direction, made = _direction(hinge, state, price, free, target)
         products += made
-        found = _along(hinge, state, direction, price, nonnegative=nonnegative)
-        stuck = found is None
-        if found is not None:
-            state = found
+        lower = _along(hinge, state, direction, price, nonnegative=nonnegative)
+        stuck = lower is None
+        if lower is not None:
+            state = lower
             steps += 1
             norm = _norm(state, nonnegative)
         if progress is not None:
@@ -160,15 +160,14 @@ def _along(
         weights = state.weights + length * direction
         if nonnegative:
             weights = np.maximum(weights, 0.0)
-        found = hinge.at(weights, price)
+        trial = hinge.at(weights, price)
         least = _ARMIJO * float(state.gradient @ (weights - state.weights))
-        if found.value <= state.value + least and found.value < state.value - rounding:
-            return found
-        if (
-            abs(found.value - state.value) <= rounding
-        ):  # values are equal up to rounding
-            nearer = _norm(found, nonnegative) < _norm(state, nonnegative)
-            return found if nearer else None
+        if trial.value <= state.value + least and trial.value < state.value - rounding:
+            return trial
+        # values are equal up to rounding
+        if abs(trial.value - state.value) <= rounding:
+            nearer = _norm(trial, nonnegative) < _norm(state, nonnegative)
+            return trial if nearer else None
         length /= 2
     return None
 
@@ -320,7 +319,7 @@ class RankSVM(LinearRanker):
         with whole.working() as hinge:
             for price in Cs:
                 check_number("C", price)
-                found = minimise(
+                minimum = minimise(
                     hinge,
                     float(price),
                     start,
@@ -329,32 +328,31 @@ class RankSVM(LinearRanker):
                     nonnegative=self.nonnegative,
                     progress=progress,
                 )
-                start = found.weights
+                start = minimum.weights
                 model = type(self)(**{**self.get_params(), "C": price})
-                model._take(found, scale, hinge)  # noqa: SLF001 - one of us
+                model._take(minimum, scale, hinge)  # noqa: SLF001 - one of us
                 model._remember(X, labels, queries)  # noqa: SLF001 - the same
                 yield model
 
-    def _take(self, found: Minimum, scale: Scale, hinge: Hinge) -> None:
+    def _take(self, minimum: Minimum, scale: Scale, hinge: Hinge) -> None:
         """Keep what was found."""
-        self.standardised_coef_ = np.where(
-            scale.varies, found.weights, 0.0
-        )  # a constant's is only rounding
+        # a constant's is only rounding
+        self.standardised_coef_ = np.where(scale.varies, minimum.weights, 0.0)
         self.mean_, self.scale_ = scale.mean, scale.spread
         self.coef_ = self.standardised_coef_ / scale.spread
-        self.objective_, self.gradient_ = found.objective, found.gradient
+        self.objective_, self.gradient_ = minimum.objective, minimum.gradient
         self.n_iter_, self.n_products_, self.converged_ = (
-            found.steps,
-            found.products,
-            found.converged,
+            minimum.steps,
+            minimum.products,
+            minimum.converged,
         )
         self.n_queries_, self.n_pairs_ = hinge.queries, hinge.pairs
         self.n_features_in_ = hinge.width
-        if not found.converged:
+        if not minimum.converged:
             from sklearn.exceptions import ConvergenceWarning
 
             warnings.warn(
-                f"after {counted(found.steps, 'step')} the gradient is {found.gradient:.1e} of its start, "
+                f"after {counted(minimum.steps, 'step')} the gradient is {minimum.gradient:.1e} of its start, "
                 f"not {self.tol:g}: raise max_iter, or tol",
                 ConvergenceWarning,
                 stacklevel=4,

@@ -254,14 +254,14 @@ def read(
         raise UsageError("group sizes go with one file of LETOR or SVMlight text")
     if kinds == {"letor"}:
         return _joined([_letor(path, groups, dtype, progress) for path in files])
-    found = [
+    tables = [
         _table(part, columns or {}, features, dtype, labelled=labelled)
         for path in files
         for part in scan_parts(path, kinds.copy().pop(), columns)
     ]
     if progress is not None:
-        progress(sum(map(len, found)))
-    return _joined(found)
+        progress(sum(map(len, tables)))
+    return _joined(tables)
 
 
 def table_format(path: Path) -> str:
@@ -273,9 +273,9 @@ def table_format(path: Path) -> str:
 def _letor(
     path: Path, groups: StrPath | None, dtype: str, progress: Progress | None
 ) -> Dataset:
-    found = read_letor(path, dtype, progress)
+    content = read_letor(path, dtype, progress)
     notes = []
-    qid = found.qid
+    qid = content.qid
     count = None
     if qid is None or groups is not None:
         sizes = sizes_beside(path) if groups is None else Path(groups)
@@ -286,7 +286,7 @@ def _letor(
                 expected=f"label qid:QUERY feature:value …, or {unpacked_name(path).name}.query",
                 fix="name the file of group sizes",
             )
-        lengths = group_sizes(sizes, len(found.labels))
+        lengths = group_sizes(sizes, len(content.labels))
         count = len(lengths)
         empty = lengths.count(0)
         qid = pl.Series(np.repeat(np.arange(count), lengths))
@@ -296,17 +296,17 @@ def _letor(
             notes.append(
                 f"{without}: nothing to learn from, and a query without a relevant document to eval"
             )
-    names = tuple(map(str, found.numbers))
+    names = tuple(map(str, content.numbers))
     absent = tuple(
         name
-        for name, number in zip(names, found.numbers, strict=True)
-        if number not in found.met
+        for name, number in zip(names, content.numbers, strict=True)
+        if number not in content.met
     )
     return Dataset(
-        found.features,
-        found.labels,
+        content.features,
+        content.labels,
         qid,
-        docids(found.comments),
+        docids(content.comments),
         names,
         str(path),
         tuple(notes),
@@ -396,18 +396,17 @@ def _features(
 
 
 def _is_number(column: pl.Series) -> bool:
-    if (
-        column.dtype == pl.String
-    ):  # text files: a column of numbers has one somewhere, and no words
-        given = column.drop_nulls()
-        return len(given) > 0 and not given.cast(pl.Float64, strict=False).null_count()
+    # text files: a column of numbers has one somewhere, and no words
+    if column.dtype == pl.String:
+        cells = column.drop_nulls()
+        return len(cells) > 0 and not cells.cast(pl.Float64, strict=False).null_count()
     return column.dtype.is_numeric() or column.dtype == pl.Boolean
 
 
 def _number(frame: pl.DataFrame, name: str, part: Scanned) -> pl.Series:
     """Return a column as numbers; refuse cells that are not numbers."""
-    found = frame[name].cast(pl.Float64, strict=False)
-    bad = found.is_null() | ~found.is_finite()
+    numbers = frame[name].cast(pl.Float64, strict=False)
+    bad = numbers.is_null() | ~numbers.is_finite()
     if bad.any():
         row = first_true(bad)
         raise BadValue(
@@ -415,7 +414,7 @@ def _number(frame: pl.DataFrame, name: str, part: Scanned) -> pl.Series:
             where=part.place(row),
             expected="a finite number",
         )
-    return found
+    return numbers
 
 
 def _missing(data: Dataset, features: Sequence[str]) -> list[str]:
@@ -437,7 +436,7 @@ def _columns(data: Dataset, features: Sequence[str]) -> Any:  # noqa: ANN401 - a
     """Return the columns of some features; zeros for those that are not there."""
     if tuple(features) == data.features:
         return data.X
-    place = {name: at for at, name in enumerate(data.features)}
+    place = {name: column for column, name in enumerate(data.features)}
     columns = np.array([place.get(name, len(place)) for name in features])
     return (data.X if (columns < len(place)).all() else _with_zeros(data.X))[:, columns]
 
