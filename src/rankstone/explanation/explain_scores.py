@@ -101,10 +101,11 @@ def explain(
     Examples
     --------
     >>> qrels = {"q": {"a": 2, "b": 1, "c": 1}}
-    >>> found = explain(qrels, {"q": ["b", "a", "x"]}, "nDCG@3", "q")
-    >>> found.numerator, found.denominator, found.value
+    >>> explanation = explain(qrels, {"q": ["b", "a", "x"]}, "nDCG@3", "q")
+    >>> explanation.numerator, explanation.denominator, explanation.value
     (2.261859507142915, 3.1309297535714578, 0.7224242270408039)
-    >>> found.changes[0].doc_id, found.changes[0].to, round(found.changes[0].gain, 4)
+    >>> change = explanation.changes[0]
+    >>> change.doc_id, change.to, round(change.gain, 4)
     ('c', 3, 0.1597)
     """
     return explain_queries(
@@ -147,8 +148,8 @@ def explain_queries(
     Examples
     --------
     >>> run = {"q1": ["a", "b"], "q2": ["b", "a"]}
-    >>> [found] = explain_queries({"q1": {"a": 1}, "q2": {"a": 1}}, run, "RR", worst=1)
-    >>> found.query_id, found.value
+    >>> [explanation] = explain_queries({"q1": {"a": 1}, "q2": {"a": 1}}, run, "RR", worst=1)
+    >>> explanation.query_id, explanation.value
     ('q2', 0.5)
     """
     check_language(lang)
@@ -164,17 +165,19 @@ def explain_queries(
     names = [name for name, _ in named]
     if names[0] == names[-1] and versus is not None:
         names = ["run", "vs"]
-    runs = {name: one for name, (_, one) in zip(names, named, strict=True)}
+    runs = {name: source for name, (_, source) in zip(names, named, strict=True)}
     if worst or len(query_ids) > 1:
         runs = {
-            name: explainer.opened(one, name).remembering()
-            for name, one in runs.items()
+            name: explainer.opened(source, name).remembering()
+            for name, source in runs.items()
         }
     query_ids = [*query_ids, *(_worst(explainer, runs, worst) if worst else ())]
     explanations = [
         [
-            replace(explainer.explain(one, query, name, libraries=libraries), lang=lang)
-            for name, one in runs.items()
+            replace(
+                explainer.explain(source, query, name, libraries=libraries), lang=lang
+            )
+            for name, source in runs.items()
         ]
         for query in query_ids
     ]
@@ -201,14 +204,14 @@ def _explainer(
     qrels: QrelsLike,
     measure: str | Measure | Curve,
     convention: str | None,
-    given: EvaluationKeywords,
+    keywords: EvaluationKeywords,
 ) -> Explainer:
     """Return the explainer of a measure, of a library if a convention is given."""
     if convention is None:
         parsed = parse_measure(measure)
         if isinstance(parsed, Curve):
             return Explainer(
-                qrels, parsed.summary(), curve=parsed, ours=str(parsed), **given
+                qrels, parsed.summary(), curve=parsed, ours=str(parsed), **keywords
             )
         if not isinstance(parsed, Measure):
             raise BadParameter(
@@ -216,10 +219,10 @@ def _explainer(
                 fix=f"use {parsed.computed_by} --explain {quoted(str(parsed))}, with -q ID for the value of "
                 "a query or user (in Python the method explain of the results of diff and beyond)",
             )
-        return Explainer(qrels, parsed, **given)
+        return Explainer(qrels, parsed, **keywords)
     from rankstone.conventions.evaluation_by_convention import read_one
 
-    reading, options = read_one(convention, measure, given)
+    reading, options = read_one(convention, measure, keywords)
     explainer = Explainer(qrels, reading.measure, ours=reading.ours, **options)
     explainer.remarks = reading.entry.remarks
     if not reading.entry.declared:
@@ -247,9 +250,9 @@ class Explainer:
         *,
         ours: str | None = None,
         curve: Curve | None = None,
-        **given: Unpack[EvaluationKeywords],
+        **keywords: Unpack[EvaluationKeywords],
     ) -> None:
-        self.prepared = Prepared(qrels, measure, **given)
+        self.prepared = Prepared(qrels, measure, **keywords)
         measures = self.prepared.measures
         if len(measures) != 1:
             raise BadOption(
@@ -362,7 +365,7 @@ class Explainer:
             )
 
         scored, _ = pipeline.align(table, each, frozenset({RowNumbers, Holes}))
-        return next(one for one in scored if one is not None)
+        return next(trace for trace in scored if trace is not None)
 
     def _ids(self, rows: pl.DataFrame) -> pl.Series:
         """Return the document of each row of the run."""
@@ -390,8 +393,8 @@ class Explainer:
         judgments = replace(judgments, extras=())  # documents are listed by their ids
         pipeline = Pipeline(judgments, plain, prepared.measures, prepared.queries)
         changes = []
-        for doc, grade, at, to in listed.promotions():
-            docs = [one for one in listed.docs if one != doc]
+        for doc, grade, rank, to in listed.promotions():
+            docs = [other for other in listed.docs if other != doc]
             docs.insert(to - 1, doc)
             frame = pl.DataFrame(
                 {"query_id": [listed.query] * len(docs), "doc_id": docs}
@@ -400,7 +403,7 @@ class Explainer:
             _, table = prepared.pipeline(read_run(own, order="input", name="changed"))
             changed = self._scored(pipeline, table, listed.query).value
             if changed is not None and changed - value > _NOTHING:
-                changes.append(Change(doc, grade, at, to, changed, changed - value))
+                changes.append(Change(doc, grade, rank, to, changed, changed - value))
         return tuple(sorted(changes, key=lambda change: -change.gain)[:_SHOWN])
 
     def _others(
@@ -474,7 +477,7 @@ class Explainer:
             missed=scored.part_of_query(scored.parts.missed),
             unjudged=scored.part_of_query(scored.parts.unjudged),
             not_retrieved=tuple(
-                Missed(doc, grade) for doc, grade, at in listed.judged if at is None
+                Missed(doc, grade) for doc, grade, rank in listed.judged if rank is None
             ),
             ideal=tuple(listed.ideal_rows()),
             facts=listed.facts(measure),
@@ -552,13 +555,10 @@ def typed_in(
     ({'typed': {'d1': 2.0, 'd3': 1.0, 'm1': 1.0}}, ['d1', 'd2', 'd3'])
     """
     listed = [_grade(word) for word in _split_grades(grades, "--grades")]
-    known = [
-        grade
-        for grade in map(_grade, _split_grades(judged or "", "--judged"))
-        if grade is not None
-    ]
+    judged_grades = map(_grade, _split_grades(judged or "", "--judged"))
+    known = [grade for grade in judged_grades if grade is not None]
     grade_of = {
-        f"d{at}": grade for at, grade in enumerate(listed, 1) if grade is not None
+        f"d{rank}": grade for rank, grade in enumerate(listed, 1) if grade is not None
     }
     if judged is not None:
         rest = Counter(known)
@@ -570,12 +570,12 @@ def typed_in(
                 fix="name every judged grade, those of the list included",
             )
         grade_of |= {
-            f"m{at}": grade
-            for at, grade in enumerate(sorted(rest.elements(), reverse=True), 1)
+            f"m{number}": grade
+            for number, grade in enumerate(sorted(rest.elements(), reverse=True), 1)
         }
-    return {QUERY: grade_of or {"m0": 0.0}}, [
-        f"d{at}" for at in range(1, len(listed) + 1)
-    ]
+
+    docs = [f"d{rank}" for rank in range(1, len(listed) + 1)]
+    return {QUERY: grade_of or {"m0": 0.0}}, docs
 
 
 def _split_grades(text: str, flag: str) -> list[str]:

@@ -71,10 +71,10 @@ class Explanation(Derivation):
     Examples
     --------
     >>> import rankstone
-    >>> found = rankstone.explain({"q": {"a": 3, "b": 1}}, {"q": ["b", "x", "a"]}, "DCG", "q")
-    >>> [(row.doc_id, row.contribution, row.running) for row in found.rows]
+    >>> explanation = rankstone.explain({"q": {"a": 3, "b": 1}}, {"q": ["b", "x", "a"]}, "DCG", "q")
+    >>> [(row.doc_id, row.contribution, row.running) for row in explanation.rows]
     [('b', 1.0, 1.0), ('x', None, 1.0), ('a', 1.5, 2.5)]
-    >>> found.value
+    >>> explanation.value
     2.5
     """
 
@@ -147,7 +147,7 @@ class Explanation(Derivation):
         )
         plain: NamedValues = {name: getattr(self, name) for name in names}
         for name in ("rows", "not_retrieved", "ideal", "changes", "intents"):
-            plain[name] = [asdict(one) for one in getattr(self, name)]
+            plain[name] = [asdict(entry) for entry in getattr(self, name)]
         plain["footnotes"] = [note.text(self.lang) for note in self.footnotes]
         plain["curve"] = [list(point) for point in self.curve]
         plain |= {"texts": dict(self.texts)} if self.texts else {}

@@ -36,51 +36,68 @@ _RUN: Final = 9
 
 
 def explanation_sheet(
-    one: Explanation, digits: int = 4, *, verbose: bool = False
+    explanation: Explanation, digits: int = 4, *, verbose: bool = False
 ) -> Sheet:
     """Return an explanation as a sheet, with this many decimals.
 
     The first screen has the table that the number is the sum of, the rules that applied, and the changes that
     would raise it most; ``verbose`` adds rows that contribute nothing, the ideal list, and all changes.
     """
-    lang = one.lang
+    lang = explanation.lang
     number = partial(decimal, digits=digits)
-    value = number(one.value) if one.value is not None else heading("undefined", lang)
-    title = f"{printable(one.measure)} = {value}   {heading('query', lang)} {printable(one.query_id)}"
+
+    value = heading("undefined", lang)
+    if explanation.value is not None:
+        value = number(explanation.value)
+
+    measure = printable(explanation.measure)
+    query = printable(explanation.query_id)
+    title = f"{measure} = {value}   {heading('query', lang)} {query}"
+
     parts: list[Table | tuple[str, Names]] = []
-    if one.ours != one.measure:
-        meant = f"{printable(one.measure)} = {printable(one.ours)}"
-        parts.append(("", (f"{meant}: {one.note}" if one.note else meant,)))
-    shown = _chosen(one, verbose=verbose)
+    if explanation.ours != explanation.measure:
+        meant = f"{measure} = {printable(explanation.ours)}"
+        if explanation.note:
+            meant = f"{meant}: {explanation.note}"
+        parts.append(("", (meant,)))
+
+    shown = _chosen(explanation, verbose=verbose)
     title_of_list = heading("list", lang) if verbose else ""
-    parts.append(_list(one, shown, number, title_of_list))
-    if one.texts:
-        parts.append(_texts(one, shown))
-    if one.ideal and verbose:
-        parts.append(_ideal(one, number))
-    if one.intents:
-        parts.append(_intents(one, number))
-    if one.curve:
+    parts.append(_list(explanation, shown, number, title_of_list))
+    if explanation.texts:
+        parts.append(_texts(explanation, shown))
+    if explanation.ideal and verbose:
+        parts.append(_ideal(explanation, number))
+    if explanation.intents:
+        parts.append(_intents(explanation, number))
+    if explanation.curve:
         head = tuple(heading(name, lang) for name in ("x", "y"))
-        points = tuple((number(x), number(y)) for x, y in one.curve)
+        points = tuple((number(x), number(y)) for x, y in explanation.curve)
         parts.append(Table(heading("curve", lang), head, points, (True, True)))
-    parts += _lines(one, number, verbose=verbose)
-    about = about_card(one.card, lang)
-    title += f"   {printable(one.run)}"
+
+    parts += _lines(explanation, number, verbose=verbose)
+    about = about_card(explanation.card, lang)
+    title += f"   {printable(explanation.run)}"
     if verbose:
         return Sheet(title, *about, tuple(parts))
     return Sheet(
         title,
         *about,
         tuple(parts),
-        whole=partial(explanation_sheet, one, digits, verbose=True),
+        whole=partial(explanation_sheet, explanation, digits, verbose=True),
         more=heading("whole", lang),
     )
 
 
-def _list(one: Explanation, shown: Sequence[Row], number: Writer, title: str) -> Table:
-    lang = one.lang
-    names = [name for name in one.columns if any(row.values.get(name) for row in shown)]
+def _list(
+    explanation: Explanation, shown: Sequence[Row], number: Writer, title: str
+) -> Table:
+    lang = explanation.lang
+    names = [
+        name
+        for name in explanation.columns
+        if any(row.values.get(name) for row in shown)
+    ]
     head = ("rank", "document", "relevance", *names, "contribution", "running")
     rows = [
         (
@@ -94,25 +111,25 @@ def _list(one: Explanation, shown: Sequence[Row], number: Writer, title: str) ->
         for row in shown
     ]
     blank = ("",) * (len(head) - 3)
-    rest = [row for row in one.rows if row not in shown]
+    rest = [row for row in explanation.rows if row not in shown]
     if rest:
         adds = any(row.contribution for row in rest)
         more = heading("more", lang, count=len(rest))
         if not adds:
             more = heading("more_of_nothing", lang, count=len(rest))
         rows.append(("", more, *blank, ""))
-    so_far = one.rows[-1].running if one.rows else 0.0
+    so_far = explanation.rows[-1].running if explanation.rows else 0.0
     for name in ("missed", "unjudged"):
-        added = getattr(one, name)
+        added = getattr(explanation, name)
         if added is not None:
             so_far += added
             rows.append(
                 ("", heading(name, lang), *blank[1:], number(added), number(so_far))
             )
     sums = (
-        ("numerator", one.numerator),
-        ("denominator", one.denominator),
-        ("value", one.value),
+        ("numerator", explanation.numerator),
+        ("denominator", explanation.denominator),
+        ("value", explanation.value),
     )
     rows += [("", heading(name, lang), *blank, number(value)) for name, value in sums]
     numeric = (True, False, *[True] * (len(head) - 2))
@@ -125,37 +142,43 @@ def _list(one: Explanation, shown: Sequence[Row], number: Writer, title: str) ->
     )
 
 
-def _chosen(one: Explanation, *, verbose: bool) -> Sequence[Row]:
+def _chosen(explanation: Explanation, *, verbose: bool) -> Sequence[Row]:
     """Return the rows that are shown of a longer list: those that contribute; ``verbose``: also to the cutoff."""
     if not verbose:
-        if len(one.rows) <= _FIRST_ROWS:
-            return one.rows
-        contributing = [row for row in one.rows if row.contribution]
-        return contributing[:_FIRST_ROWS] or one.rows[:_FIRST]
+        if len(explanation.rows) <= _FIRST_ROWS:
+            return explanation.rows
+        contributing = [row for row in explanation.rows if row.contribution]
+        return contributing[:_FIRST_ROWS] or explanation.rows[:_FIRST]
 
-    if len(one.rows) <= _ROWS:
-        return one.rows
+    if len(explanation.rows) <= _ROWS:
+        return explanation.rows
     chosen = [
         row
-        for row in one.rows
-        if row.contribution or (one.k is not None and row.rank <= one.k)
+        for row in explanation.rows
+        if row.contribution or (explanation.k is not None and row.rank <= explanation.k)
     ]
-    return chosen[:_ROWS] or one.rows[:_ROWS]
+    return chosen[:_ROWS] or explanation.rows[:_ROWS]
 
 
-def _texts(one: Explanation, shown: Sequence[Row]) -> Table:
+def _texts(explanation: Explanation, shown: Sequence[Row]) -> Table:
     """Return the texts of the documents that are shown, then of the best that were not retrieved."""
     ranks = [(str(row.rank), row.doc_id or "") for row in shown]
     missed = [
-        ("–", miss.doc_id) for miss in one.not_retrieved[:_MISSED] if miss.relevance > 0
+        ("–", miss.doc_id)
+        for miss in explanation.not_retrieved[:_MISSED]
+        if miss.relevance > 0
     ]
     rows = tuple(
-        (rank, printable(doc, 60), printable(one.texts[doc], _TEXT))
+        (rank, printable(doc, 60), printable(explanation.texts[doc], _TEXT))
         for rank, doc in (*ranks, *missed)
-        if doc in one.texts
+        if doc in explanation.texts
     )
-    head = tuple(heading(name, one.lang) for name in ("rank", "document", "text"))
-    return Table(heading("texts", one.lang), head, rows, ("number", "id", "text"))
+    head = tuple(
+        heading(name, explanation.lang) for name in ("rank", "document", "text")
+    )
+    return Table(
+        heading("texts", explanation.lang), head, rows, ("number", "id", "text")
+    )
 
 
 def _place(row: Row) -> str:
@@ -166,9 +189,9 @@ def _place(row: Row) -> str:
     )
 
 
-def _ideal(one: Explanation, number: Writer) -> Table:
-    names = list(one.ideal[0].values)
-    documents = any(row.doc_id is not None for row in one.ideal)
+def _ideal(explanation: Explanation, number: Writer) -> Table:
+    names = list(explanation.ideal[0].values)
+    documents = any(row.doc_id is not None for row in explanation.ideal)
     head = ("rank", *(("document",) if documents else ()), *names)
     rows = tuple(
         (
@@ -176,22 +199,24 @@ def _ideal(one: Explanation, number: Writer) -> Table:
             *((printable(row.doc_id or "", 60),) if documents else ()),
             *(number(row.values[name]) for name in names),
         )
-        for row in one.ideal[:_ROWS]
+        for row in explanation.ideal[:_ROWS]
     )
     numeric = (True, *((False,) if documents else ()), *[True] * len(names))
     total = (
         "",
         *(("",) if documents else ()),
         *[""] * (len(names) - 1),
-        number(one.denominator),
+        number(explanation.denominator),
     )
-    head_texts = tuple(heading(name, one.lang) for name in head)
-    return Table(heading("ideal", one.lang), head_texts, (*rows, total), numeric, 1)
+    head_texts = tuple(heading(name, explanation.lang) for name in head)
+    return Table(
+        heading("ideal", explanation.lang), head_texts, (*rows, total), numeric, 1
+    )
 
 
-def _intents(one: Explanation, number: Writer) -> Table:
+def _intents(explanation: Explanation, number: Writer) -> Table:
     head = tuple(
-        heading(name, one.lang)
+        heading(name, explanation.lang)
         for name in ("intent", "weight", "relevant_known", "ranks")
     )
     rows = tuple(
@@ -202,37 +227,39 @@ def _intents(one: Explanation, number: Writer) -> Table:
             " ".join(map(str, intent.ranks[:8]))
             + (" …" if len(intent.ranks) > 8 else ""),  # noqa: PLR2004
         )
-        for intent in one.intents[:_ROWS]
+        for intent in explanation.intents[:_ROWS]
     )
-    return Table(heading("intents", one.lang), head, rows, (False, True, True, False))
+    return Table(
+        heading("intents", explanation.lang), head, rows, (False, True, True, False)
+    )
 
 
 def _lines(
-    one: Explanation, number: Writer, *, verbose: bool
+    explanation: Explanation, number: Writer, *, verbose: bool
 ) -> Iterator[tuple[str, Names]]:
     """Yield the rules that applied, what is not in the list, what would raise the score, and other libraries.
 
     Each under its heading; on the first screen relevant documents and the largest change alone.
     """
-    rules = tuple(note.text(one.lang) for note in one.footnotes)
-    missed = tuple(_missed(one, number))
-    changes = tuple(_changes(one, number))
+    rules = tuple(note.text(explanation.lang) for note in explanation.footnotes)
+    missed = tuple(_missed(explanation, number))
+    changes = tuple(_changes(explanation, number))
     names = ["footnotes", "not_retrieved", "changes", "others"]
-    lists = [rules, missed, changes, tuple(_others(one, number))]
+    lists = [rules, missed, changes, tuple(_others(explanation, number))]
     if not verbose:
-        if any(document.relevance > 0 for document in one.not_retrieved):
-            rules += (heading("outside", one.lang, documents=missed[0]),)
+        if any(document.relevance > 0 for document in explanation.not_retrieved):
+            rules += (heading("outside", explanation.lang, documents=missed[0]),)
         names = ["", "others"]
         lists[:3] = [rules + changes[:1]]
     for name, texts in zip(names, lists, strict=True):
         if texts:
-            yield heading(name, one.lang) if name else "", texts
+            yield heading(name, explanation.lang) if name else "", texts
 
 
-def _changes(one: Explanation, number: Writer) -> Iterator[str]:
+def _changes(explanation: Explanation, number: Writer) -> Iterator[str]:
     """Yield what would raise the score, the most first."""
-    lang = one.lang
-    for change in one.changes:
+    lang = explanation.lang
+    for change in explanation.changes:
         now = heading("nowhere", lang)
         if change.at is not None:
             now = heading("at", lang, at=change.at)
@@ -248,25 +275,25 @@ def _changes(one: Explanation, number: Writer) -> Iterator[str]:
         )
 
 
-def _missed(one: Explanation, number: Writer) -> Iterator[str]:
+def _missed(explanation: Explanation, number: Writer) -> Iterator[str]:
     """Yield judged documents outside the list: those above grade 0 by name, the others as a count."""
     better = [
         f"{printable(doc.doc_id, 60)} ({number(doc.relevance)})"
-        for doc in one.not_retrieved
+        for doc in explanation.not_retrieved
         if doc.relevance > 0
     ]
     if better:
         more = [] if len(better) <= _ROWS else [f"… {len(better) - _ROWS}"]
         yield ", ".join(better[:_ROWS] + more)
-    if rest := len(one.not_retrieved) - len(better):
-        yield heading("worthless", one.lang, count=rest)
+    if rest := len(explanation.not_retrieved) - len(better):
+        yield heading("worthless", explanation.lang, count=rest)
 
 
-def _others(one: Explanation, number: Writer) -> Iterator[str]:
+def _others(explanation: Explanation, number: Writer) -> Iterator[str]:
     """Yield libraries by the value that they would print."""
     by_value: dict[str, list[str]] = {}
-    refuses = heading("refuses", one.lang)
-    for library, value in one.others.items():
+    refuses = heading("refuses", explanation.lang)
+    for library, value in explanation.others.items():
         text = (
             value.replace("refuses", refuses, 1)
             if isinstance(value, str)
@@ -292,17 +319,20 @@ def difference_sheet(both: ExplainedDifference, digits: int = 4) -> Sheet:
         heading("document", lang),
         heading("relevance", lang),
         *(
-            f"{heading('rank', lang)} {printable(one.run, _RUN)}"
-            for one in (first, second)
+            f"{heading('rank', lang)} {printable(side.run, _RUN)}"
+            for side in (first, second)
         ),
         printable(first.run, _RUN),
         printable(second.run, _RUN),
         heading("difference", lang),
     )
-    rows = [_share(one, lang, number) for one in both.shares[:_ROWS]]
+    rows = [_share(share, lang, number) for share in both.shares[:_ROWS]]
     rest = both.shares[_ROWS:]
     if rest:
-        sums = (sum(one.shares[0] for one in rest), sum(one.shares[1] for one in rest))
+        sums = (
+            sum(share.shares[0] for share in rest),
+            sum(share.shares[1] for share in rest),
+        )
         rows.append(
             (
                 f"… {len(rest)}",
@@ -330,8 +360,10 @@ def difference_sheet(both: ExplainedDifference, digits: int = 4) -> Sheet:
     return Sheet(title, *about, (table,))
 
 
-def _share(one: Share, lang: str, number: Writer) -> Names:
-    name = heading(one.of, lang) if one.doc_id is None else printable(one.doc_id, 60)
-    ranks = ["–" if rank is None else str(rank) for rank in one.ranks]
-    grade = "" if one.doc_id is None else number(one.relevance)
-    return (name, grade, *ranks, *map(number, one.shares), number(one.difference))
+def _share(share: Share, lang: str, number: Writer) -> Names:
+    name = (
+        heading(share.of, lang) if share.doc_id is None else printable(share.doc_id, 60)
+    )
+    ranks = ["–" if rank is None else str(rank) for rank in share.ranks]
+    grade = "" if share.doc_id is None else number(share.relevance)
+    return (name, grade, *ranks, *map(number, share.shares), number(share.difference))

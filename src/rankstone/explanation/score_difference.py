@@ -59,9 +59,9 @@ class ExplainedDifference(Result, Record):
     Examples
     --------
     >>> import rankstone
-    >>> qrels, one, two = {"q": {"a": 1, "b": 1}}, {"q": ["a", "x"]}, {"q": ["x", "b"]}
-    >>> found = rankstone.explain(qrels, one, "AP", "q", versus=two)
-    >>> found.difference, [(share.doc_id, share.difference) for share in found.shares]
+    >>> qrels, first, second = {"q": {"a": 1, "b": 1}}, {"q": ["a", "x"]}, {"q": ["x", "b"]}
+    >>> compared = rankstone.explain(qrels, first, "AP", "q", versus=second)
+    >>> compared.difference, [(share.doc_id, share.difference) for share in compared.shares]
     (0.25, [('a', 0.5), ('b', -0.25)])
     """
 
@@ -76,7 +76,7 @@ class ExplainedDifference(Result, Record):
     def of(cls, first: Explanation, second: Explanation) -> ExplainedDifference:
         """Attribute the difference of two explanations."""
         grades: dict[str, float | None] = {}
-        sides = [_shares(one, grades) for one in (first, second)]
+        sides = [_shares(side, grades) for side in (first, second)]
         docs = list(dict.fromkeys([*sides[0], *sides[1]]))
         shares = []
         for doc in docs:
@@ -94,22 +94,28 @@ class ExplainedDifference(Result, Record):
                     )
                 )
         for of in ("missed", "unjudged", "link"):
-            share, other = (_rest(one, of) for one in (first, second))
+            share, other = (_rest(side, of) for side in (first, second))
             if share or other:
                 shares.append(
                     Share(None, None, (None, None), (share, other), share - other, of)
                 )
-        ordered = sorted(shares, key=lambda one: -abs(one.difference))
-        return cls(
-            first, second, (first.value or 0.0) - (second.value or 0.0), tuple(ordered)
-        )
+        ordered = sorted(shares, key=lambda entry: -abs(entry.difference))
+        difference = (first.value or 0.0) - (second.value or 0.0)
+        return cls(first, second, difference, tuple(ordered))
 
     @property
     def frame(self) -> pl.DataFrame:
         """One row per document: ``of``, ``doc_id``, ``relevance``, two ranks, two shares, ``difference``."""
         rows = [
-            (one.of, one.doc_id, one.relevance, *one.ranks, *one.shares, one.difference)
-            for one in self.shares
+            (
+                share.of,
+                share.doc_id,
+                share.relevance,
+                *share.ranks,
+                *share.shares,
+                share.difference,
+            )
+            for share in self.shares
         ]
         schema = {
             "of": pl.String(),
@@ -127,7 +133,7 @@ class ExplainedDifference(Result, Record):
         """Return everything as plain dicts and lists."""
         return {
             "difference": self.difference,
-            "shares": [asdict(one) for one in self.shares],
+            "shares": [asdict(share) for share in self.shares],
             "first": self.first.to_dict(),
             "second": self.second.to_dict(),
         }
@@ -137,35 +143,33 @@ class ExplainedDifference(Result, Record):
         return self.frame
 
 
-def _over(one: Explanation) -> float:
+def _over(explanation: Explanation) -> float:
     """Return the divisor of contributions; infinite where there is no value."""
-    return (
-        one.denominator
-        if one.denominator > 0 and one.value is not None
-        else float("inf")
-    )
+    if explanation.denominator > 0 and explanation.value is not None:
+        return explanation.denominator
+    return float("inf")
 
 
 def _shares(
-    one: Explanation, grades: dict[str, float | None]
+    explanation: Explanation, grades: dict[str, float | None]
 ) -> dict[str, tuple[int, float]]:
     """Return rank and share of every document that the measure reads; duplicates are summed."""
     shares: dict[str, tuple[int, float]] = {}
-    for row in one.rows:
+    for row in explanation.rows:
         if row.doc_id is None or row.contribution is None:
             continue
         rank, so_far = shares.get(row.doc_id, (row.rank, 0.0))
-        shares[row.doc_id] = rank, so_far + row.contribution / _over(one)
+        shares[row.doc_id] = rank, so_far + row.contribution / _over(explanation)
         grades[row.doc_id] = row.relevance
     return shares
 
 
-def _rest(one: Explanation, of: str) -> float:
+def _rest(explanation: Explanation, of: str) -> float:
     """Return the part of a score without a document: a further sum, or the last step of the formula."""
     if of == "link":
-        return (
-            0.0
-            if one.value is None
-            else one.value - (one.ratio if one.denominator > 0 else 0.0)
-        )
-    return (getattr(one, of) or 0.0) / _over(one)
+        if explanation.value is None:
+            return 0.0
+        ratio = explanation.ratio if explanation.denominator > 0 else 0.0
+        return explanation.value - ratio
+
+    return (getattr(explanation, of) or 0.0) / _over(explanation)

@@ -89,8 +89,8 @@ class QueryTrace(Record):
             scored = scored.without_value()
         _, parts = measure.parts(replace(hits, trace=None, _memo={}))
         value, numerator, denominator = (
-            float(one[place])
-            for one in (scored.value, scored.numerator, scored.denominator)
+            float(values[place])
+            for values in (scored.value, scored.numerator, scored.denominator)
         )
         points = () if curve is None else _points(curve, hits, place, options.empty)
         status = Status(int(scored.status[place]))
@@ -116,13 +116,13 @@ class TracedList(Record):
     judgments: Judgments
     code: int
     ids: pl.Series
-    given: pl.DataFrame
+    source_rows: pl.DataFrame
     budget: Budget | None = None
 
     @cached_property
     def own(self) -> pl.Series:
         """The ids of rows as they were given."""
-        return self.given["doc_id"].cast(pl.String)
+        return self.source_rows["doc_id"].cast(pl.String)
 
     @property
     def query(self) -> object:
@@ -168,22 +168,23 @@ class TracedList(Record):
         known = [name for name in _TEXTS if isinstance(kinds.get(name), pl.String)]
         if documents is None or not known:
             return {}
-        given = {doc: doc for doc, *_ in self.judged} | (
-            self.given_ids if self.answered else {}
-        )
-        every = documents.frame.select(
-            pl.col("doc_id", *known).cast(pl.String)
-        )  # perhaps a whole corpus
+
+        id_in_run = {doc: doc for doc, *_ in self.judged}
+        if self.answered:
+            id_in_run |= self.given_ids
+
+        # perhaps a whole corpus
+        every = documents.frame.select(pl.col("doc_id", *known).cast(pl.String))
         rows = (
-            every.filter(pl.col("doc_id").is_in([*given, *given.values()]))
+            every.filter(pl.col("doc_id").is_in([*id_in_run, *id_in_run.values()]))
             .collect()
             .rows()
         )
         texts = {doc: ": ".join(filter(None, parts)) for doc, *parts in rows}
-        found = {
-            doc: texts.get(own) or texts.get(doc, "") for doc, own in given.items()
+        text_of = {
+            doc: texts.get(own) or texts.get(doc, "") for doc, own in id_in_run.items()
         }
-        return {doc: text for doc, text in found.items() if text}
+        return {doc: text for doc, text in text_of.items() if text}
 
     @cached_property
     def docs(self) -> list[str]:
@@ -210,35 +211,40 @@ class TracedList(Record):
             return self._judged_spans(spans.judged)
         docs = self.judgments.pairs.docs[self._judged].cast(pl.String).to_list()
         grades = self.judgments.grade[self._judged].tolist()
-        best = sorted(zip(docs, grades, strict=True), key=lambda one: (-one[1], one[0]))
+        best = sorted(
+            zip(docs, grades, strict=True),
+            key=lambda document: (-document[1], document[0]),
+        )
         return [(doc, grade, self.ranks.get(doc)) for doc, grade in best]
 
     def _judged_spans(self, every: JudgedSpans) -> list[tuple[str, float, int | None]]:
-        found = every.take(np.array([self.code]))
+        judged = every.take(np.array([self.code]))
         hits = self.whole
         docs = self.judgments.pairs.docs.cast(pl.String)
+        spans = judged.spans
         ends = zip(
-            *(
-                one.tolist()
-                for one in (found.spans.document, found.spans.start, found.spans.end)
-            ),
+            spans.document.tolist(),
+            spans.start.tolist(),
+            spans.end.tolist(),
             strict=True,
         )
         names = [
             f"{docs[doc]}[{exact(start)}:{exact(end)}]" for doc, start, end in ends
         ]
+
         ranks: dict[int, int] = {}
         if TextSpans in hits.extras:
             chunks = hits.added(TextSpans).spans(hits.query)
-            chunk, span = overlapping(chunks, found.spans)
+            chunk, span = overlapping(chunks, spans)
             ranks = dict(
                 reversed([*zip(span.tolist(), hits.rank[chunk].tolist(), strict=True)])
             )
+
         best = sorted(
-            zip(names, found.grade.tolist(), range(len(names)), strict=True),
-            key=lambda one: -one[1],
+            zip(names, judged.grade.tolist(), range(len(names)), strict=True),
+            key=lambda span: -span[1],
         )
-        return [(name, grade, ranks.get(at)) for name, grade, at in best]
+        return [(name, grade, ranks.get(number)) for name, grade, number in best]
 
     @property
     def counts(self) -> dict[str, int]:
@@ -275,37 +281,41 @@ class TracedList(Record):
         )
         run_rows = hits.added(RowNumbers).run.tolist()
         names = self._names(run_rows)
-        found: list[Any] = list(
+        entries: list[Any] = list(
             zip(_places(hits), names, run_rows, grades, strict=True)
         )
+
+        # documents without a grade have no hit: their number is past the last
         rows = zip(
             _places(holes),
             self._names(holes.run_row),
             holes.run_row.tolist(),
             strict=True,
         )
-        found += [(*one, (None, False, len(hits.grade))) for one in rows]
+        entries += [(*entry, (None, False, len(hits.grade))) for entry in rows]
+        entries.sort(key=lambda entry: entry[0][0])
+
         so_far = 0.0
         spent = 0.0
         kept = self._kept(hits)
-        for (rank, first, last), doc, row, (grade, judged, at) in sorted(
-            found, key=lambda one: one[0][0]
-        ):
-            if (
-                HitScores in hits.extras
-            ):  # scores say what is supported: equal ones are no tie
+        for (rank, first, last), doc, row, (grade, judged, hit) in entries:
+            # scores say what is supported: equal ones are no tie
+            if HitScores in hits.extras:
                 first = last = rank  # noqa: PLW2901 - for this row
-            at = kept.get(at, len(hits.grade))  # noqa: PLW2901 - the place among the hits that were scored
+
+            hit = kept.get(hit, len(hits.grade))  # noqa: PLW2901 - the place among the hits that were scored
             values = {
-                name: column[at] for name, column in columns.items() if at < len(column)
+                name: column[hit]
+                for name, column in columns.items()
+                if hit < len(column)
             }
             if self.budget is not None:
-                cost = float(self.given[self.budget.column][row])
+                cost = float(self.source_rows[self.budget.column][row])
                 spent = spent + cost if self.budget.adds else cost
                 values |= dict(zip(self._paid, (cost, spent), strict=False))
-            is_read = at < len(share)
-            so_far = running[at] if is_read else so_far
-            added = share[at] if is_read else None
+            is_read = hit < len(share)
+            so_far = running[hit] if is_read else so_far
+            added = share[hit] if is_read else None
             yield Row(rank, first, last, doc, grade, judged, values, added, so_far)
 
     @property
@@ -382,11 +392,11 @@ class TracedList(Record):
         judged = self.judged
         adding = np.flatnonzero(table.columns["contribution"])
         same = len(judged) == len(table.columns["gain"])
-        for at in range(int(adding[-1]) + 1 if len(adding) else 0):
+        for place in range(int(adding[-1]) + 1 if len(adding) else 0):
             numbers = {
-                name: float(values[at]) for name, values in table.columns.items()
+                name: float(values[place]) for name, values in table.columns.items()
             }
-            yield IdealRow(at + 1, judged[at][0] if same else None, numbers)
+            yield IdealRow(place + 1, judged[place][0] if same else None, numbers)
 
     def intents(self) -> Iterator[Intent]:
         """Yield the subtopics of the query, if the measure reads them."""
@@ -435,7 +445,7 @@ class TracedList(Record):
             row.relevance if row.relevance is not None else 0.0 for row in self.rows
         ]
         tried = 0
-        for doc, grade, at in self.judged:
+        for doc, grade, now in self.judged:
             to = next(
                 (rank for rank, other in enumerate(grades, 1) if other < grade),
                 len(grades) + 1,
@@ -443,11 +453,11 @@ class TracedList(Record):
             if (
                 grade > 0
                 and self.answered
-                and (at is None or to < at)
+                and (now is None or to < now)
                 and tried < _TRIED
             ):
                 tried += 1
-                yield doc, grade, at, to
+                yield doc, grade, now, to
 
 
 def _points(
@@ -496,11 +506,11 @@ def rows_of(
 
 def graded_documents(chunk: Chunk, _: Hits) -> pl.DataFrame:
     """Return the documents of all lists of a chunk: hits with their grades, and holes, which have none."""
-    found = chunk.hits
-    holes = found.added(Holes)
-    query = list_numbers(np.diff(found.offsets))
-    grade = np.where(found.judged, found.grade, np.nan)
-    hits = (query, found.rank, found.added(RowNumbers).run, grade)
+    retrieved = chunk.hits
+    holes = retrieved.added(Holes)
+    query = list_numbers(np.diff(retrieved.offsets))
+    grade = np.where(retrieved.judged, retrieved.grade, np.nan)
+    hits = (query, retrieved.rank, retrieved.added(RowNumbers).run, grade)
     none = np.full(len(holes.rank), np.nan)
     more = (holes.query, holes.rank, holes.run_row, none)
     columns = [np.concatenate(pair) for pair in zip(hits, more, strict=True)]
