@@ -110,10 +110,10 @@ def abstain(
     --------
     Of forty queries those with scores from 20 on deserve an answer:
 
-    >>> qrels = {f"q{at}": {"d": int(at >= 20), "e": 0} for at in range(40)}
-    >>> run = {f"q{at}": {"d": at + 0.5, "e": 0.1} for at in range(40)}
-    >>> found = abstain(qrels, run)
-    >>> found.rows.select("run", "verdict", "threshold", "auroc").row(0)
+    >>> qrels = {f"q{n}": {"d": int(n >= 20), "e": 0} for n in range(40)}
+    >>> run = {f"q{n}": {"d": n + 0.5, "e": 0.1} for n in range(40)}
+    >>> study = abstain(qrels, run)
+    >>> study.rows.select("run", "verdict", "threshold", "auroc").row(0)
     ('run', 'use', 20.0, 1.0)
     """
     worth = _checked(utility or {})
@@ -182,9 +182,9 @@ def abstain(
     )
 
 
-def _checked(given: Mapping[str, float]) -> dict[str, float]:
+def _checked(utilities: Mapping[str, float]) -> dict[str, float]:
     """Return all three utilities; refuse those under which nothing is to be decided."""
-    utility = _UTILITY | {name: float(value) for name, value in given.items()}
+    utility = _UTILITY | {name: float(value) for name, value in utilities.items()}
     is_ordered = utility["wrong"] < utility["abstain"] < utility["right"]
     if len(utility) > len(_UTILITY) or not is_ordered:
         raise BadParameter(

@@ -43,7 +43,7 @@ _PER_QUERY: Final[dict[str, Any]] = {
 }
 
 
-class Found(Record):
+class MeasureBounds(Record):
     """One measure's bounds for some queries of a run, or of the difference of two.
 
     Attributes
@@ -63,12 +63,12 @@ class Found(Record):
     holes: Ints
 
     @classmethod
-    def of(cls, value: Floats, search: Search, holes: Ints) -> Found:
+    def from_search(cls, value: Floats, search: Search, holes: Ints) -> MeasureBounds:
         """Return what a search found, beside the values and all holes, also those too deep to matter."""
         return cls(value, search.low, search.high, search.certificate, holes)
 
     @classmethod
-    def joined(cls, parts: Sequence[Found], order: Ints) -> Found:
+    def joined(cls, parts: Sequence[MeasureBounds], order: Ints) -> MeasureBounds:
         """Concatenate parts, with their queries in the order given."""
         columns = []
         for name in ("value", "low", "high", "certificate", "holes"):

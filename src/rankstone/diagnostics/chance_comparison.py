@@ -99,10 +99,10 @@ def baseline(
     --------
     >>> import polars as pl
     >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 0}}, {"q": ["b", "a", "c"]}
-    >>> found = baseline(qrels, run, "RR P@1")
-    >>> found.values.select("measure", pl.col("value", "chance", "worst", "best", "skill").round(4)).row(0)
+    >>> compared = baseline(qrels, run, "RR P@1")
+    >>> compared.values.select("measure", pl.col("value", "chance", "worst", "best", "skill").round(4)).row(0)
     ('RR', 0.5, 0.6111, 0.3333, 1.0, -0.2857)
-    >>> found.meaning()[0]
+    >>> compared.meaning()[0]
     'RR 0.5: like one relevant document placed at random among the first 4 ranks'
 
     References

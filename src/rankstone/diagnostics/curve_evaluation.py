@@ -83,15 +83,14 @@ def curve(
         resamples=resamples, seed=seed, confidence=confidence, band=band
     )
     parsed = parse_curves(curves, k)
-    given = Given(qrels, runs, table, name)
+    inputs = Given(qrels, runs, table, name)
     walked = _walking(parsed)
-    found = given.score_runs(walked, progress=progress, **options)
-    scored = dict(
-        zip(walked, found.measures, strict=True)
-    )  # ideal lists may have no budget
+    evaluated = inputs.score_runs(walked, progress=progress, **options)
+    # ideal lists may have no budget
+    scored = dict(zip(walked, evaluated.measures, strict=True))
     return _curves(
-        found,
-        tuple(cast("Curve", scored[cast("Any", one)]) for one in parsed),
+        evaluated,
+        tuple(cast("Curve", scored[cast("Any", curve)]) for curve in parsed),
         resampling,
     )
 
@@ -109,16 +108,16 @@ def _walking(curves: tuple[Curve, ...]) -> tuple[Measure, ...]:
 def _curves(
     evaluated: ScoredRuns, curves: tuple[Curve, ...], resampling: Resampling
 ) -> Curves:
-    found = {}
+    runs = {}
     for name, run in evaluated.runs.items():
         made = cast("Mapping[object, Any]", run.by_measure)
         scored: dict[Measure, Scored] = {
             curve.summary(): made[curve.summary()] for curve in curves
         }
         traced = {curve: _weighed(curve, made[curve], scored) for curve in curves}
-        found[name] = RunCurves(run.queries, traced, scored)
+        runs[name] = RunCurves(run.queries, traced, scored)
     return Curves(
-        found,
+        runs,
         curves,
         evaluated.audit,
         evaluated.conventions,

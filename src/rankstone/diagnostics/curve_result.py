@@ -248,9 +248,12 @@ class Curves(MeanCurves, Result):
                     lambda: self._pair(curve, *names),  # noqa: B023 - called at once
                 )
 
-    def _pair(self, curve: Curve, one: str, other: str) -> CurvePair:
+    def _pair(self, curve: Curve, first: str, second: str) -> CurvePair:
         return CurvePair.of(
-            curve, (one, self.runs[one]), (other, self.runs[other]), self.resampling
+            curve,
+            (first, self.runs[first]),
+            (second, self.runs[second]),
+            self.resampling,
         )
 
     # -- everything ---------------------------------------------------------------------------------

@@ -89,14 +89,14 @@ def at_random(
         raise BadParameter(
             "at_random needs the number of relevant documents or the grades, one of the two"
         )
-    given = (
-        [1.0] * (relevant or 0)
-        if grades is None
-        else [float(grade) for grade in grades]
-    )
-    if n < 1 or len(given) > n or (relevant or 0) < 0:
+
+    judged_grades = [1.0] * (relevant or 0)
+    if grades is not None:
+        judged_grades = [float(grade) for grade in grades]
+
+    if n < 1 or len(judged_grades) > n or (relevant or 0) < 0:
         with_grade = "document with a grade does", "documents with a grade do"
-        fitting = counted(len(given), *with_grade)
+        fitting = counted(len(judged_grades), *with_grade)
         raise BadParameter(f"{fitting} not fit a list of {n}")
     options = AlignmentOptions(ties="expected", candidates=max(n, candidates or n))
     kind.check(options.ties)
@@ -105,18 +105,18 @@ def at_random(
             f"{kind} scores tied documents together, and is not a mean over their orders"
         )
     kind.check_needs(options)
-    scored = kind.score(_tied(n, given, options.candidates or n))
+    scored = kind.score(_tied(n, judged_grades, options.candidates or n))
     if scored.status[0] == Status.undefined:
         return None
     return float(scored.value[0])
 
 
-def _tied(n: int, given: list[float], candidates: int) -> Hits:
+def _tied(n: int, judged_grades: list[float], candidates: int) -> Hits:
     """Return one list in which n judged documents tie."""
     ends = np.array([0, n])
     rank = np.arange(1, n + 1)
     grade = np.zeros(n)
-    grade[: len(given)] = given
+    grade[: len(judged_grades)] = judged_grades
     return Hits(
         offsets=ends,
         rank=rank,
@@ -226,9 +226,9 @@ def mrr_depth(reciprocal_ranks: Iterable[float], level: float) -> int | None:
 
     Examples
     --------
-    >>> found = [1/3, 1/2, 1/1]
-    >>> mrr_depth(found, 0.5), mrr_depth(found, 0.6), mrr_depth(found, 0.7)
-    (2, 3, None)
+    >>> reciprocal_ranks = [1/3, 1/2, 1/1]
+    >>> [mrr_depth(reciprocal_ranks, level) for level in (0.5, 0.6, 0.7)]
+    [2, 3, None]
     """
     _check_level(level)
     counts = Counter(float(value) for value in reciprocal_ranks)
@@ -240,9 +240,8 @@ def mrr_depth(reciprocal_ranks: Iterable[float], level: float) -> int | None:
                 f"{value!r} is not a reciprocal rank",
                 expected="0, or 1 / a whole number",
             )
-        reached += (
-            Fraction(value) * counts[value]
-        )  # exact: the same bits as the mean of RR@k
+        # exact: the same bits as the mean of RR@k
+        reached += Fraction(value) * counts[value]
         if value and float(reached) / queries >= level:
             return round(1 / value)
     return None

@@ -109,9 +109,9 @@ class CheckReport(Result):
     def to_frame(self) -> pl.DataFrame:
         """Return a row for each finding: ``name``, ``kind``, and the fields of :class:`Finding`."""
         rows = [
-            {"name": file.name, "kind": file.kind, **asdict(one)}
+            {"name": file.name, "kind": file.kind, **asdict(finding)}
             for file in self.files
-            for one in file.findings
+            for finding in file.findings
         ]
         texts = dict.fromkeys(
             ("name", "kind", "level", "what", "example", "fix"), pl.String
@@ -124,8 +124,8 @@ class CheckReport(Result):
             replace(
                 file,
                 findings=[
-                    replace(one, fix=one.fix and written(one.fix))
-                    for one in file.findings
+                    replace(finding, fix=finding.fix and written(finding.fix))
+                    for finding in file.findings
                 ],
             )
             for file in self.files
@@ -197,9 +197,10 @@ def _lines(file: FileReport) -> Iterator[str]:
 
 
 def _finding_lines(findings: Sequence[Finding]) -> Iterator[str]:
-    for one in findings:
-        example = f" ({one.example})" if one.example else ""
-        yield f"{one.level + ':':<8} {one.what}{example}{f'; {one.fix}' if one.fix else ''}"
+    for finding in findings:
+        example = f" ({finding.example})" if finding.example else ""
+        fix = f"; {finding.fix}" if finding.fix else ""
+        yield f"{finding.level + ':':<8} {finding.what}{example}{fix}"
     if not findings:
         yield "no problems found"
 
@@ -255,23 +256,22 @@ _SPELLINGS: Final[tuple[tuple[str, Callable[[pl.Expr], pl.Expr], str], ...]] = (
 )
 
 
-def near_matches(what: str, found: pl.Series, judged: pl.Series) -> Iterator[Finding]:
+def near_matches(what: str, ids: pl.Series, judged: pl.Series) -> Iterator[Finding]:
     """Find ids that would match the judgments if they were spelled in the same way.
 
     Parameters
     ----------
     what
         ``query`` or ``document``.
-    found, judged
+    ids, judged
         The distinct ids of a run and of the judgments.
     """
-    if found.dtype != pl.String:
+    if ids.dtype != pl.String:
         return
-    known = found.is_in(judged.implode())
+    known = ids.is_in(judged.implode())
     matched = int(known.sum())
-    strange = _pairs(
-        _all, found.filter(~known), judged
-    )  # most ids have no judgment at all
+    # most ids have no judgment at all
+    strange = _pairs(_all, ids.filter(~known), judged)
     for differ, fold, fix in _SPELLINGS:
         similar = (
             _pairs(fold, strange["id"].unique(), strange["judged"].unique())
@@ -282,13 +282,13 @@ def near_matches(what: str, found: pl.Series, judged: pl.Series) -> Iterator[Fin
             continue
         few = len(similar) >= matched
         why = ": probably why so few match" if few else ""
-        one, other = (
+        in_run, in_judgments = (
             printable(repr(similar[name][0]), 40) for name in ("id", "judged")
         )
         yield Finding(
             "warning",
             f"{counted(len(similar), f'{what} id')} would match the judgments but for {differ}{why}",
-            f"{one} in the run, {other} in the judgments",
+            f"{in_run} in the run, {in_judgments} in the judgments",
             fix,
             doubtful=few,
         )

@@ -334,10 +334,10 @@ def points_frame(
         query = list_numbers(np.diff(traced.points.offsets))
         x = traced.points.x
         y = traced.points.y
-    some = ~np.isnan(y)
-    names = queries.cast(pl.String).gather(query[some])
+    known = ~np.isnan(y)
+    names = queries.cast(pl.String).gather(query[known])
     return curve_frame(
-        run, curve, {"query_id": names, "x": x[some], "y": y[some]}, POINTS
+        run, curve, {"query_id": names, "x": x[known], "y": y[known]}, POINTS
     )
 
 

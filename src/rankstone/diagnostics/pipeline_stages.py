@@ -117,10 +117,10 @@ def stages(
     --------
     >>> qrels = {"q1": {"a": 1, "b": 1, "c": 1, "d": 1}}
     >>> steps = {"bm25": {"q1": ["a", "x", "b", "y"]}, "reranked": {"q1": ["b", "y", "a", "x"]}}
-    >>> found = stages(qrels, steps, k=2, corpus=["a", "b", "c", "x", "y"])
-    >>> found.documents.select("doc_id", "fate").rows()
+    >>> losses = stages(qrels, steps, k=2, corpus=["a", "b", "c", "x", "y"])
+    >>> losses.documents.select("doc_id", "fate").rows()
     [('a', 'demoted'), ('b', 'rescued'), ('c', 'not_in_pool'), ('d', 'not_in_corpus')]
-    >>> found.fates["share"].sum()
+    >>> losses.fates["share"].sum()
     1.0
 
     References

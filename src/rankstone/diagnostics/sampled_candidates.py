@@ -88,11 +88,11 @@ def sampled(
     Each user's one item, ranked first, second, second and fourth among three others of a hundred items:
 
     >>> import polars as pl
-    >>> qrels = {f"u{at}": {"liked": 1} for at in range(4)}
+    >>> qrels = {f"u{user}": {"liked": 1} for user in range(4)}
     >>> others = ["a", "b", "c"]
-    >>> run = {f"u{at}": [*others[:above], "liked", *others[above:]] for at, above in enumerate((0, 1, 1, 3))}
-    >>> found = sampled(qrels, run, "R@1 AUC(negatives=candidates)", items=100, method="rank")
-    >>> found.values.select("measure", pl.col("value", "naive").round(4), "relevant").rows()
+    >>> run = {f"u{user}": [*others[:above], "liked", *others[above:]] for user, above in enumerate((0, 1, 1, 3))}
+    >>> corrected = sampled(qrels, run, "R@1 AUC(negatives=candidates)", items=100, method="rank")
+    >>> corrected.values.select("measure", pl.col("value", "naive").round(4), "relevant").rows()
     [('R@1', 0.25, 0.25, 4), ('AUC(negatives=candidates)', 0.5833, 0.5833, 4)]
     """
     line = Threshold(0.0, strict=True) if rel is None else Threshold(rel)
@@ -115,7 +115,7 @@ def sampled(
         ranked[name] = _checked(parts, table.source, ready.options.missing)
         return pipeline.assemble(parts), audit
 
-    found = ready.score_runs(name_runs(runs), score_run, progress=progress)
+    evaluated = ready.score_runs(name_runs(runs), score_run, progress=progress)
     rows = []
     warnings = dict[str, None]()
     for name, (rank, query, others) in ranked.items():
@@ -137,7 +137,7 @@ def sampled(
             for row in fixed.values.iter_rows()
         ]
     conventions = {
-        **found.conventions,
+        **evaluated.conventions,
         "sampled": {
             "items": items,
             "method": method,
@@ -150,9 +150,9 @@ def sampled(
     return Sampled(
         pl.DataFrame(rows, _SCHEMA, orient="row"),
         " ".join(warnings),
-        found.audit,
+        evaluated.audit,
         conventions,
-        found.inputs,
+        evaluated.inputs,
     )
 
 

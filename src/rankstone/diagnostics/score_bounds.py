@@ -12,7 +12,7 @@ from rankstone.diagnostics.bound_differences import difference as differ
 from rankstone.diagnostics.bound_differences import together
 from rankstone.diagnostics.bound_questions import check_measure, check_options
 from rankstone.diagnostics.bound_rules import extremes
-from rankstone.diagnostics.bounds_result import Bounds, Found
+from rankstone.diagnostics.bounds_result import Bounds, MeasureBounds
 from rankstone.diagnostics.filled_lists import slices
 from rankstone.diagnostics.lists_with_holes import ListsWithHoles
 from rankstone.errors import BadOption, UsageError, printable
@@ -135,7 +135,7 @@ def _scale(grades: Sequence[float] | None) -> Floats | None:
 class _Part(ScoredPart):
     """Scores and bounds of one chunk of hits, and its lists where they are needed again."""
 
-    found: list[Found]
+    bounds: list[MeasureBounds]
     lists: ListsWithHoles | None
     rows: Ints | None
 
@@ -203,20 +203,24 @@ class _Bounder:
         def each(chunk: Chunk, hits: Hits) -> _Part:
             part = pipeline.measure(chunk, hits)
             lists = ListsWithHoles.of(hits, pipeline.options.empty)
-            found = []
+            bounds = []
             for measure, scored in zip(self._measures, part.scored, strict=True):
                 search = extremes(lists, measure, scale, self._limit)
-                found.append(Found.of(scored.value, search, lists.holes))
+                bounds.append(
+                    MeasureBounds.from_search(scored.value, search, lists.holes)
+                )
             if not keeps:
-                return _Part(**vars(part), found=found, lists=None, rows=None)
+                return _Part(**vars(part), bounds=bounds, lists=None, rows=None)
             rows = hits.added(Holes).run_row
-            return _Part(**vars(part), found=found, lists=lists, rows=rows)
+            return _Part(**vars(part), bounds=bounds, lists=lists, rows=rows)
 
         parts, audit = pipeline.map_chunks(table, each, frozenset({Holes}))
         scores = pipeline.assemble(parts)
         order = query_order(parts)
         for place, (measure, scored) in enumerate(scores.by_measure.items()):
-            bounded = Found.joined([part.found[place] for part in parts], order)
+            bounded = MeasureBounds.joined(
+                [part.bounds[place] for part in parts], order
+            )
             frame = bounded.frame(name, str(measure), scores.queries)
             kept = pl.Series(scored.status != Status.dropped)
             self._frames.append(frame.filter(kept))
@@ -254,7 +258,7 @@ class _Bounder:
             side.codes, other.codes, return_indices=True
         )
         sizes = side.lists.listed[rows] + other.lists.listed[other_rows]
-        parts: list[list[Found]] = [[] for _ in self._measures]
+        parts: list[list[MeasureBounds]] = [[] for _ in self._measures]
         assert self._scale is not None  # noqa: S101 - both runs have been scored
         for begin, end in slices(sizes, _HOLES):
             queries = rows[begin:end]
@@ -265,13 +269,15 @@ class _Bounder:
             for place, measure in enumerate(self._measures):
                 value = side.values[place][queries] - other.values[place][others]
                 search = differ(question, measure, self._scale, self._limit)
-                parts[place].append(Found.of(value, search, question.holes))
+                parts[place].append(
+                    MeasureBounds.from_search(value, search, question.holes)
+                )
 
         every = np.arange(len(common))
         names = side.names.gather(rows)
         frames = []
-        for measure, found in zip(self._measures, parts, strict=True):
-            bounded = Found.joined(found, every)
+        for measure, bounds in zip(self._measures, parts, strict=True):
+            bounded = MeasureBounds.joined(bounds, every)
             frames.append(bounded.frame(f"{first} - {second}", str(measure), names))
         return frames
 

@@ -111,12 +111,12 @@ class _Agreeing(Formatter):
 
     def format_field(self, value: object, format_spec: str) -> str:
         """Return a part, or the words for one or for another number: ``{n:query|queries}``."""
-        one, several, other = format_spec.partition("|")
-        if not several:
+        singular, separator, plural = format_spec.partition("|")
+        if not separator:
             return str(super().format_field(value, format_spec))
         if str(value) == "1":
-            return one
-        return other
+            return singular
+        return plural
 
 
 def filled(phrase: str, parts: Mapping[str, object]) -> str:

@@ -333,9 +333,9 @@ def _in_orders(
 ) -> dict[str, list[Any]]:
     """Return the values of each query with its documents in each of some orders."""
     copies = [
-        (query, f"{query}#{at}", docs)
+        (query, f"{query}#{number}", docs)
         for query in orders
-        for at, docs in enumerate(orders[query])
+        for number, docs in enumerate(orders[query])
     ]
     of_copy = pl.DataFrame(
         [row[:2] for row in copies],
@@ -345,9 +345,9 @@ def _in_orders(
     judged = of_copy.join(world.judgments, on="query_id", maintain_order="left")
     judged = judged.drop("query_id").rename({"copy": "query_id"})
     rows = [
-        (copy, doc, -float(at))
+        (copy, doc, -float(place))
         for _, copy, docs in copies
-        for at, doc in enumerate(docs)
+        for place, doc in enumerate(docs)
     ]
     scored = replace(world, judgments=judged).ranked(rows).values(measure)
     values: dict[str, list[Any]] = {query: [] for query in orders}

@@ -112,7 +112,10 @@ class World(Record):
             best = self.judgments.group_by("query_id").agg(
                 pl.col("relevance").max() > 0
             )
-            queries = {query: {"answerable": some} for query, some in best.iter_rows()}
+            queries = {
+                query: {"answerable": answerable}
+                for query, answerable in best.iter_rows()
+            }
         return {"queries": queries or None, "documents": self.documents}
 
     def __str__(self) -> str:
