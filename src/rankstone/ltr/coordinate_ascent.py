@@ -144,11 +144,14 @@ def pairs_of(lists: LabelledLists) -> tuple[Ints, Ints, Ints]:
     for length in np.unique(lengths[lengths > 1]):
         chosen = np.flatnonzero(lengths == length)
         former, other = np.triu_indices(int(length), 1)
-        first = (lists.offsets[:-1][chosen][:, None] + former).ravel()
-        second = (lists.offsets[:-1][chosen][:, None] + other).ravel()
-        unlike = np.maximum(lists.labels[first], -1) != np.maximum(
-            lists.labels[second], -1
-        )
+        begins = lists.offsets[:-1][chosen][:, None]
+        first = (begins + former).ravel()
+        second = (begins + other).ravel()
+
+        # unjudged documents, below zero, are alike
+        first_label = np.maximum(lists.labels[first], -1)
+        second_label = np.maximum(lists.labels[second], -1)
+        unlike = first_label != second_label
         firsts.append(first[unlike])
         seconds.append(second[unlike])
         owners.append(np.repeat(chosen, len(former))[unlike])
@@ -331,8 +334,12 @@ class CoordinateAscent(LinearRanker):
             raise UsageError(
                 "there is nowhere to start", fix='start="svm", or restarts=1'
             )
-        self.value_, self.coef_ = climb.better * best[0], best[1] / scale.spread
-        self.measure_, self.n_features_in_ = str(measure), features.shape[1]
+
+        value, weights = best
+        self.value_ = climb.better * value
+        self.coef_ = weights / scale.spread
+        self.measure_ = str(measure)
+        self.n_features_in_ = features.shape[1]
         self.n_queries_ = len(climb.lists.offsets) - 1
         self._remember(X, labels, queries)
         return self
@@ -502,9 +509,8 @@ class _Climb:
         """Return a line over some lists, and the positions of their documents."""
         sample = self.lists.take(lists)
         lengths = np.diff(sample.offsets)
-        rows = np.arange(int(lengths.sum())) + np.repeat(
-            self.lists.offsets[lists] - sample.offsets[:-1], lengths
-        )
+        shift = self.lists.offsets[lists] - sample.offsets[:-1]
+        rows = np.arange(int(lengths.sum())) + np.repeat(shift, lengths)
         most = max(1, int(self.settings.work / max(lengths.mean(), 1)))
         return LineSearch.of(sample, self.measure, self.better, most), rows
 
@@ -514,11 +520,10 @@ def _work_of(lists: LabelledLists) -> Ints:
     lengths = np.diff(lists.offsets)
     query = list_numbers(lengths)
     _, kind = np.unique(np.maximum(lists.labels, -1), return_inverse=True)
-    counts = np.bincount(query * (int(kind.max(initial=0)) + 1) + kind)
+    kinds = int(kind.max(initial=0)) + 1
+    counts = np.bincount(query * kinds + kind)
+
     same = np.zeros(len(lengths), np.int64)
-    np.add.at(
-        same,
-        np.flatnonzero(counts) // (int(kind.max(initial=0)) + 1),
-        counts[counts > 0] ** 2,
-    )
+    query_of_count = np.flatnonzero(counts) // kinds
+    np.add.at(same, query_of_count, counts[counts > 0] ** 2)
     return (lengths**2 - same) // 2 * lengths

@@ -91,7 +91,8 @@ class Selection(Result, Record):
         if len(self.values) < 2:  # noqa: PLR2004 - one query has no spread
             return np.full(len(self.candidates), np.inf)
         away = self.values - self.values[:, [self._best]]
-        return np.asarray(away.std(axis=0, ddof=1) / np.sqrt(len(away)), np.float64)
+        spread = away.std(axis=0, ddof=1)
+        return np.asarray(spread / np.sqrt(len(away)), np.float64)
 
     @cached_property
     def one_se(self) -> str:
@@ -433,9 +434,10 @@ class _Work(Record):
     def _rows(self, among: Ints | None) -> Ints:
         if among is None:
             return self.queries.rows
-        return np.concatenate(
-            [self.queries.rows[slice(*self.queries.offsets[q : q + 2])] for q in among]
-        )
+
+        offsets = self.queries.offsets
+        parts = [self.queries.rows[offsets[q] : offsets[q + 1]] for q in among]
+        return np.concatenate(parts)
 
 
 def _learns(candidate: Any) -> bool:  # noqa: ANN401 - weights or a model
@@ -468,17 +470,21 @@ def _scored(models: Mapping[str, Any], features: Any) -> list[Floats]:  # noqa: 
         for name, model in models.items()
         if not hasattr(model, "predict") or hasattr(model, "coef_")
     }
-    linear = {name: w for name, w in weights.items() if w.shape == (features.shape[1],)}
-    table = (
-        products(features, np.stack(list(linear.values()), axis=1)) if linear else None
-    )
+    width = features.shape[1]
+    linear = {name: w for name, w in weights.items() if w.shape == (width,)}
     place = {name: column for column, name in enumerate(linear)}
+    table = None
+    if linear:
+        columns = np.stack(list(linear.values()), axis=1)
+        table = products(features, columns)
+
     scores_of_each = []
     for name, model in models.items():
         if table is not None and name in place:
             scores = table[:, place[name]]
         else:
             scores = np.asarray(model.predict(features), np.float64)
+
         if scores.shape != (features.shape[0],) or not np.isfinite(scores).all():
             raise InputError(
                 f"candidate {printable(name)} gives scores of shape {scores.shape}",

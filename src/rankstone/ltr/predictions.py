@@ -297,9 +297,12 @@ def order_within(values: Floats, offsets: Ints) -> Ints:
         chosen = np.flatnonzero(size == bucket)
         places = np.arange(int(lengths[chosen].max()))
         inside = places < lengths[chosen][:, None]
-        row = offsets[:-1][chosen][:, None] + places
+        begins = offsets[:-1][chosen][:, None]
+        row = begins + places
+
+        # what fills a row of the table up stays behind its values
         table = np.where(inside, values[np.where(inside, row, 0)], np.inf)
-        order = table.argsort(axis=1, kind="stable") + offsets[:-1][chosen][:, None]
+        order = table.argsort(axis=1, kind="stable") + begins
         result[row[inside]] = order[inside]
     return result
 

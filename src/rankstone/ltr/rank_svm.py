@@ -335,18 +335,19 @@ class RankSVM(LinearRanker):
                 yield model
 
     def _take(self, minimum: Minimum, scale: Scale, hinge: Hinge) -> None:
-        """Keep what was found."""
+        """Keep the minimum as the attributes of a fitted estimator; warn if it was not reached."""
         # a constant's is only rounding
         self.standardised_coef_ = np.where(scale.varies, minimum.weights, 0.0)
-        self.mean_, self.scale_ = scale.mean, scale.spread
+        self.mean_ = scale.mean
+        self.scale_ = scale.spread
         self.coef_ = self.standardised_coef_ / scale.spread
-        self.objective_, self.gradient_ = minimum.objective, minimum.gradient
-        self.n_iter_, self.n_products_, self.converged_ = (
-            minimum.steps,
-            minimum.products,
-            minimum.converged,
-        )
-        self.n_queries_, self.n_pairs_ = hinge.queries, hinge.pairs
+        self.objective_ = minimum.objective
+        self.gradient_ = minimum.gradient
+        self.n_iter_ = minimum.steps
+        self.n_products_ = minimum.products
+        self.converged_ = minimum.converged
+        self.n_queries_ = hinge.queries
+        self.n_pairs_ = hinge.pairs
         self.n_features_in_ = hinge.width
         if not minimum.converged:
             from sklearn.exceptions import ConvergenceWarning

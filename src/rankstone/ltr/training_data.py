@@ -239,11 +239,10 @@ def read(
     if format_in is not None:
         one_of("format_in", format_in, FORMATS)
     named = [source] if isinstance(source, (str, os.PathLike)) else list(source)
-    files = [
-        part
-        for name in named
-        for part in ([Path(name)] if is_stream(name) else parts_of(os.fspath(name)))
-    ]
+    files = list[Path]()
+    for name in named:
+        files += [Path(name)] if is_stream(name) else parts_of(os.fspath(name))
+
     kinds = {format_in or table_format(path) or "letor" for path in files}
     if len(kinds) > 1:
         raise UsageError(
@@ -438,7 +437,9 @@ def _columns(data: Dataset, features: Sequence[str]) -> Any:  # noqa: ANN401 - a
         return data.X
     place = {name: column for column, name in enumerate(data.features)}
     columns = np.array([place.get(name, len(place)) for name in features])
-    return (data.X if (columns < len(place)).all() else _with_zeros(data.X))[:, columns]
+    if (columns < len(place)).all():
+        return data.X[:, columns]
+    return _with_zeros(data.X)[:, columns]
 
 
 def _with_zeros(features: Any) -> Any:  # noqa: ANN401 - an array or CSR
