@@ -520,7 +520,7 @@ class Prepared:
     def judgments_audit(self) -> JudgmentsAudit:
         """Return the audit of the judgments."""
         judgments = next(iter(self._kept.values()))
-        warnings = judgments.given.doubts()
+        warnings = judgments.grade_counts.doubts()
         further = self.side_findings()
         return JudgmentsAudit(
             source=self.judged.source,

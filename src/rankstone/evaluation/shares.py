@@ -341,7 +341,7 @@ def scored_share(pipeline: Pipeline, table: Table) -> ShareResult:
         extra=len(unjudged),
         extra_names=[printable(name) for name in unjudged[:_SHOWN]],
         judgments=Counter(counts),
-        grades=Counter(asdict(judgments.given)),
+        grades=Counter(asdict(judgments.grade_counts)),
         query_table=query_table,
     )
 

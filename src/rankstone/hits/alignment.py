@@ -84,10 +84,10 @@ class RowCheck(Record):
         table = piece.table
         for column in ("query_id", "doc_id"):
             if column in table.columns and table[column].null_count():
-                at = first_true(table[column].is_null())
+                row = first_true(table[column].is_null())
                 raise BadValue(
                     f"a row without {column}",
-                    where=self.locate(piece.row(at)),
+                    where=self.locate(piece.row(row)),
                     expected="an id",
                     fix="repair or remove the row",
                 )
@@ -108,17 +108,16 @@ class RowCheck(Record):
     def _check_labels(self, piece: Piece) -> None:
         label = piece.table["label"].to_numpy()
         if max(label.max(initial=0), -label.min(initial=0)) > LARGEST_GRADE:
-            at = int((np.abs(label) > LARGEST_GRADE).argmax())
-            raise bad_grade(
-                "a label", label[at], self.locate(piece.row(at)), _row(piece.table, at)
-            )
+            row = int((np.abs(label) > LARGEST_GRADE).argmax())
+            where = self.locate(piece.row(row))
+            raise bad_grade("a label", label[row], where, _row(piece.table, row))
 
-    def _not_a_number(self, piece: Piece, column: str, name: str, at: int) -> BadValue:
+    def _not_a_number(self, piece: Piece, column: str, name: str, row: int) -> BadValue:
         table: pl.DataFrame = piece.table
         return BadValue(
-            f"the {name} is {'missing' if table[column][at] is None else 'NaN'}",
-            where=self.locate(piece.row(at)),
-            given=_row(table, at),
+            f"the {name} is {'missing' if table[column][row] is None else 'NaN'}",
+            where=self.locate(piece.row(row)),
+            given=_row(table, row),
             expected="a number",
             fix="repair the row or leave it out",
         )
@@ -141,13 +140,13 @@ class RowCheck(Record):
         )
 
 
-def _row(table: pl.DataFrame, at: int) -> str:
+def _row(table: pl.DataFrame, row: int) -> str:
     doc = (
-        f", document {printable(table['doc_id'][at])}"
+        f", document {printable(table['doc_id'][row])}"
         if "doc_id" in table.columns
         else ""
     )
-    return f"query {printable(table['query_id'][at])}{doc}"
+    return f"query {printable(table['query_id'][row])}{doc}"
 
 
 class Aligner(Record):

@@ -293,7 +293,7 @@ class RunAudit(ListCounts):
     @property
     def failures(self) -> str:
         """How many queries failed, and the commonest reasons; empty without any."""
-        common = sorted(self.failed.items(), key=lambda one: (-one[1], one[0]))
+        common = sorted(self.failed.items(), key=lambda reason: (-reason[1], reason[0]))
         shown = ", ".join(
             f"{printable(why, 40)} ({times:,})" for why, times in common[:3]
         )
@@ -363,12 +363,18 @@ def _about(alike: Sequence[tuple[str, str]], runs: int) -> str:
     """
     names, sentences = zip(*alike, strict=True)
     every = "both runs" if runs == 2 else f"all {runs} runs"  # noqa: PLR2004 - English
-    who = "" if runs == 1 else every if len(names) == runs else some(names)
+    who = ""
+    if runs > 1:
+        who = every if len(names) == runs else some(names)
+
+    # a longer number is larger
     most: str = max(
-        sentences, key=lambda one: (len(one.split()[0]), one)
-    )  # a longer number is larger
+        sentences, key=lambda sentence: (len(sentence.split()[0]), sentence)
+    )
     if len({*sentences}) > 1:
-        most = f"{'up to ' if most[0].isdigit() else ''}{most.partition(' (')[0]}"
+        most = most.partition(" (")[0]
+        if most[0].isdigit():
+            most = f"up to {most}"
     return ": ".join(filter(None, (who, most)))
 
 
@@ -491,44 +497,55 @@ class Audit(InLines):
         What is true of several runs is said once; ``further`` are sentences about the means.
         """
         judged = self.judgments
-        tables = {"queries": self.queries, "intents": self.intents}
         alone = judged is not None and 0 < judged.judgments == judged.relevant
-        bad = self.bad_runs
-        found = [f"{counted(len(bad), 'run')} left out: {some(bad)}"] if bad else []
-        found += [] if judged is None else filter(None, judged.concerns())
-        in_ideal = judged is not None and not judged.excluded
-        for name, table in tables.items():
-            found += [
-                f"{name}: {one}"
-                for one in (table.concerns(name) if table else ())
-                if one
-            ]
-        alike: dict[str, list[tuple[str, str]]] = {}
-        for name, run in self.runs.items():
-            concerns = run.concerns(unjudged=not alone, in_ideal=in_ideal)
-            for one in filter(None, concerns):
-                alike.setdefault(re.sub(r"[\d.,]+", "#", one), []).append(
-                    (printable(name), one)
-                )
-        found += [_about(same, len(self.runs)) for same in alike.values()]
-        head = (
-            ""
-            if judged is None
-            else f"{judged.head}, {counted(judged.judgments, 'judgment')}"
-        )
-        head += ", all of relevant documents" if alone else ""
-        more = [f"{len(found) - _SHOWN} more with -v"] if len(found) > _SHOWN else []
-        shown = "; ".join(found[:_SHOWN] + more)
-        warned = f"{counted(len(found), 'warning')}: {shown}" if found else ""
+        head = ""
+        if judged is not None:
+            head = f"{judged.head}, {counted(judged.judgments, 'judgment')}"
+        if alone:
+            head += ", all of relevant documents"
+
+        warnings = self._brief_warnings(unjudged=not alone)
+        shown = warnings[:_SHOWN]
+        if len(warnings) > _SHOWN:
+            shown.append(f"{len(warnings) - _SHOWN} more with -v")
+        warned = ""
+        if warnings:
+            warned = f"{counted(len(warnings), 'warning')}: {'; '.join(shown)}"
+
         detected = [
-            one.read_as
-            for one in (judged, *tables.values(), *self.runs.values())
-            if one is not None
+            tallies.read_as
+            for tallies in (judged, self.queries, self.intents, *self.runs.values())
+            if tallies is not None
         ]
         how = read_as([*dict.fromkeys(chain(*detected, *self.scores.values()))])
-        if not (found or how or further):
+        if not (warnings or how or further):
             return []
         return [f"audit  {line(head, how, warned, further)}"]
+
+    def _brief_warnings(self, *, unjudged: bool) -> list[str]:
+        """Return the warnings of all tables and runs; ``unjudged``: also of documents without a grade."""
+        judged = self.judgments
+        tables = {"queries": self.queries, "intents": self.intents}
+        in_ideal = judged is not None and not judged.excluded
+
+        warnings = list[str]()
+        if self.bad_runs:
+            count = counted(len(self.bad_runs), "run")
+            warnings.append(f"{count} left out: {some(self.bad_runs)}")
+        if judged is not None:
+            warnings += filter(None, judged.concerns())
+        for name, table in tables.items():
+            concerns = filter(None, table.concerns(name)) if table else ()
+            warnings += [f"{name}: {concern}" for concern in concerns]
+
+        # the same warning of several runs, but for its numbers
+        alike: dict[str, list[tuple[str, str]]] = {}
+        for name, run in self.runs.items():
+            for concern in run.concerns(unjudged=unjudged, in_ideal=in_ideal):
+                if concern:
+                    key = re.sub(r"[\d.,]+", "#", concern)
+                    alike.setdefault(key, []).append((printable(name), concern))
+        return warnings + [_about(same, len(self.runs)) for same in alike.values()]
 
     def lines(self) -> list[str]:
         """Return one line for the judgments, one for each side table, and one for each run."""
@@ -537,11 +554,11 @@ class Audit(InLines):
             head += [] if table is None else [f"{name}  {table.line(name)}"]
         in_ideal = self.judgments is not None and not self.judgments.excluded
         each = [run.warnings for run in self.runs.values()]
-        shared = (
-            [one for one in each[0] if all(one in other for other in each)]
-            if len(each) > 1
-            else []
-        )
+        shared = list[str]()
+        if len(each) > 1:
+            first, *others = each
+            shared = [w for w in first if all(w in warnings for warnings in others)]
+
         head += [
             f"{printable(name)}  {line(read_as(notes))}"
             for name, notes in self.scores.items()

@@ -351,7 +351,7 @@ def values_of(kind: object) -> tuple[str, ...]:
     """
     if get_origin(kind) is Literal:
         return get_args(kind)
-    return tuple(value for one in get_args(kind) for value in values_of(one))
+    return tuple(value for inner in get_args(kind) for value in values_of(inner))
 
 
 def _words(kinds: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
@@ -389,14 +389,14 @@ def described(
     }
     return [
         Described(
-            one.name,
-            values_of(kinds[one.name]) + numbers.get(one.name, ()),
-            one.default,
+            option.name,
+            values_of(kinds[option.name]) + numbers.get(option.name, ()),
+            option.default,
             text,
         )
-        for one in fields(AlignmentOptions)
-        if one.name in kinds
-        for text in get_args(one.type)[1:]
+        for option in fields(AlignmentOptions)
+        if option.name in kinds
+        for text in get_args(option.type)[1:]
     ]
 
 
@@ -429,16 +429,14 @@ def documents_options(verb: Documented) -> Documented:
 
     ``help()`` then shows their values and defaults, which a signature of keywords does not.
     """
-    lines = [
-        f"{o.name}  {{{', '.join(o.values)}}}, default {o.default}: {o.help}"
-        for o in described()
-    ]
-    text = "\n".join(
-        line for one in lines for line in wrap(one, 100, subsequent_indent="    ")
-    )
-    verb.__doc__ = cleandoc(verb.__doc__ or "").replace(
-        "{options}", text.replace("\n", "\n    ")
-    )
+    lines = list[str]()
+    for option in described():
+        values = ", ".join(option.values)
+        entry = f"{option.name}  {{{values}}}, default {option.default}: {option.help}"
+        lines += wrap(entry, 100, subsequent_indent="    ")
+
+    text = "\n    ".join(lines)
+    verb.__doc__ = cleandoc(verb.__doc__ or "").replace("{options}", text)
     return verb
 
 

@@ -42,9 +42,11 @@ class Piece(Record):
     table: pl.DataFrame
     rows: Ints | int
 
-    def row(self, at: int) -> int:
-        """Return the row number in the stream of the piece's row ``at``."""
-        return self.rows + at if isinstance(self.rows, int) else int(self.rows[at])
+    def row(self, place: int) -> int:
+        """Return the row number in the stream of the piece's row ``place``."""
+        if isinstance(self.rows, int):
+            return self.rows + place
+        return int(self.rows[place])
 
 
 def pieces(tables: Iterable[pl.DataFrame]) -> Iterator[Piece]:

@@ -230,18 +230,18 @@ class Intents(Record):
         )
         twice = self.table.select(_PAIR).is_duplicated()
         if twice.any():
-            at = first_true(twice)
+            row = first_true(twice)
             raise DuplicateRows(
                 "an intent has two weights",
-                where=self.locate(at),
-                given=_pair(self.table, at),
+                where=self.locate(row),
+                given=_pair(self.table, row),
             )
 
     def _refuse(self, bad: pl.Series, what: str, expected: str) -> None:
         if bad.any():
-            at = first_true(bad)
-            given = f"{_pair(self.table, at)}, weight {self.table['weight'][at]}"
-            raise BadValue(what, where=self.locate(at), given=given, expected=expected)
+            row = first_true(bad)
+            pair = f"{_pair(self.table, row)}, weight {self.table['weight'][row]}"
+            raise BadValue(what, where=self.locate(row), given=pair, expected=expected)
 
     def weights(self, names: pl.DataFrame) -> Floats:
         """Return the weight of each judged subtopic in ``names`` (``query_id``, ``subtopic``), float64.

@@ -192,12 +192,11 @@ class Hits(Remembering, Traced):
 
     def numbered(self, mask: Bools) -> tuple[Ints, Ints]:
         """Return the masked hits, and the number of each among those of its query, from 1."""
-        some = np.flatnonzero(mask)
-        first = np.searchsorted(some, self.offsets)
-        number = np.arange(1, len(some) + 1, like=first) - np.repeat(
-            first[:-1], np.diff(first)
-        )
-        return some, number
+        masked = np.flatnonzero(mask)
+        first = np.searchsorted(masked, self.offsets)
+        before = np.repeat(first[:-1], np.diff(first))
+        number = np.arange(1, len(masked) + 1, like=first) - before
+        return masked, number
 
     def cut(self, values: Floats, k: Cutoff | None) -> Floats:
         """Return the values, 0 for hits below a cutoff, float64 ``[hits]``."""
@@ -374,19 +373,16 @@ class Hits(Remembering, Traced):
             bool ``[hits]``: hits whose means are computed, 0 for all others; ``None`` for all.
         """
         if not self.has_tied_ranks:
-            some = slice(None) if among is None else np.flatnonzero(among)
-            rank = self.rank[some]
-            values = value(rank, some)
+            chosen = slice(None) if among is None else np.flatnonzero(among)
+            rank = self.rank[chosen]
+            values = value(rank, chosen)
             if k is not None:
-                values = np.where(
-                    rank <= (k if isinstance(k, int) else k[self.query[some]]),
-                    values,
-                    0.0,
-                )
+                cutoff = k if isinstance(k, int) else k[self.query[chosen]]
+                values = np.where(rank <= cutoff, values, 0.0)
             if among is None:
                 return values
             means = np.zeros_like(among, np.float64)
-            means[some] = values
+            means[chosen] = values
             return means
         blocks = self.blocks
         limit = blocks.last
@@ -399,9 +395,8 @@ class Hits(Remembering, Traced):
             lengths = np.where(self.inside(among) > 0, lengths, 0)
         block = list_numbers(lengths)
         rank = ragged_range(blocks.first, lengths)
-        mean = (np.bincount(block, value(rank, block), len(lengths)) / blocks.size)[
-            blocks.of_hit
-        ]
+        sums = np.bincount(block, value(rank, block), len(lengths))
+        mean = (sums / blocks.size)[blocks.of_hit]
         return mean if among is None else np.where(among, mean, 0.0)
 
     def earlier(self, mask: Bools) -> Ints:

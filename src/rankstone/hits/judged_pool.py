@@ -257,7 +257,8 @@ def greedy(pool: Pool, worth: Floats, keep: Floats, weight: Floats) -> Iterator[
     docs, doc = np.unique(entries.doc[useful], return_inverse=True)
     query = pool.query[docs]
     by_id = pool.id_order[docs]
-    weight, fresh = weight[group], np.ones(len(weight))
+    weight = weight[group]
+    fresh = np.ones(len(weight))
     while len(query):
         gain = np.bincount(doc, weight * (fresh[group] * worth), len(query))
         starts = np.flatnonzero(np.diff(query, prepend=-1))
@@ -336,12 +337,13 @@ class QueryTable(Record):
 
     def judged(self) -> pl.Series | None:
         """Return the ids of queries that are ``judged``, or not ``answerable``; ``None`` without columns."""
-        found = [] if (none := self.unanswerable()) is None else [none]
+        unanswerable = self.unanswerable()
+        parts = [] if unanswerable is None else [unanswerable]
         if "judged" in self.columns.columns:
-            found.append(
+            parts.append(
                 self.ids.names.filter(self._flag("judged").fill_null(value=False))
             )
-        return pl.concat(found) if found else None
+        return pl.concat(parts) if parts else None
 
     def unanswerable(self) -> pl.Series | None:
         """Return the ids of queries for which ``answerable`` is false; ``None`` without such a column."""
@@ -367,9 +369,9 @@ class QueryTable(Record):
         """Refuse invalid values of a column; empty cells are allowed."""
         bad = bad & self.columns[name].is_not_null().to_numpy()
         if bad.any():
-            at = int(bad.argmax())
+            row = int(bad.argmax())
             raise BadValue(
-                f"the {name} of query {printable(self.ids.names[at])} is {printable(self.columns[name][at])}",
+                f"the {name} of query {printable(self.ids.names[row])} is {printable(self.columns[name][row])}",
                 where=self.source,
                 expected=expected,
             )
@@ -421,11 +423,11 @@ class QueryTable(Record):
             & self.columns["session"].is_not_null()
         )
         if twice.any():
-            at = first_true(twice)
+            row = first_true(twice)
             raise BadValue(
-                f"session {printable(self.columns['session'][at])} has two queries at position "
-                f"{printable(self.columns['position'][at])}",
+                f"session {printable(self.columns['session'][row])} has two queries at position "
+                f"{printable(self.columns['position'][row])}",
                 where=self.source,
-                given=f"one of them is query {printable(self.ids.names[at])}",
+                given=f"one of them is query {printable(self.ids.names[row])}",
                 expected="each position once",
             )

@@ -80,9 +80,8 @@ class GradeCounts:
         several = lengths > 1
         many = lengths >= _REPEATS
         by_grade = np.zeros(4, np.int64)
-        for begin in range(
-            0, len(fresh), _SLICE
-        ):  # which fit into the processor's cache
+        # slices fit into the processor's cache
+        for begin in range(0, len(fresh), _SLICE):
             grade = judged.grade[begin : begin + _SLICE]
             quarters = _QUARTERS * grade  # half stars are grades
             part = quarters != np.floor(quarters)
@@ -137,7 +136,7 @@ class Judgments(Record):
         Queries that are declared as judged, without a row: they have no relevant document.
     excluded, excluded_relevant
         Rows of excluded pairs; those of them with a grade above zero.
-    given
+    grade_counts
         Counts of the grades before any was merged or left out.
     columns
         Further number columns by name, float64 ``[pairs]``.
@@ -161,7 +160,7 @@ class Judgments(Record):
     declared: int = 0
     excluded: int = 0
     excluded_relevant: int = 0
-    given: GradeCounts = field(default_factory=GradeCounts)
+    grade_counts: GradeCounts = field(default_factory=GradeCounts)
     columns: Mapping[str, Floats] = field(default_factory=dict)
     pooled: PairIndex | None = None
     groups: Groups | None = None
@@ -201,9 +200,8 @@ class Judgments(Record):
             twice = pairs.duplicates()
             ideal = _ideal(pairs, grades)
         else:
-            with ThreadPoolExecutor(
-                1
-            ) as aside:  # nearly always the ideal lists need not be made again
+            # nearly always the ideal lists need not be made again
+            with ThreadPoolExecutor(1) as aside:
                 sorting = aside.submit(_ideal, pairs, grades)
                 twice = pairs.duplicates()
                 ideal = sorting.result()
@@ -211,7 +209,7 @@ class Judgments(Record):
         row = np.arange(table.height)
         pooled = None
         declared = int((np.diff(pairs.offsets) == 0).sum())
-        given = GradeCounts.of(ideal)
+        grade_counts = GradeCounts.of(ideal)
         merged = 0
         negative = int(below.sum())
         if len(twice) or negative:
@@ -238,7 +236,7 @@ class Judgments(Record):
             negative=negative,
             duplicates=merged,
             declared=declared,
-            given=given,
+            grade_counts=grade_counts,
             columns={
                 name: pairs.arranged(kept[name].to_numpy())
                 for name in table.columns
@@ -354,13 +352,13 @@ def ideal_of_lists(lists: Ints, grades: Floats, count: int) -> Ideal:
     )
 
 
-def bad_grade(what: str, grade: float, where: str, given: str) -> BadValue:
+def bad_grade(what: str, grade: float, where: str, described: str) -> BadValue:
     """Return the error for a grade that is not a number, or far beyond all scales."""
     if np.isfinite(grade):
         return BadValue(
             f"{what} is {grade:g}, beyond {LARGEST_GRADE:,.0f}",
             where=where,
-            given=given,
+            given=described,
             expected="a grade: larger whole numbers cannot be distinguished",
             fix="are these ids or scores in the wrong column?",
         )
@@ -368,7 +366,7 @@ def bad_grade(what: str, grade: float, where: str, given: str) -> BadValue:
     return BadValue(
         f"{what} is {shown}",
         where=where,
-        given=given,
+        given=described,
         expected="a finite number",
         fix="repair or remove the row; an unjudged document simply has no row",
     )
@@ -469,11 +467,11 @@ def treat_negative(
     if not below.any() or options.negative == "keep":
         return table
     if options.negative == "error":
-        at = first_true(below)
+        row = first_true(below)
         raise BadValue(
-            f"a grade below zero: {table['relevance'][at]}",
-            where=locate(int(table["row"][at])),
-            given=_pair(table, at),
+            f"a grade below zero: {table['relevance'][row]}",
+            where=locate(int(table["row"][row])),
+            given=_pair(table, row),
             fix="choose how to treat it: negative=unjudged, zero or keep",
         )
     if options.negative == "zero":
@@ -521,7 +519,8 @@ def lowest_of(pieces: Iterable[pl.DataFrame], negative: str) -> float:
     from_zero = grade.filter(grade >= 0).min().alias("from zero")
     rows = [piece.select(every, from_zero).row(0) for piece in pieces]
     known = [
-        [one for one in column if one is not None] for column in zip(*rows, strict=True)
+        [grade for grade in column if grade is not None]
+        for column in zip(*rows, strict=True)
     ] or [[], []]
     return lowest_under(
         min(known[0], default=None), min(known[1], default=None), negative

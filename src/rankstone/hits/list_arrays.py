@@ -99,10 +99,9 @@ def spans(offsets: Ints, rows: int) -> Iterator[tuple[int, int]]:
 def counts_within(mask: Bools, offsets: Ints) -> Ints:
     """Count the masked values in each list, int64 ``[lists]``."""
     counts = np.zeros_like(offsets[1:])
-    some = offsets[1:] > offsets[:-1]
-    counts[some] = np.add.reduceat(
-        mask, offsets[:-1][some], dtype=np.int64
-    )  # exact: whole numbers
+    nonempty = offsets[1:] > offsets[:-1]
+    # exact: whole numbers
+    counts[nonempty] = np.add.reduceat(mask, offsets[:-1][nonempty], dtype=np.int64)
     return counts
 
 
@@ -123,12 +122,12 @@ def running(op: np.ufunc, values: Floats, lengths: Ints) -> Floats:
     for bucket in np.unique(bits[lengths > 0]).tolist():
         runs = np.flatnonzero(bits == bucket)
         depth = int(lengths[runs].max())
-        at = starts[runs] + np.arange(depth)[:, None]
+        position = starts[runs] + np.arange(depth)[:, None]
         valid = np.arange(depth)[:, None] < lengths[runs]
         table = op.accumulate(
-            np.where(valid, values[np.where(valid, at, 0)], 1.0), axis=0
+            np.where(valid, values[np.where(valid, position, 0)], 1.0), axis=0
         )
-        result[at[valid]] = table[valid]
+        result[position[valid]] = table[valid]
     return result
 
 
@@ -220,9 +219,8 @@ def _sort_as_rows(keys: NDArray[np.unsignedinteger], lengths: Ints) -> None:
         chosen = bits == bucket
         rows = lengths[chosen]
         inside = np.repeat(chosen, lengths)
-        table = np.full(
-            (len(rows), int(rows.max())), np.iinfo(keys.dtype).max, keys.dtype
-        )
+        shape = (len(rows), int(rows.max()))
+        table = np.full(shape, np.iinfo(keys.dtype).max, keys.dtype)
         valid = np.arange(table.shape[1]) < rows[:, None]
         table[valid] = keys[inside]
         table.sort(axis=1)
@@ -259,9 +257,9 @@ class Blocks(Record):
     @cached_property
     def head(self) -> Ints:
         """The first hit of each block, int64 ``[blocks]``."""
-        return (
-            np.concatenate(([0], self.tail[:-1] + 1)) if len(self.first) else self.tail
-        )
+        if not len(self.first):
+            return self.tail
+        return np.concatenate(([0], self.tail[:-1] + 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -313,8 +311,8 @@ class Ideal(Remembering):
     def best(self) -> Floats:
         """Return the best grade of each query, 0 where nothing is judged, float64 ``[queries]``."""
         best = np.zeros_like(self.offsets[1:], np.float64)
-        some = self.offsets[1:] > self.offsets[:-1]
-        best[some] = self.grade[self.offsets[:-1][some]]
+        is_judged = self.offsets[1:] > self.offsets[:-1]
+        best[is_judged] = self.grade[self.offsets[:-1][is_judged]]
         return best
 
     def better(self, query: Ints, grade: Floats) -> Ints:
@@ -324,8 +322,8 @@ class Ideal(Remembering):
         while (low < high).any():
             middle = (low + high) // 2
             inside = low < high
-            at = np.where(inside, self.offsets[query] + middle, 0)
-            above = inside & (self.grade[at] > grade)
+            position = np.where(inside, self.offsets[query] + middle, 0)
+            above = inside & (self.grade[position] > grade)
             low = np.where(above, middle + 1, low)
             high = np.where(above | ~inside, high, middle)
         return low

@@ -77,18 +77,18 @@ def weight_of_earlier_smaller(offsets: Ints, value: Ints, weight: Floats) -> Flo
     for begin, end in spans(offsets, _TOGETHER):
         part = slice(int(offsets[begin]), int(offsets[end]))
         part_weight = weight[part]
-        for split_at in _splits(offsets[begin : end + 1] - part.start, value[part]):
+        for split in _splits(offsets[begin : end + 1] - part.start, value[part]):
             lows = running(
-                np.add, (1 - split_at.high) * part_weight[split_at.at], split_at.lengths
+                np.add, (1 - split.high) * part_weight[split.element], split.lengths
             )
-            weights[part.start + split_at.at] += split_at.high * lows
+            weights[part.start + split.element] += split.high * lows
     return weights
 
 
 def _count(offsets: Ints, value: Ints) -> Ints:
     count = np.zeros(len(value), np.int64)
-    for split_at in _splits(offsets, value):
-        count[split_at.at] += split_at.high * split_at.lows_before
+    for split in _splits(offsets, value):
+        count[split.element] += split.high * split.lows_before
     return count
 
 
@@ -113,7 +113,7 @@ class _Split(Record):
 
     Attributes
     ----------
-    at
+    element
         int64 ``[elements]``: the elements, group by group, in their list's order within each.
     high
         int64 ``[elements]``: 1 where the element has the digit, else 0.
@@ -123,7 +123,7 @@ class _Split(Record):
         int64 ``[elements]``: the beginning of the element's group.
     """
 
-    at: Ints
+    element: Ints
     high: Ints
     lows_before: Ints
     start: Ints
@@ -140,7 +140,7 @@ def _splits(offsets: Ints, value: Ints) -> Iterator[_Split]:
     rows = len(value)
     lengths = np.diff(offsets)
     here = np.arange(rows)
-    at = np.arange(rows)
+    element = np.arange(rows)
     left = value
     start = np.repeat(offsets[:-1], lengths)
     stop = np.repeat(offsets[1:], lengths)
@@ -150,7 +150,7 @@ def _splits(offsets: Ints, value: Ints) -> Iterator[_Split]:
         np.cumsum(1 - high, out=lows[1:])
         before = lows.take(start)
         lows_before = lows[:-1] - before
-        yield _Split(at, high, lows_before, start)
+        yield _Split(element, high, lows_before, start)
         if not digit:
             return
         split = start + lows.take(stop) - before
@@ -158,8 +158,8 @@ def _splits(offsets: Ints, value: Ints) -> Iterator[_Split]:
         place += high * (split + here - start - lows_before - place)
         start = start + high * (split - start)
         stop = split + high * (stop - split)
-        at, left, start, stop = (
-            _moved(column, place) for column in (at, left, start, stop)
+        element, left, start, stop = (
+            _moved(column, place) for column in (element, left, start, stop)
         )
 
 
@@ -211,25 +211,24 @@ def _places(values: list[float]) -> list[int]:
     while waiting:
         low, high = waiting.pop()
         while high - low >= _CUT - 1:
-            at = _partition(values, place, low, high)
-            if high - at > at - low:
-                waiting.append((at + 1, high))
-                high = at - 1
+            pivot = _partition(values, place, low, high)
+            if high - pivot > pivot - low:
+                waiting.append((pivot + 1, high))
+                high = pivot - 1
             else:
-                waiting.append((low, at - 1))
-                low = at + 1
-        place[low : high + 1] = sorted(
-            place[low : high + 1], key=values.__getitem__
-        )  # stable, as insertion is
+                waiting.append((low, pivot - 1))
+                low = pivot + 1
+        # stable, as insertion is
+        place[low : high + 1] = sorted(place[low : high + 1], key=values.__getitem__)
     return place
 
 
 def _partition(values: list[float], place: list[int], low: int, high: int) -> int:
     """Move smaller values before the median of three and larger ones behind it; return its index."""
     middle = (low + high) >> 1
-    for one, other in ((low, middle), (middle, high), (low, middle)):
-        if values[place[other]] < values[place[one]]:
-            place[one], place[other] = place[other], place[one]
+    for earlier, later in ((low, middle), (middle, high), (low, middle)):
+        if values[place[later]] < values[place[earlier]]:
+            place[earlier], place[later] = place[later], place[earlier]
     pivot = values[place[middle]]
     place[high], place[middle] = place[middle], place[high]
     left = low

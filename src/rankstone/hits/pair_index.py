@@ -60,9 +60,8 @@ class QueryIndex:
         if not len(self) or not len(names):
             return np.full(len(names), -1, np.int64)
         first = int(self._candidates(names.head(1))[0])
-        if self.names.slice(first, len(names)).equals(
-            names
-        ):  # most come in the same order
+        # most come in the same order
+        if self.names.slice(first, len(names)).equals(names):
             return np.arange(first, first + len(names))
         codes = self._candidates(names)
         return np.where(same_ids(self.names, codes, names), codes, -1)
@@ -73,12 +72,12 @@ class QueryIndex:
         if len(names) * _FEW < len(self):
             return self._order[np.searchsorted(self._sorted, hashes)]
         shift, begin = self._by_first_bits
-        at = begin[(hashes >> shift).view(np.int64)]
-        behind = np.flatnonzero(self._sorted[at] < hashes)
+        position = begin[(hashes >> shift).view(np.int64)]
+        behind = np.flatnonzero(self._sorted[position] < hashes)
         while len(behind):
-            at[behind] += 1
-            behind = behind[self._sorted[at[behind]] < hashes[behind]]
-        return self._order[at]
+            position[behind] += 1
+            behind = behind[self._sorted[position[behind]] < hashes[behind]]
+        return self._order[position]
 
     @cached_property
     def _by_first_bits(self) -> tuple[np.uint64, Ints]:
@@ -142,9 +141,9 @@ class PairIndex:
 
     def __init__(self, queries: QueryIndex, code: Ints, docs: pl.Series) -> None:
         self.queries = queries
-        self.order = (
-            None if (code[1:] >= code[:-1]).all() else np.argsort(code, kind="stable")
-        )
+        self.order = None
+        if not (code[1:] >= code[:-1]).all():
+            self.order = np.argsort(code, kind="stable")
         self.docs = self.arranged(docs)
         self.offsets = offsets_of(np.bincount(code, minlength=len(queries)))
         self._hash = hash_ids(self.docs)
@@ -182,10 +181,11 @@ class PairIndex:
         counts = self.offsets[codes + 1] - self.offsets[codes]
         lists = np.repeat(known, counts)
         pair = ragged_range(self.offsets[codes], counts)
-        if (
-            len(codes) and (np.diff(codes) == 1).all()
-        ):  # then their pairs are neighbours
-            near = slice(int(self.offsets[codes[0]]), int(self.offsets[codes[-1] + 1]))
+        # of consecutive queries the pairs are neighbours
+        if len(codes) and (np.diff(codes) == 1).all():
+            begin = int(self.offsets[codes[0]])
+            end = int(self.offsets[codes[-1] + 1])
+            near = slice(begin, end)
             hashes = self._hash[near]
             docs = self.docs[near]
             first = near.start
@@ -208,6 +208,17 @@ class PairIndex:
         return Matches(rows, lists[which], pair[which])
 
 
+def _first_slots(batch: Batch, begin: Ints, shift: NDArray[np.uint64]) -> Ints:
+    """Return the slot of each row: the first bits of its hash, behind the slots of the lists before."""
+    row_shift = shift[:1]
+    if not (shift == row_shift).all():
+        row_shift = np.repeat(shift, batch.lengths)
+
+    slot: Ints = (batch.hashes >> row_shift).view(np.int64)
+    slot += np.repeat(begin, batch.lengths)
+    return slot
+
+
 def _look_up(
     batch: Batch, lists: Ints, hashes: NDArray[np.uint64]
 ) -> tuple[Ints, Ints, Ints]:
@@ -221,33 +232,26 @@ def _look_up(
     begin = np.cumsum(1 << bits) - (1 << bits)
     shift = (_HASH_BITS - bits).astype(np.uint64)
     row_hash = batch.hashes
-    slot = (
-        row_hash
-        >> (
-            shift[:1] if (shift == shift[:1]).all() else np.repeat(shift, batch.lengths)
-        )
-    ).view(np.int64)
-    slot += np.repeat(begin, batch.lengths)
+    slot = _first_slots(batch, begin, shift)
     which = np.arange(len(hashes))
     row = None
-    found = []
+    matches = []
     without = list[Any]()
     table = np.zeros(int((1 << bits).sum()), np.int32)
     for _ in range(_TABLES):
         own = (hashes >> shift[lists]).view(np.int64) + begin[lists]
         number = np.arange(1, len(own) + 1, dtype=np.int32)
         table[own] = number
-        at = table[slot]
-        met = np.flatnonzero(
-            at != 0
-        )  # several times as fast as of the numbers themselves
-        at = at[met] - 1
+        entry = table[slot]
+        # of a mask this is several times as fast as of the numbers themselves
+        met = np.flatnonzero(entry != 0)
+        entry = entry[met] - 1
         row_hash = row_hash[met]
         slot = slot[met]
         row = met if row is None else row[met]
-        same = row_hash == hashes[at]
+        same = row_hash == hashes[entry]
         hit = np.flatnonzero(same)
-        found.append((row[hit], which[at[hit]]))
+        matches.append((row[hit], which[entry[hit]]))
         winner = table[own]
         lost = np.flatnonzero(winner != number)
         twin = hashes[lost] == hashes[winner[lost] - 1]
@@ -258,7 +262,7 @@ def _look_up(
         table[own] = 0
         table[own[lost]] = 1
         rest = np.flatnonzero(~same & (table[slot] != 0))
-        theirs = lists[at[rest]]
+        theirs = lists[entry[rest]]
         table[own[lost]] = 0
         row = row[rest]
         row_hash = row_hash[rest] * _MIX
@@ -269,9 +273,9 @@ def _look_up(
     else:
         without.append(which)
     left_out = np.concatenate(without)
-    if len(found) == 1:
-        return *found[0], left_out
-    rows, documents = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    if len(matches) == 1:
+        return *matches[0], left_out
+    rows, documents = (np.concatenate(parts) for parts in zip(*matches, strict=True))
     order = np.argsort(rows, kind="stable")
     return rows[order], documents[order], left_out
 
@@ -287,11 +291,11 @@ def _among(batch: Batch, lists: Ints, docs: pl.Series) -> tuple[Ints, Ints]:
     return met["row"].to_numpy(), met["which"].to_numpy()
 
 
-def same_ids(ids: pl.Series, at: Ints, others: pl.Series) -> Bools:
+def same_ids(ids: pl.Series, places: Ints, others: pl.Series) -> Bools:
     """Return where the ids at some places equal other ids, bool ``[places]``."""
     if ids.dtype == pl.Int64 and others.dtype == pl.Int64:
-        return np.equal(ids.to_numpy()[at], others.to_numpy())  # type: ignore[no-any-return]
-    return np.asarray(ids[at] == others, bool)
+        return np.equal(ids.to_numpy()[places], others.to_numpy())  # type: ignore[no-any-return]
+    return np.asarray(ids[places] == others, bool)
 
 
 def repeated(
@@ -309,8 +313,10 @@ def repeated(
     list_of = list_numbers(lengths)
     suspect = np.zeros(len(lengths), bool)
     suspect[list_of[same]] = True
-    at = np.flatnonzero(suspect[list_of])
+    suspects = np.flatnonzero(suspect[list_of])
     twice: Bools = (
-        pl.DataFrame({"list": list_of[at], "id": ids(at)}).is_duplicated().to_numpy()
+        pl.DataFrame({"list": list_of[suspects], "id": ids(suspects)})
+        .is_duplicated()
+        .to_numpy()
     )
-    return at[twice]
+    return suspects[twice]

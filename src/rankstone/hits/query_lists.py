@@ -147,9 +147,8 @@ class Lists:
         with ThreadPoolExecutor(_THREADS) as pool:
             for table in tables:
                 waiting.append(pool.submit(self._in_buckets, table, row, numbers))
-                waiting[
-                    max(0, len(waiting) - _THREADS - 1)
-                ].result()  # few texts wait in memory
+                # few texts wait in memory
+                waiting[max(0, len(waiting) - _THREADS - 1)].result()
                 row += table.height
         parts = [part for piece in waiting for part in piece.result()]
         if not parts:
@@ -173,7 +172,7 @@ class Lists:
         self, piece: pl.DataFrame, row: int, numbers: _QueryNumbers
     ) -> list[_Bucketed]:
         """Return parts of a piece, each with its numbers sorted into buckets."""
-        found = []
+        parts = []
         for table in piece.iter_slices(_PART):
             columns, texts = self._arrays(Piece(table, row))
             columns |= {
@@ -183,7 +182,7 @@ class Lists:
             bucket = _bucket_of(columns["number"])
             order = np.argsort(bucket, kind="stable")
             ends = np.searchsorted(bucket[order], np.arange(_BUCKETS + 1))
-            found.append(
+            parts.append(
                 _Bucketed(
                     texts,
                     {name: column[order] for name, column in columns.items()},
@@ -191,7 +190,7 @@ class Lists:
                 )
             )
             row += table.height
-        return found
+        return parts
 
     def _read_buckets(
         self,
@@ -400,9 +399,8 @@ class _QueryNumbers:
         self._queries = queries
         self._judged = 0 if queries is None else len(queries)
         self._categories = pl.Categorical(pl.Categories.random())
-        self._kept = pl.Series(
-            dtype=self._categories
-        )  # as long as there is one, Polars keeps the texts
+        # as long as there is one, Polars keeps the texts
+        self._kept = pl.Series(dtype=self._categories)
         self._kind: pl.DataType = pl.String()
 
     def of(self, ids: pl.Series) -> Ints:
@@ -441,7 +439,10 @@ def _bucket_of(number: Ints) -> NDArray[np.uint8]:
 
 def _together(number: Ints) -> Ints:
     """Return the order that brings equal numbers of some buckets together, each one's rows in their order."""
-    high, bucket = number >> 8, _bucket_of(number)  # these two determine a number
+    # these two determine a number
+    high = number >> 8
+    bucket = _bucket_of(number)
+
     low = int(high.min())
     first = int(bucket.min())
     span = int(high.max()) - low + 1

@@ -52,9 +52,9 @@ class TieBlocks(Record):
         """Return the block of each row, -1 for rows that do not tie."""
         if not len(self):
             return np.full(len(rows), -1, np.int64)
-        at = np.minimum(np.searchsorted(self.end, rows), len(self) - 1)
-        inside = (self.start[at] <= rows) & (rows <= self.end[at])
-        return np.where(inside, at, -1)
+        block = np.minimum(np.searchsorted(self.end, rows), len(self) - 1)
+        inside = (self.start[block] <= rows) & (rows <= self.end[block])
+        return np.where(inside, block, -1)
 
     def with_rows(self, rows: Ints) -> TieBlocks:
         """Return the blocks that hold some of the rows."""
@@ -98,13 +98,13 @@ class RankedRows(Record):
 
     Attributes
     ----------
-    at
+    selected
         int64: which of the requested rows; a slice where it is all of them, in their order.
     rank, first, last
         int64: rank, and first and last rank of the tie block.
     """
 
-    at: Ints | slice
+    selected: Ints | slice
     rank: Ints
     first: Ints
     last: Ints
@@ -137,14 +137,13 @@ def _descending(key: NDArray[np.floating], batch: Batch) -> Ints:
     Sorting ``leading bits of the key | place in the list`` does nearly all of it; only rows that agree in
     those bits are compared in full.
     """
-    packed = np.add(key, 0.0, dtype=np.float64).view(
-        np.uint64
-    )  # -0.0 + 0.0 is 0.0: one score, one pattern
+    # -0.0 + 0.0 is 0.0: one score, one pattern
+    packed = np.add(key, 0.0, dtype=np.float64).view(np.uint64)
     # flip all bits of negative keys and the sign of others, so that bits sort like numbers; invert to descend
-    packed ^= ((packed.view(np.int64) >> np.int64(63)) | np.int64(_SIGN)).view(
-        np.uint64
-    )
+    negative = packed.view(np.int64) >> np.int64(63)
+    packed ^= (negative | np.int64(_SIGN)).view(np.uint64)
     np.invert(packed, out=packed)
+
     bits = np.uint64(int(batch.lengths.max() - 1).bit_length())
     places = (np.uint64(1) << bits) - np.uint64(1)
     heads = np.repeat(batch.starts, batch.lengths)
@@ -156,10 +155,10 @@ def _descending(key: NDArray[np.floating], batch: Batch) -> Ints:
     equal = np.zeros(len(packed), bool)
     equal[1:] = packed[1:] == packed[:-1]
     equal[:-1] |= equal[1:]
-    some = np.flatnonzero(equal)
-    if len(some):
-        rows = order[some]
-        order[some] = rows[np.lexsort((rows, -key[rows], batch.list_of_row[rows]))]
+    tied = np.flatnonzero(equal)
+    if len(tied):
+        rows = order[tied]
+        order[tied] = rows[np.lexsort((rows, -key[rows], batch.list_of_row[rows]))]
     return order
 
 
@@ -204,7 +203,11 @@ def contradicted(batch: Batch) -> int:
     lists = lists[order]
     key = key[order]
     other = other[order]
-    apart = (lists[1:] == lists[:-1]) & (key[1:] < key[:-1]) & (other[1:] > other[:-1])
+
+    same_list = lists[1:] == lists[:-1]
+    falls = key[1:] < key[:-1]
+    rises = other[1:] > other[:-1]
+    apart = same_list & falls & rises
     return len(np.unique(lists[1:][apart]))
 
 
@@ -336,13 +339,13 @@ def _places_for_sums(
     """
     block = blocks.holding(matches.row)
     sizes = np.bincount(block[block >= 0], minlength=len(blocks))
-    some = np.flatnonzero((block >= 0) & (sizes[block] > 1))
-    if not len(some):
+    tied = np.flatnonzero((block >= 0) & (sizes[block] > 1))
+    if not len(tied):
         return None
-    row = matches.row[some]
-    block = block[some]
+    row = matches.row[tied]
+    block = block[tied]
     ids = pl.Series(row) if batch.docs is None else batch.ids(row).cast(pl.String)
-    frame = pl.DataFrame({"block": block, "grade": grades[some], "id": ids, "row": row})
+    frame = pl.DataFrame({"block": block, "grade": grades[tied], "id": ids, "row": row})
     order = frame.sort(
         "block", "grade", "id", descending=[False, True, False], maintain_order=True
     )["row"]
@@ -430,7 +433,7 @@ def _number(
     length = batch.lengths if kept is None else _per_list(batch, kept)
     n = length if n is None else n
     return Ranks(
-        hits.at, hits.rank, hits.first, hits.last, n, length, rest, place, kept
+        hits.selected, hits.rank, hits.first, hits.last, n, length, rest, place, kept
     )
 
 
@@ -444,14 +447,14 @@ def _ranked(
 ) -> RankedRows:
     """Rank the rows that are left, and sort them by place."""
     row = rows[left]
-    at = row
+    end = row
     if place is not None:
         order = np.argsort(place[row])
         left = order if isinstance(left, slice) else left[order]
         row = row[order]
-        at = place[row]
+        end = place[row]
     lists = lists[left]
-    ranks = counter.through(at, lists)
+    ranks = counter.through(end, lists)
     first = ranks
     last = ranks
     block = blocks.holding(row)
@@ -481,11 +484,11 @@ class _Counter:
         self._batch = batch
         self._running: Ints | None = None
         if kept is not None:
-            at = kept
+            kept_places = kept
             if place is not None:
-                at = np.empty(len(kept), bool)
-                at[place] = kept
-            self._running = offsets_of(at)
+                kept_places = np.empty(len(kept), bool)
+                kept_places[place] = kept
+            self._running = offsets_of(kept_places)
 
     def through(self, place: Ints, lists: Ints) -> Ints:
         """Count the kept rows of each list down to and including ``place``."""
@@ -509,8 +512,12 @@ def _list_name(batch: Batch, row: int) -> str:
 
 def _tied(batch: Batch, blocks: TieBlocks) -> TiedScores:
     rows = np.arange(blocks.start[0], blocks.end[0] + 1)
-    shown = "" if batch.docs is None else ", ".join(map(printable, batch.ids(rows[:3])))
-    key = "" if batch.key is None else f" at {batch.key[rows[0]]:g}"
+    shown = ""
+    if batch.docs is not None:
+        shown = ", ".join(map(printable, batch.ids(rows[:3])))
+    key = ""
+    if batch.key is not None:
+        key = f" at {batch.key[rows[0]]:g}"
     return TiedScores(
         f"{len(rows)} documents tie{key}",
         given=f"query {_list_name(batch, int(rows[0]))}: {shown}{' …' if len(rows) > 3 else ''}",  # noqa: PLR2004

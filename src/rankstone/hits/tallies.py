@@ -90,8 +90,8 @@ class ListCounts(Record, kw_only=True):
             else "are copies; counted, they make"
         )
         times = self.found / (self.found - self.found_again)
-        found = f"{self.found_again} of {counted(self.found, 'relevant document')} found {are}"
-        return f"{found} recall over all queries {times:.3g} × as high"
+        copies = f"{self.found_again} of {counted(self.found, 'relevant document')} found {are}"
+        return f"{copies} recall over all queries {times:.3g} × as high"
 
 
 class Tally(ListCounts):

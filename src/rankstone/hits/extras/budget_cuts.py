@@ -134,11 +134,11 @@ def within(hits: Hits, budget: Budget) -> tuple[Hits, Floats]:
 def _cut(hits: Hits, kept: Kept) -> tuple[Hits, Floats]:
     inside = np.flatnonzero(kept.rank)
     rank = kept.rank[inside]
-    some = hits.chosen(inside)
+    hits_inside = hits.chosen(inside)
     ranks: NamedValues = {"rank": rank, "first": rank, "last": rank}
-    some = replace(some, **ranks, n=kept.n, length=kept.n)
+    hits_inside = replace(hits_inside, **ranks, n=kept.n, length=kept.n)
     best = None if kept.best is None else kept.best.take(kept.codes)
-    return HitsWithin(**vars(some), best=best), kept.share[inside]
+    return HitsWithin(**vars(hits_inside), best=best), kept.share[inside]
 
 
 def best_lists(judgments: Judgments, budget: Budget) -> Ideal | None:

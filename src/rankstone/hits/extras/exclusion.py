@@ -83,16 +83,17 @@ class Exclusion(Record, Extra[None]):
         missed = np.ones(len(self.relevant), bool)
         for pairs in matched:
             missed[pairs] = False
-        at = np.flatnonzero(missed)
-        names = self.pairs.queries.names.gather(self.pairs.query[at]).cast(pl.String)
+        pair = np.flatnonzero(missed)
+        names = self.pairs.queries.names.gather(self.pairs.query[pair]).cast(pl.String)
         texts = pl.DataFrame(
-            {"query": names, "doc": self.pairs.docs.gather(at).cast(pl.String)}
+            {"query": names, "doc": self.pairs.docs.gather(pair).cast(pl.String)}
         )
         first = texts.bottom_k(SHOWN, by=["query", "doc"]).sort("query", "doc")
-        return len(at), [
+        shown = [
             f"{printable(query, 40)} {printable(doc, 40)}"
             for query, doc in first.iter_rows()
         ]
+        return len(pair), shown
 
 
 def pairs_of(table: pl.DataFrame, kinds: Mapping[str, pl.DataType]) -> pl.DataFrame:

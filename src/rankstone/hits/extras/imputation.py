@@ -76,24 +76,24 @@ def _by_function(rule: Imputation, batch: Batch, rows: Ints) -> Floats:
     pairs = batch.names.gather(batch.list_of_row[rows]).alias("query_id").to_frame()
     if batch.docs is not None:
         pairs = pairs.with_columns(batch.ids(rows).alias("doc_id"))
-    given = np.asarray(rule(pairs))
+    grades_of_rows = np.asarray(rule(pairs))
     expected = f"a grade for each of the {len(rows):,} rows it was given"
-    if given.shape != (len(rows),) or given.dtype.kind not in "buif":
+    if grades_of_rows.shape != (len(rows),) or grades_of_rows.dtype.kind not in "buif":
         raise BadValue(
             f"unjudged={recorded_value(rule)} did not return a list of grades",
-            given=f"shape {given.shape}, {given.dtype}",
+            given=f"shape {grades_of_rows.shape}, {grades_of_rows.dtype}",
             expected=expected,
         )
-    grades: Floats = given.astype(np.float64)
+    grades: Floats = grades_of_rows.astype(np.float64)
     wrong = ~(np.abs(grades) <= LARGEST_GRADE)
     if wrong.any():
-        at = int(wrong.argmax())
+        row = int(wrong.argmax())
         pair = ", ".join(
             f"{name} {printable(value, 40)}"
-            for name, value in pairs.row(at, named=True).items()
+            for name, value in pairs.row(row, named=True).items()
         )
         raise BadValue(
-            f"unjudged={recorded_value(rule)} returned {grades[at]}",
+            f"unjudged={recorded_value(rule)} returned {grades[row]}",
             where=pair,
             expected=expected,
         )
@@ -116,12 +116,12 @@ def _per_document(
         .group_by("doc")
         .agg(grade)
     )
-    found = (
+    grade_of_doc = (
         docs.alias("doc")
         .to_frame()
         .join(judged, on="doc", how="left", maintain_order="left")["grade"]
     )
-    return found.fill_null(overall).to_numpy()
+    return grade_of_doc.fill_null(overall).to_numpy()
 
 
 def _per_query(
@@ -130,12 +130,14 @@ def _per_query(
     """Return each query's mean or median grade, the overall one where nothing is judged."""
     ideal = judgments.ideal.take(codes)
     counts = np.diff(ideal.offsets)
-    some = counts > 0
+    is_judged = counts > 0
     values = np.full(len(codes), overall)
     if median:
         low = ideal.offsets[:-1] + (counts - 1) // 2
         high = ideal.offsets[:-1] + counts // 2
-        values[some] = (ideal.grade[low[some]] + ideal.grade[high[some]]) / 2
+        lower = ideal.grade[low[is_judged]]
+        upper = ideal.grade[high[is_judged]]
+        values[is_judged] = (lower + upper) / 2
     else:
-        values[some] = ideal.total(ideal.grade)[some] / counts[some]
+        values[is_judged] = ideal.total(ideal.grade)[is_judged] / counts[is_judged]
     return values

@@ -64,10 +64,10 @@ def check_costs(costs: Mapping[str, Floats], where: Locate) -> None:
         low, high = (-_FINITE, _FINITE) if signed else (0.0, _LARGEST)
         if values.min(initial=0.0) >= low and values.max(initial=0.0) <= high:
             continue
-        at = int((~((values >= low) & (values <= high))).argmax())
+        row = int((~((values >= low) & (values <= high))).argmax())
         raise BadValue(
-            f"the column {name} is {'missing' if np.isnan(values[at]) else f'{values[at]:g}'}",
-            where=where(at),
+            f"the column {name} is {'missing' if np.isnan(values[row]) else f'{values[row]:g}'}",
+            where=where(row),
             expected=f"a number from {low:g} to {high:g} in every row",
             fix="write one there or in the table of documents, or leave the row out",
         )

@@ -126,13 +126,15 @@ class JudgedSpans(Record):
 
     def take(self, codes: Ints) -> JudgedSpans:
         """Return the spans of some queries, in that order; code -1 has none."""
-        at, queries = _of_queries(self.spans, codes)
-        spans = replace(self.spans.some(at), query=queries)
+        judged_rows, queries = _of_queries(self.spans, codes)
+        spans = replace(self.spans.some(judged_rows), query=queries)
         chunks = None
         if self.chunks is not None:
             rows, owners = _of_queries(self.chunks, codes)
             chunks = replace(self.chunks.some(rows), query=owners)
-        return JudgedSpans(spans, self.grade[at], self.nugget[at], chunks)
+        return JudgedSpans(
+            spans, self.grade[judged_rows], self.nugget[judged_rows], chunks
+        )
 
 
 def _spans(rows: pl.DataFrame) -> Spans:
@@ -334,11 +336,11 @@ class _Pieces(Record):
     @classmethod
     def of(cls, *spans: Spans) -> _Pieces:
         """Cut documents at the ends of spans."""
-        ends = np.unique(
-            np.concatenate(
-                [_points(one, at) for one in spans for at in (one.start, one.end)]
-            )
-        )
+        points = []
+        for side in spans:
+            points += [_points(side, side.start), _points(side, side.end)]
+        ends = np.unique(np.concatenate(points))
+
         length = np.zeros(len(ends))
         same = (ends["query"][1:] == ends["query"][:-1]) & (
             ends["document"][1:] == ends["document"][:-1]
@@ -349,16 +351,18 @@ class _Pieces(Record):
     def inside(self, spans: Spans) -> tuple[Ints, Ints]:
         """Return the pieces inside spans: the span, and the piece."""
         first, last = (
-            np.searchsorted(self.key, _points(spans, at))
-            for at in (spans.start, spans.end)
+            np.searchsorted(self.key, _points(spans, offsets))
+            for offsets in (spans.start, spans.end)
         )
         return list_numbers(last - first), ragged_range(first, last - first)
 
 
-def _points(spans: Spans, at: Floats) -> NDArray[np.void]:
+def _points(spans: Spans, offsets: Floats) -> NDArray[np.void]:
     kind = [("query", np.int64), ("document", np.int64), ("at", np.float64)]
-    points = np.empty(len(at), kind)
-    points["query"], points["document"], points["at"] = spans.query, spans.document, at
+    points = np.empty(len(offsets), kind)
+    points["query"] = spans.query
+    points["document"] = spans.document
+    points["at"] = offsets
     return points
 
 
@@ -396,10 +400,10 @@ def check_offsets(columns: Mapping[str, Floats], where: Locate, what: str) -> No
     start, end = (columns[name] for name in OFFSETS)
     bad = ~((start >= 0) & (end > start) & np.isfinite(end))
     if bad.any():
-        at = int(bad.argmax())
+        row = int(bad.argmax())
         raise BadValue(
-            f"{what} from {start[at]:g} to {end[at]:g}",
-            where=where(at),
+            f"{what} from {start[row]:g} to {end[row]:g}",
+            where=where(row),
             expected="0 ≤ start < end: where it begins in its document, and where the text behind it begins",
         )
 

@@ -93,7 +93,7 @@ class Holes(Extra[Places]):
         ranked = work.ranks.others
         if others is None or ranked is None:
             return None
-        rows = others[ranked.at]
+        rows = others[ranked.selected]
         wanted = np.isin(rows, work.kept[type(self)])
         lists = work.batch.list_of_row[rows[wanted]]
         return Places(
