@@ -175,21 +175,18 @@ class AtK(Curve, family="curves"):
             scored.append(measure.score(hits, empty))
         scored.reverse()
         values = [
-            np.where(one.status == Status.dropped, np.nan, one.value) for one in scored
+            np.where(scores.status == Status.dropped, np.nan, scores.value)
+            for scores in scored
         ]
         curve = CurveValues(np.column_stack(values), scored[-1].status)
         if self.measure.agg == "pooled":
-            numerator, denominator = (
-                np.column_stack([getattr(one, name) for one in scored])
-                for name in ("numerator", "denominator")
-            )
+            numerator = np.column_stack([scores.numerator for scores in scored])
+            denominator = np.column_stack([scores.denominator for scores in scored])
             return curve.as_ratio(numerator, denominator)
-        weights = [one.weight for one in scored if one.weight is not None]
-        return (
-            curve.weighted(np.column_stack(weights))
-            if self.measure.agg == "weighted" and weights
-            else curve
-        )
+        weights = [scores.weight for scores in scored if scores.weight is not None]
+        if self.measure.agg == "weighted" and weights:
+            return curve.weighted(np.column_stack(weights))
+        return curve
 
 
 def _ranges(cutoffs: Sequence[float]) -> str:

@@ -90,11 +90,11 @@ class NegativesMeasure(BinaryMeasure, family="pairs"):
         others = known.count - relevant
         retrieved = self.retrieved_negatives(hits)
         if (others < retrieved).any():
-            at = int((others < retrieved).argmax())
+            query = int((others < retrieved).argmax())
             raise BadOption(
-                f"candidates={known.count[at]}: a query has "
-                f"{counted(int(relevant[at]), 'relevant document')} and "
-                f"{counted(int(retrieved[at]), 'other')} in its list",
+                f"candidates={known.count[query]}: a query has "
+                f"{counted(int(relevant[query]), 'relevant document')} and "
+                f"{counted(int(retrieved[query]), 'other')} in its list",
                 expected="the number of documents a query could have retrieved",
             )
         return others
@@ -118,9 +118,8 @@ def mean_negatives_above(above: Ints, tied: Ints, cap: Ints) -> Floats:
     >>> mean_negatives_above(np.array([1, 1]), np.array([0, 4]), np.array([3, 3])).tolist()
     [1.0, 2.4]
     """
-    rising = np.clip(
-        cap - above, 0, tied + 1
-    )  # so many of these counts are below the cap
+    # so many of these counts are below the cap
+    rising = np.clip(cap - above, 0, tied + 1)
     total = rising * above + rising * (rising - 1) // 2 + (tied + 1 - rising) * cap
     mean: Floats = total / (tied + 1)
     return mean

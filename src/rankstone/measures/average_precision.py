@@ -40,9 +40,9 @@ class PrecisionAtHits(BinaryMeasure):
         relevant = hits.relevant(self.rel)
         hits.record_columns(found=lambda: hits.running_count(relevant))
         if not hits.has_tied_ranks:
-            some, found = hits.numbered(relevant)
+            hit, number = hits.numbered(relevant)
             values = np.zeros_like(hits.rank, np.float64)
-            values[some] = found / hits.rank[some]
+            values[hit] = number / hits.rank[hit]
             return hits.cut(values, limit)
         above = hits.earlier(relevant)
         inside = hits.inside(relevant)

@@ -156,9 +156,9 @@ class Rndcg(IdealGains):
         def weight(rank: Ints, block: Ints | slice) -> Floats:
             query = hits.query[hits.blocks.head[block]]
             deep = rank > every[query]
-            at = np.where(deep, 0, ideal.offsets[query] + rank - 1)
+            place = np.where(deep, 0, ideal.offsets[query] + rank - 1)
             return np.where(
-                deep, end[query], below[at] if len(below) else 0.0
+                deep, end[query], below[place] if len(below) else 0.0
             ) / divisors("log2", rank)
 
         norm = ideal.count(steps) + extra

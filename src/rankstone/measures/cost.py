@@ -110,9 +110,8 @@ class Cost(Measure, family="cost"):
         rows = ragged_range(paid.offsets[:-1], depth)
         owner = np.repeat(np.arange(hits.queries), depth)
         value = paid.values[self.costs[0]][rows]
-        if (
-            self.column in STEPS
-        ):  # numbers of steps, of which the largest is how many there were
+        # numbers of steps, of which the largest is how many there were
+        if self.column in STEPS:
             last = np.zeros(hits.queries)
             np.maximum.at(last, owner, value)
             return Contributions(
@@ -160,8 +159,8 @@ class Cost(Measure, family="cost"):
             part += steps  # type: ignore[arg-type] # numbers of steps
         fresh = np.zeros(len(owner), bool)
         fresh[:1] = True
-        for one in part:
-            fresh[1:] |= one[1:] != one[:-1]
+        for column in part:
+            fresh[1:] |= column[1:] != column[:-1]
         same = (value[1:] == value[:-1]) | fresh[1:]
         if not same.all():
             raise BadParameter(

@@ -81,9 +81,9 @@ class NumRel(Count):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Count relevant hits, and the relevant documents that were missed."""
-        found = hits.relevant(self.rel).astype(np.float64)
-        missed = hits.relevant_count(self.rel) - hits.total(found)
-        return Contributions(found, np.ones(hits.queries), missed=missed)
+        retrieved = hits.relevant(self.rel).astype(np.float64)
+        missed = hits.relevant_count(self.rel) - hits.total(retrieved)
+        return Contributions(retrieved, np.ones(hits.queries), missed=missed)
 
     #: it grows with every relevant document
     claims = Claims(bounds_by="uniform")

@@ -309,9 +309,8 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
             shares = np.where(ideal.rank <= limit, shares, 0.0)
         hits.record_ideal(ideal, divisor=divisor, contribution=shares)
         norm = ideal.total(shares)
-        if (
-            self.pad == "min_grade" and depth is not None
-        ):  # the ideal list is padded like the list
+        # the ideal list is padded like the list
+        if self.pad == "min_grade" and depth is not None:
             norm += self._padding_gains(
                 hits, np.diff(ideal.offsets), np.broadcast_to(depth, hits.queries)
             )

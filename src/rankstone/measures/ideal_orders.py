@@ -198,31 +198,31 @@ def _best_of_products(
     for place in _every_order(classes):
         worth = f[place]
         value = worth @ alone
-        for one, other in combinations(range(len(docs)), 2):
+        for former, latter in combinations(range(len(docs)), 2):
             agrees = _agreement(
-                block, group, docs[one : one + 1], docs[other : other + 1]
+                block, group, docs[former : former + 1], docs[latter : latter + 1]
             )[0, 0]
             right: Floats | float = agrees
             if (
-                group[docs[one]] == group[docs[other]]
-                and block[docs[one]] != block[docs[other]]
+                group[docs[former]] == group[docs[latter]]
+                and block[docs[former]] != block[docs[latter]]
             ):
-                right = (place[:, one] < place[:, other]) == (
-                    block[docs[one]] < block[docs[other]]
+                right = (place[:, former] < place[:, latter]) == (
+                    block[docs[former]] < block[docs[latter]]
                 )
-            value += worth[:, one] * worth[:, other] * right
-        at = int(value.argmax())
-        if value[at] > best:
-            best = value[at]
+            value += worth[:, former] * worth[:, latter] * right
+        row = int(value.argmax())
+        if value[row] > best:
+            best = value[row]
             order = np.arange(len(f))
-            order[place[at]] = docs
+            order[place[row]] = docs
     return order, True
 
 
-def _agreement(block: Ints, group: Ints, some: Ints, others: Ints) -> Floats:
+def _agreement(block: Ints, group: Ints, docs: Ints, others: Ints) -> Floats:
     """Return the agreement of ranking and grades on pairs of documents; pairs of equal grade agree."""
-    ranked = np.sign(block[others][None, :] - block[some][:, None])
-    graded = np.sign(group[others][None, :] - group[some][:, None])
+    ranked = np.sign(block[others][None, :] - block[docs][:, None])
+    graded = np.sign(group[others][None, :] - group[docs][:, None])
     return np.where(graded == 0, 1.0, (1 + ranked * graded) / 2)
 
 
@@ -232,10 +232,10 @@ def _every_order(classes: Classes) -> list[Ints]:
     total = math.prod(len(table) for table in tables)
     parts = []
     for begin in range(0, total, _AT_ONCE):
-        at = np.arange(begin, min(begin + _AT_ONCE, total))
+        number = np.arange(begin, min(begin + _AT_ONCE, total))
         columns = []
         for table in tables:
-            at, which = np.divmod(at, len(table))
+            number, which = np.divmod(number, len(table))
             columns.append(table[which])
         parts.append(np.concatenate(columns, axis=1))
     return parts
@@ -257,8 +257,12 @@ def _improved(
     for first, end in classes:
         exchangeable[first : end - 1] = True
     i = np.flatnonzero(exchangeable)
-    other = np.ones(len(f)) if combine == "add" else f
-    pair = f[i] + f[i + 1] if combine == "add" else f[i] * f[i + 1]
+    other = f
+    pair = f[i] * f[i + 1]
+    if combine == "add":
+        other = np.ones(len(f))
+        pair = f[i] + f[i + 1]
+
     for _ in range(_MOST_EXCHANGES):
         right = _agreement(
             block[order], group[order], np.arange(len(f)), np.arange(len(f))
@@ -275,8 +279,10 @@ def _improved(
         others = (whole[i + 1] - now * other[i]) - (whole[i] - now * other[i + 1])
         open_pair = block[order[i]] != block[order[i + 1]]
         gain = (f[i] - f[i + 1]) * others + np.where(open_pair, 1 - 2 * now, 0.0) * pair
-        at = int(gain.argmax())
-        if gain[at] <= _SLACK * f[0]:
+        exchange = int(gain.argmax())
+        if gain[exchange] <= _SLACK * f[0]:
             break
-        order[[i[at], i[at] + 1]] = order[[i[at] + 1, i[at]]]
+        upper = i[exchange]
+        lower = upper + 1
+        order[[upper, lower]] = order[[lower, upper]]
     return order

@@ -75,18 +75,23 @@ class IntentAware(SubtopicMeasure):
         part = by_group(hits)
         weight = self.intents(hits)
         parts = self.intent_measure.contributions(part.hits)
-        some = parts.norm > 0
+        defined = parts.norm > 0
 
         def share(values: Floats, group: Ints) -> Floats:
             shares = np.zeros(len(values))
             np.divide(
-                weight[group] * values, parts.norm[group], out=shares, where=some[group]
+                weight[group] * values,
+                parts.norm[group],
+                out=shares,
+                where=defined[group],
             )
             return shares
 
         def rows(values: Floats | None) -> Floats | None:
+            if values is None:
+                return None
             each = np.arange(len(weight))
-            return None if values is None else self.per_query(hits, share(values, each))
+            return self.per_query(hits, share(values, each))
 
         earned = sums(part.of_hit, share(parts.hits, part.hits.query), len(hits.rank))
         return Contributions(

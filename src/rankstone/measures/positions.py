@@ -30,11 +30,11 @@ def places_below(hits: Hits, missing: Ints) -> Ints:
     candidates = hits.added(CandidateCounts).count
     below = candidates - hits.length
     if (below < missing).any():
-        at = int((below < missing).argmax())
+        query = int((below < missing).argmax())
         raise BadOption(
-            f"candidates={candidates[at]}: a query has a list of "
-            f"{counted(int(hits.length[at]), 'document')} and "
-            f"{counted(int(missing[at]), 'relevant one')} outside it",
+            f"candidates={candidates[query]}: a query has a list of "
+            f"{counted(int(hits.length[query]), 'document')} and "
+            f"{counted(int(missing[query]), 'relevant one')} outside it",
             expected="the number of documents a query could have retrieved",
         )
     return below
@@ -136,13 +136,13 @@ class LastRel(OfWholeLists, BinaryMeasure, family="positions"):
     def contributions(self, hits: Hits) -> Contributions:
         """Give the last relevant hit its rank."""
         masked = hits.relevant(self.rel)
-        found = hits.count(masked)
+        retrieved = hits.count(masked)
         relevant = hits.relevant_count(self.rel)
-        share, rank = hits.nth_of(masked, found)
+        share, rank = hits.nth_of(masked, retrieved)
         last = share * rank
         if self.unreturned == "exclude":
-            return Contributions(last, np.minimum(found, 1.0))
-        missing = relevant - found
+            return Contributions(last, np.minimum(retrieved, 1.0))
+        missing = relevant - retrieved
         if self.unreturned == "undefined":
             return Contributions(
                 last, ((missing == 0) & (relevant > 0)).astype(np.float64)

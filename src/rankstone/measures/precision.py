@@ -282,11 +282,11 @@ class SetAP(BinaryMeasure):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each relevant hit the precision of the set; divide by R."""
-        found = self.relevant_hits(hits, self.limit(hits))
-        precision = hits.total(found) / np.maximum(self.depth(hits), 1)
+        retrieved = self.relevant_hits(hits, self.limit(hits))
+        precision = hits.total(retrieved) / np.maximum(self.depth(hits), 1)
         relevant = hits.relevant_count(self.rel)
         return Contributions(
-            found * hits.spread(precision), relevant.astype(np.float64)
+            retrieved * hits.spread(precision), relevant.astype(np.float64)
         )
 
 
@@ -341,8 +341,8 @@ class Utility(BinaryMeasure):
         inside = hits.above_cutoff(self.limit(hits))
         relevant = np.where(hits.relevant(self.rel), inside, 0.0)
         shown = np.minimum(self.depth(hits), hits.n)
-        found = hits.total(relevant)
-        missed = hits.relevant_count(self.rel) - found
+        retrieved = hits.total(relevant)
+        missed = hits.relevant_count(self.rel) - retrieved
         rest = 0.0 if self.d == 0 else self._candidates(hits) - shown - missed
         return Contributions(
             self.a * relevant + self.b * (inside - relevant),

@@ -113,13 +113,16 @@ class PR(BinaryCurve, family="curves"):
         steps = Steps.of(hits, hits.relevant(self.rel))
         known = hits.relevant_count(self.rel)
         depth = hits.length if self.k is None else np.minimum(hits.length, self.k)
-        query, rank, found = steps.corners(depth)
-        some = known[query] > 0
-        query = query[some]
-        rank = rank[some]
-        found = found[some]
+        query, rank, retrieved = steps.corners(depth)
+        has_relevant = known[query] > 0
+        query = query[has_relevant]
+        rank = rank[has_relevant]
+        retrieved = retrieved[has_relevant]
         return Points.of(
-            query, found / known[query], found / np.maximum(rank, 1), hits.queries
+            query,
+            retrieved / known[query],
+            retrieved / np.maximum(rank, 1),
+            hits.queries,
         )
 
     def micro(self, hits: Hits, with_curve: Bools) -> Micro | None:
@@ -128,11 +131,10 @@ class PR(BinaryCurve, family="curves"):
             return None
         rank = hits.rank[hits.relevant(self.rel) & hits.spread(with_curve)]
         depth = hits.length if self.k is None else np.minimum(hits.length, self.k)
-        found = np.bincount(rank, minlength=int(depth[with_curve].max(initial=0)) + 1)[
-            1:
-        ]
+        deepest = int(depth[with_curve].max(initial=0))
+        relevant_at_rank = np.bincount(rank, minlength=deepest + 1)[1:]
         return Micro(
-            found,
+            relevant_at_rank,
             int(hits.relevant_count(self.rel)[with_curve].sum()),
             int(with_curve.sum()),
         )
@@ -166,14 +168,14 @@ class Steps(Record):
         blocks = hits.blocks
         inside = hits.inside(relevant)
         above = hits.earlier(relevant)
-        some = np.flatnonzero(inside)
-        query = hits.query[blocks.head[some]]
+        block = np.flatnonzero(inside)
+        query = hits.query[blocks.head[block]]
         return cls(
             query,
-            blocks.first[some],
-            blocks.last[some],
-            above[some],
-            above[some] + inside[some],
+            blocks.first[block],
+            blocks.last[block],
+            above[block],
+            above[block] + inside[block],
             np.bincount(query, minlength=hits.queries),
         )
 
@@ -187,22 +189,22 @@ class Steps(Record):
     def corners(self, depth: Ints) -> tuple[Ints, Ints, Ints]:
         """Return query, rank and relevant documents so far at both ends of every plateau above ``depth``."""
         ends = np.cumsum(self.lengths)
-        previous = (
-            np.concatenate(([0], self.last[:-1])) if len(self.last) else self.last
-        )
+        previous = self.last
+        if len(previous):
+            previous = np.concatenate(([0], previous[:-1]))
         previous[(ends - self.lengths)[self.lengths > 0]] = 0
         bottom = np.zeros(len(depth), np.int64)
-        found = np.zeros(len(depth), np.int64)
-        some = self.lengths > 0
-        bottom[some], found[some] = (
-            self.last[ends[some] - 1],
-            self.through[ends[some] - 1],
-        )
+        retrieved = np.zeros(len(depth), np.int64)
+        has_relevant = self.lengths > 0
+        last_block = ends[has_relevant] - 1
+        bottom[has_relevant] = self.last[last_block]
+        retrieved[has_relevant] = self.through[last_block]
+
         jump = self.first - 1 > previous
-        tail = (depth > bottom) | ~some
+        tail = (depth > bottom) | ~has_relevant
         query = np.concatenate((self.query[jump], self.query, np.flatnonzero(tail)))
         rank = np.concatenate((self.first[jump] - 1, self.last, depth[tail]))
-        count = np.concatenate((self.before[jump], self.through, found[tail]))
+        count = np.concatenate((self.before[jump], self.through, retrieved[tail]))
         order = np.lexsort((rank, query))
         return query[order], rank[order], count[order]
 

@@ -99,12 +99,12 @@ class Preferences(Record):
 
     def counted(self, when: str) -> Bools:
         """Return which preferences count: all (``any``), or those with one or ``both`` retrieved."""
-        one = self.shown[self.winner]
-        other = self.shown[self.loser]
+        winner_shown = self.shown[self.winner]
+        loser_shown = self.shown[self.loser]
         return {
-            "any": np.ones(len(one), bool),
-            "one": one | other,
-            "both": one & other,
+            "any": np.ones(len(winner_shown), bool),
+            "one": winner_shown | loser_shown,
+            "both": winner_shown & loser_shown,
         }[when]
 
 
@@ -130,7 +130,8 @@ def judged_preferences(hits: Hits, *, within_subgroups: bool) -> Preferences:
     ends = np.cumsum(np.bincount(group, minlength=len(query)))
     fresh = np.ones(len(doc), bool)
     fresh[1:] = (group[1:] != group[:-1]) | (grade[1:] != grade[:-1])
-    lower = np.append(np.flatnonzero(fresh)[1:], len(doc))[np.cumsum(fresh) - 1]
+    begins = np.flatnonzero(fresh)
+    lower = np.append(begins[1:], len(doc))[np.cumsum(fresh) - 1]
     counts = ends[group] - lower
     winner = np.repeat(doc, counts)
     loser = doc[ragged_range(lower, counts)]
@@ -399,9 +400,8 @@ class Prefs(PreferenceMeasure):
             earned += self._by_hit(hits, sums(judged.doc, virtual, len(pairs.place)))
             missed = sums(pairs.query, limits.slipped * share, hits.queries)
         norm = np.bincount(pairs.query, minlength=hits.queries).astype(np.float64)
-        if (
-            self.nonrel == "trec"
-        ):  # in trec_eval a group without preferences makes the query 0
+        # in trec_eval a group without preferences makes the query 0
+        if self.nonrel == "trec":
             has_empty_group = np.bincount(pairs.query, possible == 0, hits.queries) > 0
             earned = np.where(hits.spread(has_empty_group), 0.0, earned)
             missed = np.where(has_empty_group, 0.0, missed)

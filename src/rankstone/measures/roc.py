@@ -96,25 +96,26 @@ class ROC(BinaryCurve, family="curves"):
         query, negative, relevant = self._corners(hits)
         positives, negatives = self._classes(hits)
         table = np.zeros((hits.queries, len(self.grid())))
-        some = np.flatnonzero(self.defined(hits))
-        begin = np.cumsum(negatives + 1) - (
-            negatives + 1
-        )  # every count of every query in a row
+        queries = np.flatnonzero(self.defined(hits))
+        count = negatives[queries]
+        # every count of every query in a row
+        begin = np.cumsum(negatives + 1) - (negatives + 1)
         key = begin[query] + negative
         for column, level in enumerate(self.grid().tolist()):
-            share = level * negatives[some]
+            share = level * count
             whole = np.floor(share).astype(np.int64)
-            whole += (whole + 1) / negatives[some] <= level
-            share = np.where(whole / negatives[some] == level, whole, share)
-            last = np.searchsorted(key, begin[some] + whole, side="right") - 1
+            whole += (whole + 1) / count <= level
+            share = np.where(whole / count == level, whole, share)
+
+            last = np.searchsorted(key, begin[queries] + whole, side="right") - 1
             onward = np.minimum(last + 1, len(key) - 1)
-            onward = np.where(query[onward] == some, onward, last)
+            onward = np.where(query[onward] == queries, onward, last)
+
             run = negative[onward] - negative[last]
             rise = relevant[onward] - relevant[last]
-            climbed = np.where(
-                run > 0, (share - negative[last]) * rise / np.maximum(run, 1), 0.0
-            )
-            table[some, column] = (relevant[last] + climbed) / positives[some]
+            part_of_run = (share - negative[last]) * rise / np.maximum(run, 1)
+            climbed = np.where(run > 0, part_of_run, 0.0)
+            table[queries, column] = (relevant[last] + climbed) / positives[queries]
         return table
 
     def points(self, hits: Hits) -> Points:
@@ -140,7 +141,7 @@ class ROC(BinaryCurve, family="curves"):
         step = np.flatnonzero(inside)
         each = np.arange(hits.queries)
         of_step = hits.query[hits.blocks.head[step]]
-        found = hits.count(relevant)
+        retrieved = hits.count(relevant)
         shown = area.retrieved_negatives(hits)
         bottom = (
             ~hits.found if self.unreturned != "bottom" else np.ones(hits.queries, bool)
@@ -149,11 +150,11 @@ class ROC(BinaryCurve, family="curves"):
         # from the origin; both ends of every block with relevant documents; the end of the list;
         # what was not returned, negatives first where they come first
         corners = (
-            (each, np.zeros_like(found), np.zeros_like(found)),
+            (each, np.zeros_like(retrieved), np.zeros_like(retrieved)),
             (of_step, above[step], before[step]),
             (of_step, (above + tied)[step], (before + inside)[step]),
-            (each, shown, found),
-            (each, last, found),
+            (each, shown, retrieved),
+            (each, last, retrieved),
             (each, negatives, positives),
         )
         query, x, y = (np.concatenate(parts) for parts in zip(*corners, strict=True))
@@ -161,7 +162,9 @@ class ROC(BinaryCurve, family="curves"):
         query = query[order]
         x = x[order]
         y = y[order]
-        fresh = np.ones(len(query), bool)
-        fresh[1:] = (query[1:] != query[:-1]) | (x[1:] != x[:-1]) | (y[1:] != y[:-1])
+        fresh = np.zeros(len(query), bool)
+        fresh[:1] = True
+        for column in (query, x, y):
+            fresh[1:] |= column[1:] != column[:-1]
         kept = fresh & self.defined(hits)[query]
         return query[kept], x[kept], y[kept]

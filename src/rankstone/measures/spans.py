@@ -151,11 +151,11 @@ class SpanMeasure(BinaryMeasure, family="spans"):
     def text(self, hits: Hits) -> _Text:
         """Return what the chunks cover, computed once for all measures of the same depth."""
         key = ("text", self.rel, self.depth_by)
-        found: _Text = hits.remember(
+        text: _Text = hits.remember(
             key, lambda: _Text.of(hits, self.threshold, self.depth_by)
         )
-        hits.record_columns(new_text=found.new, relevant_text=found.gained)
-        return found
+        hits.record_columns(new_text=text.new, relevant_text=text.gained)
+        return text
 
     def relevant_length(self, hits: Hits, text: _Text) -> Floats:
         """Return the length of relevant text, float64 ``[queries]``."""
@@ -311,9 +311,11 @@ class SpanPOmega(SpanMeasure):
         relevant = judged.spans.some(wanted)
         chunks = _touching(judged, relevant)
         covered = TextCoverage.of(chunks, relevant, judged.nugget[wanted])
-        found, text = (
+        relevant_text, text = (
             sums(chunks.query, values, hits.queries)
             for values in (covered.relevant, covered.new)
         )
-        left = union_length(relevant, hits.queries) - found
-        return Contributions(np.zeros(len(hits.rank)), text + left, missed=found)
+        left = union_length(relevant, hits.queries) - relevant_text
+        return Contributions(
+            np.zeros(len(hits.rank)), text + left, missed=relevant_text
+        )

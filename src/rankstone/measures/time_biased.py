@@ -244,7 +244,8 @@ class G(IdealGains):
         lengths = np.diff(ideal.offsets)
         through = running(np.add, np.maximum(ideal.grade, 1.0), lengths)
         depth = np.minimum(hits.rank, hits.spread(lengths))
-        some = depth > 0
+        inside = depth > 0
         cost: Floats = (hits.rank - depth).astype(np.float64)
-        cost[some] += through[hits.spread(ideal.offsets[:-1])[some] + depth[some] - 1]
+        begin = hits.spread(ideal.offsets[:-1])
+        cost[inside] += through[(begin + depth)[inside] - 1]
         return cost

@@ -188,12 +188,8 @@ def square_tail(x: Floats) -> Floats:
     y = x + 10.0
     square = 1.0 / (y * y)
     bend = 5 / 66 - square * 691 / 2730
-    for number in (
-        1 / 30,
-        1 / 42,
-        1 / 30,
-        1 / 6,
-    ):  # Bernoulli numbers, whose signs alternate
+    # Bernoulli numbers, whose signs alternate
+    for number in (1 / 30, 1 / 42, 1 / 30, 1 / 6):
         bend = number - square * bend
     return head + 1.0 / y + square / 2 + square / y * bend
 
@@ -271,10 +267,10 @@ class CustomWalk(Walk):
             )
         outside = np.flatnonzero(~((chance >= 0) & (chance <= 1)))
         if len(outside):
-            at = outside[0]
+            hit = outside[0]
             raise BadValue(
-                f"model={self._name} returned probability {chance[at]:g} after rank {rank[at]:g}",
-                given=f"gain {gain[at]:g} at that rank, {gained[at]:g} down to it",
+                f"model={self._name} returned probability {chance[hit]:g} after rank {rank[hit]:g}",
+                given=f"gain {gain[hit]:g} at that rank, {gained[hit]:g} down to it",
                 expected="a number from 0 to 1",
             )
         return chance

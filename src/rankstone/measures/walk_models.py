@@ -215,10 +215,10 @@ class AP(Walk):
         upwards = running(np.add, (worth / hits.rank)[::-1], lengths[::-1])[::-1]
         whole = np.zeros(hits.queries)
         whole[lengths > 0] = upwards[hits.offsets[:-1][lengths > 0]]
-        some = whole > 0
-        whole[~some] = 1.0
+        has_gain = whole > 0
+        whole[~has_gain] = 1.0
         chance = np.where(worth > 0, upwards / hits.spread(whole), 0.0)
-        return chance, np.where(some, hits.total(worth) / whole, 1.0)
+        return chance, np.where(has_gain, hits.total(worth) / whole, 1.0)
 
 
 class TBG(Walk):

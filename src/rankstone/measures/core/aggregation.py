@@ -50,11 +50,11 @@ class ExactSum:
     Examples
     --------
     >>> import math
-    >>> one, other = ExactSum(), ExactSum()
-    >>> one.add(np.array([1e100, 1.0]))
-    >>> other.add(np.array([-1e100, 0.1, 0.2]))
-    >>> one.merge(other)
-    >>> one.value() == math.fsum([1e100, 1.0, -1e100, 0.1, 0.2])
+    >>> first, second = ExactSum(), ExactSum()
+    >>> first.add(np.array([1e100, 1.0]))
+    >>> second.add(np.array([-1e100, 0.1, 0.2]))
+    >>> first.merge(second)
+    >>> first.value() == math.fsum([1e100, 1.0, -1e100, 0.1, 0.2])
     True
     """
 
@@ -72,9 +72,9 @@ class ExactSum:
         place = exponent - _LEAST_EXPONENT
         low = whole - (high << _HALF)
         sums = [np.bincount(place, part.astype(np.float64)) for part in (high, low)]
-        for at in np.flatnonzero(np.bincount(place)).tolist():
-            total = (int(sums[0][at]) << _HALF) + int(sums[1][at])
-            self.parts[at + _LEAST_EXPONENT - _BITS] += total
+        for bucket in np.flatnonzero(np.bincount(place)).tolist():
+            total = (int(sums[0][bucket]) << _HALF) + int(sums[1][bucket])
+            self.parts[bucket + _LEAST_EXPONENT - _BITS] += total
 
     def merge(self, other: ExactSum) -> None:
         """Add another sum."""
@@ -166,8 +166,8 @@ def percentile(agg: str) -> float | None:
     """
     if agg == "median":
         return 0.5
-    found = re.fullmatch(r"p([1-9][0-9]?(?:\.[0-9]+)?)", agg)
-    return float(found[1]) / 100 if found else None
+    match = re.fullmatch(r"p([1-9][0-9]?(?:\.[0-9]+)?)", agg)
+    return float(match[1]) / 100 if match else None
 
 
 def share_trimmed(agg: str) -> float | None:

@@ -55,7 +55,7 @@ def recall_levels(
     else:
         last = int(points) - 1
         levels = (
-            tuple(at / last for at in range(last + 1))
+            tuple(step / last for step in range(last + 1))
             if last > 0 and points == last + 1
             else ()
         )
@@ -206,8 +206,8 @@ class Points(Record):
         y = np.concatenate([part.y for part in parts])
         lengths = np.concatenate([np.diff(part.offsets) for part in parts])
         starts = np.cumsum(lengths) - lengths
-        at = ragged_range(starts[order], lengths[order])
-        return cls(offsets_of(lengths[order]), x[at], y[at])
+        point = ragged_range(starts[order], lengths[order])
+        return cls(offsets_of(lengths[order]), x[point], y[point])
 
 
 class Micro(Record):
@@ -228,20 +228,22 @@ class Micro(Record):
     @classmethod
     def joined(cls, parts: Sequence[Micro]) -> Self:
         """Add counts; they are whole numbers, so the order does not matter."""
-        found = np.zeros(max(len(part.found) for part in parts), np.int64)
+        hits_at_rank = np.zeros(max(len(part.found) for part in parts), np.int64)
         for part in parts:
-            found[: len(part.found)] += part.found
+            hits_at_rank[: len(part.found)] += part.found
         return cls(
-            found,
+            hits_at_rank,
             sum(part.relevant for part in parts),
             sum(part.queries for part in parts),
         )
 
     def curve(self) -> tuple[Ints, Floats, Floats]:
         """Return k, Σ h_k / Σ R and Σ h_k / (k · queries)."""
-        found = np.cumsum(self.found)
+        hits_to_rank = np.cumsum(self.found)
         k = np.arange(1, len(self.found) + 1)
-        return k, found / max(self.relevant, 1), found / (k * max(self.queries, 1))
+        recall = hits_to_rank / max(self.relevant, 1)
+        precision = hits_to_rank / (k * max(self.queries, 1))
+        return k, recall, precision
 
 
 class CurveValues(Record):

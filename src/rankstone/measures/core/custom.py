@@ -174,7 +174,7 @@ class CustomMeasure(Measure):
         )
 
 
-def _card(name: str, function: Callable[..., Any], given: dict[str, Any]) -> Card:
+def _card(name: str, function: Callable[..., Any], lines: dict[str, Any]) -> Card:
     """Return the card: the given lines, the first sentence of the function, and defaults."""
     facts: dict[str, Any] = {
         "sentence": (inspect.getdoc(function) or "").split("\n")[0]
@@ -186,7 +186,7 @@ def _card(name: str, function: Callable[..., Any], given: dict[str, Any]) -> Car
         "use": "your own",
         "citation": "your own",
     }
-    return Card(**{**facts, **given})
+    return Card(**{**facts, **lines})
 
 
 def _parameters(name: str, function: Callable[..., Any]) -> list[Any]:

@@ -544,9 +544,9 @@ def _check_number(
             bound: rules[bound] for bound in _BOUNDS if rules.get(bound) is not None
         }
         bounds = [
-            _BOUNDS[bound].format(at)
-            for bound, at in limits.items()
-            if math.isfinite(at)
+            _BOUNDS[bound].format(limit)
+            for bound, limit in limits.items()
+            if math.isfinite(limit)
         ]
         raise BadParameter(
             f"{measure.name}: {name}={value!r} is out of range",

@@ -33,8 +33,8 @@ class Vocabulary(Sequence[str]):
         self.words = words
         self._custom = custom
 
-    def __getitem__(self, at: Any) -> Any:  # noqa: ANN401 - a word, or a slice of them
-        return (*self.words, *self._custom)[at]
+    def __getitem__(self, index: Any) -> Any:  # noqa: ANN401 - a word, or a slice of them
+        return (*self.words, *self._custom)[index]
 
     def __len__(self) -> int:
         return len(self.words) + len(self._custom)
@@ -112,9 +112,8 @@ def _registered(
     function: Callable[[Floats], Floats], values: Floats, what: str, least: float
 ) -> Floats:
     """Call a registered function, and check that it returned numbers."""
-    returned = np.asarray(
-        function(values.copy()), np.float64
-    )  # the function may overwrite its argument
+    # the function may overwrite its argument
+    returned = np.asarray(function(values.copy()), np.float64)
     if (
         returned.shape != values.shape
         or not np.isfinite(returned).all()
@@ -155,15 +154,15 @@ class GainTable:
         """Look the grades up."""
         table = {0.0: 0.0} | dict(self.gains)
         known = np.array(sorted(table))
-        at = np.minimum(np.searchsorted(known, grade), len(known) - 1)
-        unknown = known[at] != grade
+        entry = np.minimum(np.searchsorted(known, grade), len(known) - 1)
+        unknown = known[entry] != grade
         if unknown.any():
             raise BadValue(
                 f"the gain table has no gain for grade {grade[unknown][0]:g}",
                 expected=f"grades {', '.join(f'{g:g}' for g in known)}",
                 fix=f"add {grade[unknown][0]:g}: <gain> to the table",
             )
-        return np.array([table[g] for g in known])[at]
+        return np.array([table[g] for g in known])[entry]
 
     def __str__(self) -> str:
         return (

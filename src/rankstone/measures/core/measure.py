@@ -106,13 +106,13 @@ class Scored(Record):
             weight,
         )
 
-    def of(self, some: Bools | Ints) -> Scored:
+    def of(self, queries: Bools | Ints) -> Scored:
         """Return the scores of some of the queries, bool ``[queries]`` or their numbers."""
-        weight = None if self.weight is None else self.weight[some]
-        value = self.value[some]
-        status = self.status[some]
+        weight = None if self.weight is None else self.weight[queries]
+        value = self.value[queries]
+        status = self.status[queries]
         return Scored(
-            self.numerator[some], self.denominator[some], value, status, weight
+            self.numerator[queries], self.denominator[queries], value, status, weight
         )
 
     def undefined_where(self, void: Bools) -> Scored:
@@ -287,9 +287,8 @@ class Measure(PerQuery):
 
     def score(self, hits: Hits, empty: str = "zero") -> Scored:
         """Sum the contributions and divide by the norm; ``empty`` as in the alignment options."""
-        with np.errstate(
-            over="ignore", divide="ignore", invalid="ignore"
-        ):  # values that are not finite are refused below
+        # values that are not finite are refused below
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             hits, parts = self.parts(hits)
             numerator = hits.total(parts.hits)
             for added in (parts.missed, parts.unjudged):
@@ -303,9 +302,8 @@ class Measure(PerQuery):
         status = np.zeros_like(numerator, np.int8)
         if parts.bounded is not None:
             status[parts.bounded] = Status.lower_bound
-        status[norm <= 0] = (
-            self.zero_norm
-        )  # an ideal list of negative grades counts as zero
+        # an ideal list of negative grades counts as zero
+        status[norm <= 0] = self.zero_norm
         self._apply_empty(hits, empty, value, status)
         if not hits.found.all():
             status[

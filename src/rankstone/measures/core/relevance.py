@@ -91,7 +91,7 @@ def _rises(gain: str | GainTable) -> bool:
         return False
     table = sorted(({0.0: 0.0} | dict(gain.gains)).items())
     return table[0][0] == 0 and all(
-        one[1] <= other[1] for one, other in pairwise(table)
+        lower[1] <= higher[1] for lower, higher in pairwise(table)
     )
 
 

@@ -283,23 +283,23 @@ def parse_only(
     refused
         The end of the message about a measure of another class, behind its name.
     """
-    given = (
+    items = (
         [measures]
         if isinstance(measures, str) or not isinstance(measures, Iterable)
         else [*measures]
     )
     try:
-        parsed = parse_measures(given)
-    except (
-        BadParameter
-    ):  # a missing parameter matters less than a measure of the wrong class
+        parsed = parse_measures(items)
+    except BadParameter:
+        # a missing parameter matters less than a measure of the wrong class
         texts = (
             str(item)
-            for item in given
+            for item in items
             if isinstance(item, str) or _is_of_ir_measures(item)
         )
         for text in (text for item in texts for text in _split(item)):
-            if not issubclass(kind := measure_kind(text), kinds):
+            kind = measure_kind(text)
+            if not issubclass(kind, kinds):
                 raise BadParameter(
                     f"{kind.name} {refused}", fix=f"use {kind.computed_by}"
                 ) from None
@@ -370,10 +370,10 @@ def _split(text: str) -> list[str]:
     parts = []
     depth = 0
     word = ""
-    for at, char in enumerate(text):
+    for position, char in enumerate(text):
         depth += {"(": 1, "{": 1, ")": -1, "}": -1}.get(char, 0)
         separates = char.isspace() or (
-            char == "," and not _trec().is_inside_parameters(word, text[at + 1 :])
+            char == "," and not _trec().is_inside_parameters(word, text[position + 1 :])
         )
         if separates and depth == 0:
             parts.append(word)
@@ -387,36 +387,36 @@ def _split(text: str) -> list[str]:
 
 def _labelled(text: str) -> list[Named]:
     """Read a text; a measure without parameters that has another name here keeps the one it was given."""
-    found = _read(text)
+    measures = _read(text)
     if (
-        len(found) == 1
+        len(measures) == 1
         and "(" not in text
-        and text.casefold() != str(found[0]).casefold()
+        and text.casefold() != str(measures[0]).casefold()
     ):
-        object.__setattr__(found[0], "_label", text)
-    return found
+        object.__setattr__(measures[0], "_label", text)
+    return measures
 
 
 def _read(text: str) -> list[Named]:
     shape = _SHAPE.match(text)
     if not (shape and _is_own_name(shape["name"])):
-        name, given = _trec().split_name(text) or (text, None)
-        if given is not None and _trec().TREC[name].ignores(given):
-            raise _ignored(name, given, text)
+        name, parameter = _trec().split_name(text) or (text, None)
+        if parameter is not None and _trec().TREC[name].ignores(parameter):
+            raise _ignored(name, parameter, text)
         if texts := _trec().own_texts(text):
             return [_read_ours(ours) for ours in texts]
     return [_read_ours(text)]
 
 
-def _ignored(name: str, given: str, text: str) -> BadParameter:
+def _ignored(name: str, parameter: str, text: str) -> BadParameter:
     """Return the error about a parameter that trec_eval ignores: what is asked for must have an effect."""
-    what = f"{name} takes no parameter {printable(given)}"
+    what = f"{name} takes no parameter {printable(parameter)}"
     if _trec().TREC[name].values == "cutoffs":
         return BadParameter(what, given=printable(text), expected="whole numbers")
     (measure,) = _read(name)
     fix = f"write {name}"
-    if given.isdecimal() and int(given) and measure.takes_cutoff:
-        fix = f"write {measure @ int(given)}"
+    if parameter.isdecimal() and int(parameter) and measure.takes_cutoff:
+        fix = f"write {measure @ int(parameter)}"
     return BadParameter(what, given=printable(text), fix=fix)
 
 
@@ -430,24 +430,23 @@ def _read_ours(text: str) -> Named:
             if text.isdecimal()
             else None,
         )
-    given = dict(_pairs(shape["inside"] or "", text))
+    parameters = dict(_pairs(shape["inside"] or "", text))
     if level := shape["early"] or shape["late"]:
-        given["rel"] = level
+        parameters["rel"] = level
     name, extra = resolve(shape["name"])
-    return _build(MEASURES[name], {**extra, **given}, shape["cut"], text)
+    return _build(MEASURES[name], {**extra, **parameters}, shape["cut"], text)
 
 
 def _build(
-    cls: type[Named], given: dict[str, Any], cut: str | None, text: str
+    cls: type[Named], parameters: dict[str, Any], cut: str | None, text: str
 ) -> Named:
     known = {f.name: f for f in fields(cls) if f.name not in CUTOFFS}
     arguments: dict[str, Any] = {}
-    if (
-        cls.name == "IPrec" and cut is not None and "recall" not in given
-    ):  # ir_measures: IPrec@0.1
-        given = {**given, "recall": cut}
+    # ir_measures writes a level of recall where a cutoff stands, IPrec@0.1
+    if cls.name == "IPrec" and cut is not None and "recall" not in parameters:
+        parameters = {**parameters, "recall": cut}
         cut = None
-    for key, value in _translated(given):
+    for key, value in _translated(parameters):
         if key not in known:
             raise BadParameter(
                 f"{cls.name} has no parameter {printable(key)!r}",
@@ -471,9 +470,9 @@ def _build(
         raise
 
 
-def _translated(given: dict[str, Any]) -> Iterable[tuple[str, Any]]:
+def _translated(parameters: dict[str, Any]) -> Iterable[tuple[str, Any]]:
     """Yield parameters under their names here; those of ir_measures are dcg, gains, max_rel and min_rel."""
-    for key, value in given.items():
+    for key, value in parameters.items():
         if key == "dcg":
             yield (
                 "gain",
@@ -515,9 +514,9 @@ def _cutoff(cut: str, text: str) -> int:
 
 
 def _pairs(inside: str, text: str) -> Iterable[tuple[str, str]]:
-    at = 0
-    while at < len(inside):
-        pair = _PAIR.match(inside, at)
+    position = 0
+    while position < len(inside):
+        pair = _PAIR.match(inside, position)
         if pair is None:
             raise BadParameter(
                 "a parameter cannot be read",
@@ -525,4 +524,4 @@ def _pairs(inside: str, text: str) -> Iterable[tuple[str, str]]:
                 expected="name=value, name=value",
             )
         yield pair["key"], pair["value"]
-        at = pair.end()
+        position = pair.end()

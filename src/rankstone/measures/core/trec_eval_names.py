@@ -77,12 +77,12 @@ class TrecMeasure:
     since: int = 9
     level: bool = True
 
-    def texts(self, given: str | None, version: int = 10) -> list[tuple[str, str]]:
+    def texts(self, parameter: str | None, version: int = 10) -> list[tuple[str, str]]:
         """Return the names that trec_eval prints, each with the text of the measure here.
 
         Parameters
         ----------
-        given
+        parameter
             What follows the name, ``"5,10"``; ``None`` for the default.
         version
             The version of trec_eval whose interpolation is meant.
@@ -94,11 +94,13 @@ class TrecMeasure:
         if self.values == "none":
             return [(self.name, ours)]
         if self.values in ("gains", "persistence"):
-            return [self._paired(ours, given)]
-        values = self.default if given is None else _numbers(self.name, given)
+            return [self._paired(ours, parameter)]
+        values = self.default if parameter is None else _numbers(self.name, parameter)
         if self.values == "coefficients":
             text = _LISTED[self.name](values).replace("{interp}", f"trec{version}")
-            return [(self.name if given is None else f"{self.name}_{given}", text)]
+            return [
+                (self.name if parameter is None else f"{self.name}_{parameter}", text)
+            ]
         if self.values == "cutoffs":
             values = tuple(
                 int(value) if abs(value) <= MOST_RANKS else 0 for value in values
@@ -108,7 +110,7 @@ class TrecMeasure:
         ):
             raise BadParameter(
                 f"{self.name}: these are not cutoffs",
-                given=printable(str(given)),
+                given=printable(str(parameter)),
                 expected="numbers above 0, each once"
                 if self.values == "cutoffs"
                 else "each number once",
@@ -119,22 +121,22 @@ class TrecMeasure:
             for x in sorted(values)
         ]
 
-    def ignores(self, given: str) -> bool:
+    def ignores(self, parameter: str) -> bool:
         """Return True if trec_eval ignores what follows the name, or a part of it.
 
         >>> TREC["recip_rank"].ignores("10"), TREC["P"].ignores("10"), TREC["P"].ignores("5.7")
         (True, False, True)
         """
-        words = given.split(",")
+        words = parameter.split(",")
         if self.values == "cutoffs":
             return any("." in word for word in words)
         if self.values in ("gains", "persistence"):
             return any("=" not in word for word in words)
         return self.values == "none" or (self.name == "set_F" and len(words) > 1)
 
-    def _paired(self, ours: str, given: str | None) -> tuple[str, str]:
-        pairs = {} if given is None else _pairs(self.name, given)
-        name = self.name if given is None else f"{self.name}_{given}"
+    def _paired(self, ours: str, parameter: str | None) -> tuple[str, str]:
+        pairs = {} if parameter is None else _pairs(self.name, parameter)
+        name = self.name if parameter is None else f"{self.name}_{parameter}"
         p = pairs.pop("p", 0.9) if self.values == "persistence" else None
         table = ", ".join(f"{grade}: {gain:.15g}" for grade, gain in pairs.items())
         # rbp_resid ignores gains
@@ -143,27 +145,27 @@ class TrecMeasure:
         return name, f"{ours}({', '.join(inside)})" if inside else ours
 
 
-def _numbers(name: str, given: str) -> tuple[float, ...]:
+def _numbers(name: str, parameter: str) -> tuple[float, ...]:
     try:
-        return tuple(float(word) for word in given.split(","))
+        return tuple(float(word) for word in parameter.split(","))
     except ValueError:
         raise BadParameter(
             f"{name}: a parameter is not a number",
-            given=printable(given),
+            given=printable(parameter),
             expected="numbers, separated by commas",
         ) from None
 
 
-def _pairs(name: str, given: str) -> dict[str, float]:
+def _pairs(name: str, parameter: str) -> dict[str, float]:
     pairs = {}
-    for pair in given.split(","):
+    for pair in parameter.split(","):
         key, _, value = pair.partition("=")
         try:
             pairs[key.strip()] = float(value)
         except ValueError:
             raise BadParameter(
                 f"{name}: a parameter is not a pair",
-                given=printable(given),
+                given=printable(parameter),
                 expected="name=number, …",
             ) from None
     return pairs
@@ -175,9 +177,9 @@ def _utility(values: Sequence[float]) -> str:
             "utility takes four coefficients",
             expected="relevant shown, others shown, relevant missed, rest",
         )
-    given = zip("abcd", values, (1.0, -1.0, 0.0, 0.0), strict=True)
+    terms = zip("abcd", values, (1.0, -1.0, 0.0, 0.0), strict=True)
     inside = ", ".join(
-        f"{name}={value:.15g}" for name, value, default in given if value != default
+        f"{name}={value:.15g}" for name, value, default in terms if value != default
     )
     return f"Utility({inside})" if inside else "Utility"
 
@@ -253,9 +255,11 @@ def own_texts(text: str) -> list[str] | None:
     parts = split_name(text)
     if parts is None:
         return None
-    name, given = parts
+    name, parameter = parts
     pairs = [
-        pair for one in NICKNAMES.get(name, (name,)) for pair in TREC[one].texts(given)
+        pair
+        for trec_name in NICKNAMES.get(name, (name,))
+        for pair in TREC[trec_name].texts(parameter)
     ]
     return [ours for _, ours in pairs if ours]
 
@@ -269,8 +273,8 @@ def name_of(measure: Named) -> str | None:
     if text == "P":  # over the whole list there is no other denominator
         return "set_P"
     for trec in TREC.values():
-        for given in _guesses(trec, measure):
-            for name, ours in trec.texts(given):
+        for parameter in _guesses(trec, measure):
+            for name, ours in trec.texts(parameter):
                 if ours == text:
                     return name
     return None
@@ -288,8 +292,6 @@ def _guesses(trec: TrecMeasure, measure: Named) -> list[str | None]:
     guess = _GUESSES.get(trec.values if trec.values != "coefficients" else trec.name)
     try:
         return [None] if guess is None else [None, guess(measure)]
-    except (
-        AttributeError,
-        TypeError,
-    ):  # a measure of another class, or without such a parameter
+    except (AttributeError, TypeError):
+        # a measure of another class, or without such a parameter
         return [None]
