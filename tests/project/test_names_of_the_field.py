@@ -15,7 +15,18 @@ if TYPE_CHECKING:
 PRONOUNS = {"one", "found", "at", "told", "given", "some"}
 
 #: rooms without such names; a room that is done is added, none is ever taken out
-DONE = {"answers", "evaluation"}
+DONE = {
+    "answers",
+    "diagnostics",
+    "evaluation",
+    "explanation",
+    "hits",
+    "ltr",
+    "measures",
+    "rankings",
+    "tables",
+    "testing",
+}
 
 #: function and parameter, where users write the parameter's name
 PUBLIC = {

@@ -530,8 +530,8 @@ class Audit(InLines):
 
         warnings = list[str]()
         if self.bad_runs:
-            count = counted(len(self.bad_runs), "run")
-            warnings.append(f"{count} left out: {some(self.bad_runs)}")
+            left_out = counted(len(self.bad_runs), "run")
+            warnings = [f"{left_out} left out: {some(self.bad_runs)}"]
         if judged is not None:
             warnings += filter(None, judged.concerns())
         for name, table in tables.items():
@@ -556,8 +556,7 @@ class Audit(InLines):
         each = [run.warnings for run in self.runs.values()]
         shared = list[str]()
         if len(each) > 1:
-            first, *others = each
-            shared = [w for w in first if all(w in warnings for warnings in others)]
+            shared = [w for w in each[0] if all(w in warnings for warnings in each)]
 
         head += [
             f"{printable(name)}  {line(read_as(notes))}"

@@ -257,8 +257,8 @@ def greedy(pool: Pool, worth: Floats, keep: Floats, weight: Floats) -> Iterator[
     docs, doc = np.unique(entries.doc[useful], return_inverse=True)
     query = pool.query[docs]
     by_id = pool.id_order[docs]
-    weight = weight[group]
     fresh = np.ones(len(weight))
+    weight = weight[group]
     while len(query):
         gain = np.bincount(doc, weight * (fresh[group] * worth), len(query))
         starts = np.flatnonzero(np.diff(query, prepend=-1))

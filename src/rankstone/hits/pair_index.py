@@ -183,12 +183,10 @@ class PairIndex:
         pair = ragged_range(self.offsets[codes], counts)
         # of consecutive queries the pairs are neighbours
         if len(codes) and (np.diff(codes) == 1).all():
-            begin = int(self.offsets[codes[0]])
-            end = int(self.offsets[codes[-1] + 1])
-            near = slice(begin, end)
+            first = int(self.offsets[codes[0]])
+            near = slice(first, int(self.offsets[codes[-1] + 1]))
             hashes = self._hash[near]
             docs = self.docs[near]
-            first = near.start
         else:
             hashes = self._hash[pair]
             docs = self.docs
@@ -208,17 +206,6 @@ class PairIndex:
         return Matches(rows, lists[which], pair[which])
 
 
-def _first_slots(batch: Batch, begin: Ints, shift: NDArray[np.uint64]) -> Ints:
-    """Return the slot of each row: the first bits of its hash, behind the slots of the lists before."""
-    row_shift = shift[:1]
-    if not (shift == row_shift).all():
-        row_shift = np.repeat(shift, batch.lengths)
-
-    slot: Ints = (batch.hashes >> row_shift).view(np.int64)
-    slot += np.repeat(begin, batch.lengths)
-    return slot
-
-
 def _look_up(
     batch: Batch, lists: Ints, hashes: NDArray[np.uint64]
 ) -> tuple[Ints, Ints, Ints]:
@@ -232,7 +219,10 @@ def _look_up(
     begin = np.cumsum(1 << bits) - (1 << bits)
     shift = (_HASH_BITS - bits).astype(np.uint64)
     row_hash = batch.hashes
-    slot = _first_slots(batch, begin, shift)
+    is_one_shift = (shift == shift[:1]).all()
+    row_shift = shift[:1] if is_one_shift else np.repeat(shift, batch.lengths)
+    slot = (row_hash >> row_shift).view(np.int64)
+    slot += np.repeat(begin, batch.lengths)
     which = np.arange(len(hashes))
     row = None
     matches = []
