@@ -569,10 +569,8 @@ def typed_in(
                 given=f"{short[0]:g} is in the list more often than in --judged",
                 fix="name every judged grade, those of the list included",
             )
-        grade_of |= {
-            f"m{number}": grade
-            for number, grade in enumerate(sorted(rest.elements(), reverse=True), 1)
-        }
+        missed = sorted(rest.elements(), reverse=True)
+        grade_of |= {f"m{number}": grade for number, grade in enumerate(missed, 1)}
 
     docs = [f"d{rank}" for rank in range(1, len(listed) + 1)]
     return {QUERY: grade_of or {"m0": 0.0}}, docs
