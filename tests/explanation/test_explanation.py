@@ -21,6 +21,7 @@ from rankstone.explanation.score_difference import ExplainedDifference
 from rankstone.hits.extras.abstained_lists import AbstainedLists
 from rankstone.hits.extras.hit_scores import HitScores
 from rankstone.hits.extras.list_costs import ListCosts
+from rankstone.hits.extras.list_sources import ListSources
 from rankstone.hits.extras.pool_members import JudgmentGroups
 
 if TYPE_CHECKING:
@@ -245,7 +246,8 @@ def test_every_kind_of_measure_explains_itself(name: str) -> None:
         qrels: Any = {"q": {"a": 1, "b": 0}}
         if (
             kind.judgment_columns
-            or kind.requires & {JudgmentGroups, AbstainedLists, ListCosts, HitScores}
+            or kind.requires
+            & {JudgmentGroups, AbstainedLists, ListCosts, ListSources, HitScores}
             or kind.query_columns
         ):
             return  # needs further tables: the laws give it these

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import polars as pl
 
 from rankstone._basics import is_path
-from rankstone.comparison.compared_systems import Sources
+from rankstone.comparison.compared_systems import RunSources
 from rankstone.comparison.pairwise_tests import baseline_names, compare_pairs
 from rankstone.comparison.score_sources import Source
 from rankstone.comparison.settings import ComparisonSettings, SettingsKeywords
@@ -122,7 +122,7 @@ def compare(
     columns = columns_in(aligned)
     named_runs = _two_or_more(runs, run_column, columns, aligned)
     given: dict[str, Any] = {"queries": queries, "columns": columns, **aligned}
-    sources = Sources(qrels, named_runs, given, convention)
+    sources = RunSources(qrels, named_runs, given, convention)
     if keep_runs:
         sources = sources.remembering()
         named_runs = dict(sources.runs)

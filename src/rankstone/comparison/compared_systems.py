@@ -59,7 +59,7 @@ _FRIEDMAN: Final[dict[str, Any]] = {
 }
 
 
-class Sources(Record):
+class RunSources(Record):
     """The judgments and runs behind the scores, and the options they were read with.
 
     Attributes
@@ -77,7 +77,7 @@ class Sources(Record):
     given: Mapping[str, Any]
     convention: str | None = None
 
-    def remembering(self) -> Sources:
+    def remembering(self) -> RunSources:
         """Return the same with runs that stay in memory after the first reading."""
         return replace(self, runs={name: self._remembering(name) for name in self.runs})
 
@@ -209,7 +209,7 @@ class ComparedRuns(ComparedSystems, kw_only=True):
     audit: Audit | None = None
     conventions: Mapping[str, Any] = field(default_factory=dict)
     inputs: Mapping[str, Any] = field(default_factory=dict)
-    sources: Sources | None = None
+    sources: RunSources | None = None
 
     @cached_property
     def per_query(self) -> pl.DataFrame:

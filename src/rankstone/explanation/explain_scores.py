@@ -27,6 +27,7 @@ from rankstone.explanation.traced_list import (
 )
 from rankstone.hits.alignment_options import takes
 from rankstone.hits.extras.abstained_lists import AbstainedLists
+from rankstone.hits.extras.list_costs import ListCosts
 from rankstone.hits.extras.row_numbers import RowNumbers
 from rankstone.hits.extras.unjudged_places import Holes
 from rankstone.hits.tie_rules import TIES
@@ -476,6 +477,7 @@ class Explainer:
             rows=listed.rows,
             missed=scored.part_of_query(scored.parts.missed),
             unjudged=scored.part_of_query(scored.parts.unjudged),
+            whole=any(issubclass(kind, ListCosts) for kind in measure.requires),
             not_retrieved=tuple(
                 Missed(doc, grade) for doc, grade, rank in listed.judged if rank is None
             ),

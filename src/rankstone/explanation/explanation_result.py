@@ -45,6 +45,8 @@ class Explanation(Derivation):
     missed, unjudged
         The sums for judged documents that were not retrieved, and for unjudged documents (and padding);
         ``None`` where the measure has no such sum.
+    whole
+        True where the measure is about all documents shown, judged or not: ``unjudged`` is their sum.
     not_retrieved
         Judged documents outside the list, best first.
     ideal
@@ -85,6 +87,7 @@ class Explanation(Derivation):
     rows: tuple[Row, ...]
     missed: float | None
     unjudged: float | None
+    whole: bool
     not_retrieved: tuple[Missed, ...]
     ideal: tuple[IdealRow, ...]
     facts: Mapping[str, float]

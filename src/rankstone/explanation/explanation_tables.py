@@ -123,9 +123,9 @@ def _list(
         added = getattr(explanation, name)
         if added is not None:
             so_far += added
-            rows.append(
-                ("", heading(name, lang), *blank[1:], number(added), number(so_far))
-            )
+            label = "all_shown" if one.whole else name
+            title_of_row = heading(label, lang)
+            rows.append(("", title_of_row, *blank[1:], number(added), number(so_far)))
     sums = (
         ("numerator", explanation.numerator),
         ("denominator", explanation.denominator),

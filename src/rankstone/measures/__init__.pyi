@@ -197,3 +197,5 @@ from rankstone.measures.support import CitationP as CitationP
 from rankstone.measures.support import CitationR as CitationR
 from rankstone.measures.full_recall import FullRecall as FullRecall
 from rankstone.measures.forbidden import Forbidden as Forbidden
+from rankstone.measures.crowding import Sources as Sources
+from rankstone.measures.crowding import SourceShare as SourceShare

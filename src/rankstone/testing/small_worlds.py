@@ -13,6 +13,7 @@ from rankstone._basics import Record
 from rankstone.api import evaluate
 from rankstone.hits.extras.abstained_lists import AbstainedLists
 from rankstone.hits.extras.list_costs import ListCosts
+from rankstone.hits.extras.list_sources import ListSources
 from rankstone.hits.extras.pool_members import JudgmentGroups
 from rankstone.hits.extras.text_spans import TextSpans
 from rankstone.measures.core.measure import Measure
@@ -175,7 +176,7 @@ def small_world(
     judgments = pl.DataFrame(judged)
     options = {"candidates": _CANDIDATES}
     documents = None
-    if parsed.requires & {TextSpans, ListCosts}:
+    if parsed.requires & {TextSpans, ListCosts, ListSources}:
         documents = _chunks(draw)
     run = pl.DataFrame(shown, _RUN, orient="row")
     return World(judgments, run, options, documents)
@@ -196,6 +197,7 @@ def _chunks(draw: np.random.Generator) -> pl.DataFrame:
             "start": start,
             "end": start + int(draw.integers(1, 6)),
             "tokens": float(draw.integers(0, 9)),
+            "source": f"s{number % 3}",
         }
         rows.append(row)
     return pl.DataFrame(rows)

@@ -11,6 +11,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
 from rankstone.hits.extras.list_costs import ListCosts
+from rankstone.hits.extras.list_sources import ListSources
 from rankstone.hits.extras.pool_members import JudgmentGroups, PoolMembers
 from rankstone.integrations.arrays.array_evaluator import Evaluator, evaluate
 from rankstone.integrations.arrays.array_scores import ArrayScores
@@ -43,7 +44,7 @@ __all__ = [
 ]
 
 #: what measures may need in addition to grades
-_MORE: Final = {PoolMembers, JudgmentGroups, ListCosts}
+_MORE: Final = {PoolMembers, JudgmentGroups, ListCosts, ListSources}
 
 
 def __getattr__(name: str) -> Callable[..., Any]:

@@ -19,6 +19,7 @@ from rankstone.evaluation.request import (
 )
 from rankstone.hits.batches import Batch
 from rankstone.hits.extras.abstained_lists import AbstainedLists
+from rankstone.hits.extras.list_sources import ListSources
 from rankstone.hits.judgments import SelfLabelled, ideal_of_lists
 from rankstone.hits.list_arrays import list_numbers
 from rankstone.hits.matching import Matcher
@@ -415,9 +416,11 @@ def _alignment(
 def _refuse_without_data(measures: Measures, options: Mapping[str, Any]) -> None:
     """Refuse measures that could not be scored, whatever the scores: before training, not after it."""
     for measure in measures:
-        if measure.costs or measure.budgets:
+        needs_sources = ListSources in measure.requires
+        if measure.costs or measure.budgets or needs_sources:
+            what = "sources" if needs_sources else "costs"
             raise BadParameter(
-                f"{measure} needs the costs of documents; these lists have none",
+                f"{measure} needs the {what} of documents; these lists have none",
                 fix="evaluate(table=…) scores tables; score_above=… cuts arrays by scores",
             )
         if (
