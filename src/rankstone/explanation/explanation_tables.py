@@ -123,7 +123,7 @@ def _list(
         added = getattr(explanation, name)
         if added is not None:
             so_far += added
-            label = "all_shown" if one.whole else name
+            label = "all_shown" if explanation.whole else name
             title_of_row = heading(label, lang)
             rows.append(("", title_of_row, *blank[1:], number(added), number(so_far)))
     sums = (
