@@ -175,7 +175,7 @@ def reproduce(
         of_side = {name: pair[side] for name, pair in runs.items()}
         prepared = Prepared(judged, requested, columns=columns, **reading)
         scored = prepared.evaluate(of_side, progress=progress)
-        sources.append(Source.of(scored, requested))
+        sources.append(Source.of(scored, prepared.measures))
     return _compared(
         sources, [*runs], settings, figures, paired=qrels_again is None, only=only
     )

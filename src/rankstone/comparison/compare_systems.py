@@ -16,7 +16,14 @@ from rankstone.comparison.settings import ComparisonSettings, SettingsKeywords
 from rankstone.comparison.verdict import only_relevant_judged, with_judged
 from rankstone.conventions.evaluation_by_convention import evaluate_by
 from rankstone.diagnostics.score_bounds import bounds as bounded
-from rankstone.errors import BadOption, BadRuns, UsageError, blaming, printable
+from rankstone.errors import (
+    BadOption,
+    BadRuns,
+    RankstoneError,
+    UsageError,
+    blaming,
+    printable,
+)
 from rankstone.evaluation.labelled_table import Given
 from rankstone.evaluation.prepared import Prepared
 from rankstone.evaluation.request import (
@@ -36,6 +43,7 @@ if TYPE_CHECKING:
     from rankstone._basics import Columns, Progress
     from rankstone.comparison.comparison_result import Comparison
     from rankstone.evaluation.request import MeasuresLike, QrelsLike, RunsLike
+    from rankstone.measures.core.measure import Measures
 
 
 class ComparisonKeywords(SettingsKeywords, EvaluationKeywords, total=False):
@@ -127,6 +135,7 @@ def compare(
         sources = sources.remembering()
         named_runs = dict(sources.runs)
     only_relevant = False
+    computed_as: dict[str, str] = {}
     if convention is not None:
         read: dict[str, Any] = {"on_bad_run": on_bad_run, "progress": progress}
         scores = evaluate_by(
@@ -134,7 +143,11 @@ def compare(
         )
     else:
         requested = of_rankings(measures)
-        ready = with_judged(Prepared(qrels, requested, **given), requested)
+        ready = Prepared(qrels, requested, **given)
+        computed_as = _names_as_computed(ready, requested)
+        primary = _as_computed(primary, computed_as)
+        requested = ready.measures
+        ready = with_judged(ready, requested)
         scores = Scores(
             *ready.score_runs(named_runs, progress=progress, on_bad_run=on_bad_run)
         )
@@ -164,7 +177,9 @@ def compare(
         drawing,
     )
     labels = {str(measure): measure.label for measure in kept}
-    comparison = replace(comparison, lang=lang, sources=sources, labels=labels)
+    comparison = replace(
+        comparison, lang=lang, sources=sources, labels=labels, computed_as=computed_as
+    )
     if bounds:
         comparison = comparison.with_bounds(
             _bounds(comparison, qrels, named_runs, convention, columns, aligned)
@@ -253,6 +268,23 @@ def _split_settings(
     return settings, {
         name: value for name, value in options.items() if name not in names
     }
+
+
+def _names_as_computed(ready: Prepared, requested: Measures) -> dict[str, str]:
+    """Return for each requested measure the one that the judgments have computed in its place."""
+    computed = (ready.as_computed((measure,))[0] for measure in requested)
+    return dict(zip(map(str, requested), map(str, computed), strict=True))
+
+
+def _as_computed(primary: object, computed_as: Mapping[str, str]) -> Any:  # noqa: ANN401 - measures
+    """Return primary measures by the names that they are computed by; others as they are."""
+    if primary is None:
+        return None
+    try:
+        names = map(str, of_rankings(primary))  # type: ignore[arg-type] # or refused
+        return [computed_as[name] for name in names]
+    except (KeyError, RankstoneError):
+        return primary
 
 
 def _two_or_more(

@@ -109,6 +109,7 @@ class ComparedSystems(Findings, Record, kw_only=True):
     lang: str = "en"
     digits: int = 4
     labels: Mapping[str, str] = field(default_factory=dict)
+    computed_as: Mapping[str, str] = field(default_factory=dict)
 
     section = "comparison"
 

@@ -166,6 +166,8 @@ class Comparison(WrittenComparison, ComparedRuns):
         Language of sentences and headings (``en`` or ``zh``), and decimals.
     labels
         Measure → the name by which it was requested, which tables and pages show.
+    computed_as
+        Requested measure → the one that the judgments have computed in its place: FullRecall of subtopics.
 
     Examples
     --------

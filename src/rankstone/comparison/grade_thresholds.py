@@ -95,8 +95,7 @@ def thresholds(
     >>> study.pairs["kept"].to_list()
     [0, 10, 12, 6]
     """
-    requested = _with_threshold(measures)
-    ready = Prepared(qrels, requested, **options)
+    ready = Prepared(qrels, _with_threshold(measures), **options)
     ideal = ready.judgments().ideal
     found = (
         _levels(ideal, strict=strict)
@@ -108,7 +107,7 @@ def thresholds(
             "there is no grade above 0, so there are no thresholds to try"
         )
     lines = [Threshold(level, strict=strict) for level in found]
-    cut = [(m, line, replace(m, rel=line)) for m in requested for line in lines]  # type: ignore[call-arg]
+    cut = [(m, line, replace(m, rel=line)) for m in ready.measures for line in lines]  # type: ignore[call-arg]
     scores = ready.for_measures([measure for _, _, measure in cut]).evaluate(
         runs, progress=progress
     )

@@ -222,6 +222,7 @@ def _rule_checks(config: Config, comparison: Comparison) -> Iterator[Check]:
         measure = rule.measure
         if measure not in comparison.matrices:
             measure = str(parse_measure(measure))
+        measure = comparison.computed_as.get(measure, measure)
         for condition in rule.conditions:
             yield from condition.check(comparison.matrices[measure], candidate)
 

@@ -103,12 +103,12 @@ def bounds(
         if name not in named:
             known = ", ".join(map(printable, named))
             raise UsageError(f"there is no run {printable(name)!r}", expected=known)
-    parsed = of_rankings(measures)
-    for measure in parsed:
+    for measure in of_rankings(measures):
         check_measure(measure)
-    bounder = _Bounder(
-        Prepared(qrels, parsed, **options), _scale(grades), limit, difference
-    )
+    ready = Prepared(qrels, measures, **options)
+    for measure in ready.measures:
+        check_measure(measure)
+    bounder = _Bounder(ready, _scale(grades), limit, difference)
     return bounder.bound(named, progress)
 
 

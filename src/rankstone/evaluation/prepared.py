@@ -32,6 +32,7 @@ from rankstone.evaluation.request import (
 )
 from rankstone.evaluation.requested_side_inputs import (
     advise_on_duplicates,
+    for_measure,
     prepare_judgments,
     recorded_options,
     requested_side_inputs,
@@ -179,9 +180,7 @@ class Prepared:
         )
         for side_input in self._side_inputs:
             self.judged = side_input.extended(self.judged)
-            measures = tuple(side_input.for_measure(m, self.judged) for m in measures)
-        # two may have become one
-        self.measures = tuple(dict.fromkeys(measures))
+        self.measures = self.as_computed(measures)
         self._further += (*sorted(side_columns & {*self.judged.columns}),)
 
         about = self.judged if queries is None else queries
@@ -401,9 +400,18 @@ class Prepared:
         """Return the grades as they were given, before the options change or drop any."""
         return self.judged.collect("relevance")["relevance"]
 
+    def as_computed(self, measures: Measures) -> tuple[Measure, ...]:
+        """Return measures as these judgments have them computed; two may become one."""
+        computed = tuple(measures)
+        for side_input in self._side_inputs:
+            computed = tuple(
+                for_measure(side_input, measure, self.judged) for measure in computed
+            )
+        return tuple(dict.fromkeys(computed))
+
     def for_measures(self, measures: MeasuresLike) -> Self:
         """Return the same for other measures; judgments are prepared once for both."""
-        other = self._with(measures=of_rankings(measures))
+        other = self._with(measures=self.as_computed(of_rankings(measures)))
         checked(self.options.as_dict(), other.measures)
         require_columns(self.queries, other.measures)
         if not (

@@ -5,12 +5,14 @@ A side input is imported once something asks for it, and a request that asks for
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from rankstone.hits.grouped_judgments import grouped_judgments
 from rankstone.hits.judgments import Judgments
+from rankstone.measures.at_cutoffs import AtK
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from rankstone.evaluation.side_inputs.side_input import SideInput
     from rankstone.hits.grouped_judgments import Intents
     from rankstone.io.input_table import Table
-    from rankstone.measures.core.measure import Measures
+    from rankstone.measures.core.measure import Measure, Measures
 
 #: argument → the side input that it is about
 _OF_ARGUMENTS: Final = {
@@ -73,6 +75,16 @@ def requested_side_inputs(
     bases = {base for kind in kinds for base in kind.__mro__[1:]}
     opened = [kind.of(request) for kind in kinds if kind not in bases]
     return tuple(sorted(filter(None, opened), key=lambda side: side.turn))
+
+
+def for_measure(
+    side_input: SideInput, measure: Measure, judged: Table | None = None
+) -> Measure:
+    """Return a measure, or that of several cutoffs, as a side input has it computed."""
+    if isinstance(measure, AtK):
+        inner = for_measure(side_input, measure.measure, judged)
+        return cast("Measure", replace(measure, measure=inner))
+    return side_input.for_measure(measure, judged)
 
 
 def recorded_options(side_inputs: Sequence[SideInput]) -> dict[str, str]:

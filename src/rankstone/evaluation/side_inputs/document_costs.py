@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Self, cast
+from typing import TYPE_CHECKING, Self
 
 import polars as pl
 
@@ -12,7 +12,6 @@ from rankstone.errors import BadParameter, MissingColumn, printable
 from rankstone.evaluation.side_inputs.side_input import SideInput
 from rankstone.hits.budgets import REPEATED
 from rankstone.hits.extras.row_costs import check_costs
-from rankstone.measures.at_cutoffs import AtK
 from rankstone.measures.dcg import nDCG
 
 if TYPE_CHECKING:
@@ -56,9 +55,6 @@ class DocumentCosts(Record, SideInput):
     def for_measure(self, measure: Measure, judged: Table | None = None) -> Measure:
         """Return the measure; its ideal list holds all judged documents where their costs are not known."""
         budget = measure.budget
-        if isinstance(measure, AtK):
-            inner = self.for_measure(measure.measure, judged)
-            return cast("Measure", replace(measure, measure=inner))
         if budget is None or not budget.adds or not measure.ideal_has_costs:
             return measure
         if judged is not None and _is_known(budget.column, judged):
