@@ -340,3 +340,12 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
     assert "columns={'timestamp': 'time'}" in str(named.value)
     with pytest.raises(MixedIds, match="user_id holds fractions"):
         retention({"user_id": [1.5], "time": ["2024-01-01"]})
+
+
+@pytest.mark.parametrize("by", ["user_id", "time"])
+def test_groups_are_no_users_and_no_times(by: str) -> None:
+    """What each event has of its own makes no groups, and is not suggested."""
+    events = pl.DataFrame({"user_id": ["a", "b"], "time": [0, 1], "kind": ["x", "y"]})
+    with pytest.raises(InputError, match=f"{by} makes no groups of users") as caught:
+        retention(events, by=by)
+    assert caught.value.fix is None

@@ -225,13 +225,18 @@ def open_tables(
 def _segment_table(by: str | None, *tables: Events) -> Events | None:
     if by is None:
         return None
+    own = ("user_id", "time")
     for table in tables:
-        if by in table.schema and by not in ("user_id", "time"):
+        if by in table.schema and by not in own:
             return table
-    known = {name: None for table in tables for name in table.present}
+    present = {name: None for table in tables for name in table.present}
+    groups = [name for name in present if name not in own]
+    problem = f"there is no column {printable(by)}"
+    if by in own:
+        problem = f"{by} makes no groups of users"
     raise MissingColumn(
-        f"there is no column {printable(by)}",
+        problem,
         where=", ".join(table.source for table in tables),
-        given=f"columns {', '.join(printable(name, 40) for name in known)}",
-        fix=did_you_mean(by, known),
+        given=f"columns {', '.join(printable(name, 40) for name in present)}",
+        fix=did_you_mean(by, groups),
     )
