@@ -25,6 +25,7 @@ from rankstone.evaluation.out_of_core import MemoryBudget, evaluate_out_of_core
 from rankstone.hits import Budget
 from rankstone.hits.extras.abstained_lists import AbstainedLists
 from rankstone.hits.extras.list_costs import ListCosts
+from rankstone.hits.extras.list_sources import ListSources
 from rankstone.hits.extras.text_spans import TextSpans
 from rankstone.integrations import arrays
 from rankstone.measures import MEASURES
@@ -72,6 +73,7 @@ def whole_lists() -> Iterator[Measure]:
             TextSpans,
             AbstainedLists,
             ListCosts,
+            ListSources,
         }:
             continue  # they have worlds of their own
         if kind.takes_cutoff and kind.takes_budget:

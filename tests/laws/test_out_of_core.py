@@ -33,6 +33,7 @@ from rankstone.evaluation.out_of_core import (
 )
 from rankstone.hits.extras.abstained_lists import AbstainedLists
 from rankstone.hits.extras.list_costs import ListCosts
+from rankstone.hits.extras.list_sources import ListSources
 from rankstone.hits.extras.pool_members import JudgmentGroups
 from rankstone.testing.small_worlds import small_world
 
@@ -46,7 +47,7 @@ for text in TEXTS:
     kind = parse_measure(text)
     assert isinstance(kind, Measure)
     tables = 2 if AbstainedLists in kind.requires else int(bool(kind.query_columns))
-    tables = 3 if ListCosts in kind.requires else tables
+    tables = 3 if kind.requires & {ListCosts, ListSources} else tables
     wanted = (JudgmentGroups in kind.requires, tuple(kind.judgment_columns), tables)
     KINDS.setdefault(wanted, []).append(text)
 

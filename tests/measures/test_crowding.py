@@ -79,6 +79,17 @@ def test_ties_have_no_mean() -> None:
         values(RUN, "Sources@2", ties="expected")
 
 
+def test_what_would_count_other_documents() -> None:
+    """A budget that passes over documents, and lists without unjudged documents, are refused."""
+    with pytest.raises(RankstoneError, match="those of the first documents"):
+        values(RUN, "Sources@tokens(20, crossing=skip)")
+    for rule in ("condensed", "condensed_keep_rank"):
+        with pytest.raises(RankstoneError, match="counts all that are shown") as caught:
+            values(RUN, "SourceShare@2", unjudged=rule)
+        assert "unjudged=nonrelevant" in str(caught.value.fix)
+    assert values(RUN, "SourceShare@2", unjudged="nonrelevant")["q"] == 1
+
+
 @pytest.mark.parametrize("documents", [None, {"a1": {"site": "a"}}])
 def test_a_column_is_needed(documents: Any) -> None:
     """Without a table of documents, or its column, the measure says what is missing."""

@@ -594,3 +594,9 @@ def test_forbidden_documents_are_refused() -> None:
     """Marks are texts, which a cluster does not read."""
     with pytest.raises(BadParameter, match="Forbidden is not computed on Spark"):
         rankstone.spark.evaluate(None, None, "Forbidden")
+
+
+def test_sources_are_refused() -> None:
+    """Texts of the table of documents, which a cluster does not read."""
+    with pytest.raises(BadParameter, match="Sources@3 is not computed on Spark"):
+        rankstone.spark.evaluate(None, None, "Sources@3")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankstone.errors import BadOption, BadParameter
 from rankstone.hits.extras.list_sources import NUMBER, ListSources
 from rankstone.hits.list_arrays import ragged_range
 from rankstone.measures.core.claims import Claims
@@ -15,6 +16,7 @@ from rankstone.measures.core.measure import Contributions, Measure, Status
 
 if TYPE_CHECKING:
     from rankstone._basics import Ints
+    from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.hits import Hits
 
 _CLAIMS = Claims(
@@ -43,6 +45,24 @@ class CrowdingMeasure(Measure, family="crowding"):
     column: str = parameter(
         "source", "the column of the documents: source, site, author, brand", word=True
     )
+
+    def __post_init__(self) -> None:
+        """Refuse a budget that passes over documents: what crowds is the beginning of a list."""
+        super().__post_init__()
+        if self.budget is not None and self.budget.crossing == "skip":
+            raise BadParameter(
+                f"{self}: sources are those of the first documents",
+                expected="crossing=drop, include",
+            )
+
+    def check_needs(self, options: AlignmentOptions) -> None:
+        """Refuse to leave out unjudged documents: they are shown, too."""
+        super().check_needs(options)
+        if str(options.unjudged).startswith("condensed"):
+            raise BadOption(
+                f"unjudged={options.unjudged} leaves out documents, but {self} counts all that are shown",
+                fix="use unjudged=nonrelevant, and condensed lists for other measures",
+            )
 
     def relevant_count(self, _hits: Hits) -> Ints | None:
         """Return ``None``: relevance plays no part."""
