@@ -179,6 +179,13 @@ COUNTS = (
 )
 #: what has no judgment, or a bad one, counts here
 COUNTS_OF_BAD = ("Unjudged", "Unjudged@3", "NumNonrelRet", "NumNonrelRet(rel=2)@2")
+#: marked documents, which have grade 0
+MARKED = (
+    "Forbidden",
+    "Forbidden@2",
+    "Forbidden(what=number)",
+    "Forbidden(what=number)@3",
+)
 GROUP_MEANS = (
     "AP_avgjg",
     "AP_avgjg(rel=2)@2",
@@ -433,6 +440,7 @@ BY_HAND: dict[str, tuple[str, ...]] = {
     "judgment groups": GROUP_MEANS,
     "counts of bad": COUNTS_OF_BAD,
     "counts": COUNTS,
+    "marked": MARKED,
     "zero counts": ZERO_COUNTS,
     "weighted walks": WEIGHTED_WALKS,
     "cascades": CASCADES,

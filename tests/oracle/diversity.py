@@ -46,6 +46,11 @@ def propensity(doc: Id) -> float:
     return (1.0, 0.5, 0.2, 0.9)[_code(doc) % 4]
 
 
+def is_forbidden(doc: Id, grade: float) -> bool:
+    """Tell whether a document must not be shown: some of those of grade 0."""
+    return grade == 0 and _code(doc) % 2 == 0
+
+
 def split(rows: Iterable[Row]) -> list[tuple[Id, str, Id, float]]:
     """Return judgments (query, subtopic, document, grade)."""
     return [
@@ -310,6 +315,16 @@ def in_session(facts: Facts, spec: Spec) -> float:
     )
 
 
+def forbidden(facts: Facts, spec: Spec) -> float | None:
+    """Count what must not be shown in the first k; 1 at most unless ``what=number``."""
+    marked = {doc for doc, grade in facts.pool if is_forbidden(doc, grade)}
+    if not marked:
+        return None
+    shown = [slot for slot in facts.slots[: spec.k] if slot is not None]
+    number = sum(slot.judged and slot.doc in marked for slot in shown)
+    return float(number if spec.get("what", "any") == "number" else min(number, 1))
+
+
 GROUPED: dict[str, Callable[[Facts, Spec], float]] = {
     **dict.fromkeys(
         ("alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "NRBP", "nNRBP"), novelty
@@ -323,7 +338,10 @@ GROUPED: dict[str, Callable[[Facts, Spec], float]] = {
 NAMED: dict[str, Any] = {
     **GROUPED,
     **dict.fromkeys(("PSP", "PSnDCG"), propensity_scored),
+    "Forbidden": forbidden,
 }
 FORMULAS: dict[str, Any] = {**NAMED, **dict.fromkeys(("sDCG", "nsDCG"), in_session)}
 #: what a query without a relevant document leaves as it is
-INDIFFERENT = ("sDCG",)
+INDIFFERENT = ("sDCG", "Forbidden")
+#: measures for which relevance plays no part; a query without a value is left out
+BY_MARKS = ("Forbidden",)

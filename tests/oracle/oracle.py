@@ -703,7 +703,8 @@ def score(
     result = next(iter(possible))
     empty = options.get("empty", "zero")
     without = (
-        spec.name not in ("Judged", "Unjudged") and relevant_total(result, spec) == 0
+        spec.name not in ("Judged", "Unjudged", *diversity.BY_MARKS)
+        and relevant_total(result, spec) == 0
     )
     if without and empty in ("drop", "unanswerable"):
         return None
@@ -712,6 +713,8 @@ def score(
     ]
     status = "ok"
     if any(value is None for value, _ in values):
+        if spec.name in diversity.BY_MARKS:
+            return None
         return Score(None, "undefined")
     if spec.name == "nDCG" and all(ideal_dcg(facts, spec) <= 0 for facts in possible):
         status = "no_ideal"

@@ -75,6 +75,11 @@ class World:
         if any("propensity" in getattr(kind, "judgment_columns", ()) for kind in kinds):
             chance = [diversity.propensity(doc) for doc in table["doc_id"]]
             table = table.with_columns(propensity=pl.Series(chance, dtype=pl.Float64))
+        if any("forbidden" in getattr(kind, "judgment_columns", ()) for kind in kinds):
+            grade = {(query, doc): grade for query, doc, grade in self.qrels}
+            pairs = table.select("query_id", "doc_id").rows()
+            marks = [diversity.is_forbidden(pair[1], grade[pair]) for pair in pairs]
+            table = table.with_columns(forbidden=pl.Series(marks, dtype=pl.Boolean))
         return table
 
     def table(self) -> pl.DataFrame:
