@@ -26,7 +26,7 @@ PACKAGE: Final = Path(rankstone.__file__).parent
 ASSETS: Final = PACKAGE / "reports" / "assets"
 #: what callables that return phrases are called
 _CALLED: Final = ("say", "heading", "label", "phrase", "words", "counted", "several")
-#: rooms whose functions take ``say`` from their callers → its section
+#: rooms, and files, whose functions take ``say`` from their callers → its section
 _OF_ROOM: Final = {
     "comparison": "comparison",
     "boards": "board",
@@ -35,6 +35,10 @@ _OF_ROOM: Final = {
     "charts": "charts",
     "reports": "pages",
     "collections": "cards",
+    "answers": "agreement",
+    "conventions": "identification",
+    "eval_command": "scores",
+    "conventions_command": "conventions",
 }
 _TEXTS: Final = (ast.Constant, ast.JoinedStr)
 #: modules that show phrases
@@ -158,7 +162,8 @@ def _is_another(node: ast.Call, path: Path) -> bool:
 
 
 def _section_of(path: Path) -> str:
-    rooms = [part for part in path.parts if part in _OF_ROOM]
+    names = *path.parts, path.stem
+    rooms = [name for name in names if name in _OF_ROOM]
     return _OF_ROOM[rooms[-1]] if rooms else ""
 
 

@@ -28,6 +28,7 @@ from tests.tables.test_results import MADE
 
 import rankstone
 from rankstone import demo, online
+from rankstone.answers import compare_assessors, nuggets
 from rankstone.boards import paired_board, slices_of_log, slices_of_scores
 from rankstone.collections import certify, collection, reproduce, verify
 from rankstone.explanation import explain_queries
@@ -1581,3 +1582,71 @@ CHARTED: Final = {
     "slices of old and new against rest with gap 0.0",
 }
 assert STATES.keys() >= PAGED | CHARTED
+
+
+# -- assessors, and numbers of others ------------------------------------------------------------------------
+def _assigned(*words: str) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return what an assessor assigned: of each question a word for each nugget."""
+    return nuggets(
+        [
+            {
+                "qid": f"q{number}",
+                "nuggets": [
+                    {
+                        "id": f"{number}.{place}",
+                        "importance": "vital",
+                        "assignment": word,
+                    }
+                    for place, word in enumerate(of.split())
+                ],
+            }
+            for number, of in enumerate(words)
+        ]
+    )
+
+
+@state
+def assessors_who_differ_on_many_items(_: str) -> Any:
+    first = _assigned("support " * 12, "support not_support")
+    second = _assigned("not_support " * 12)
+    return compare_assessors({"human": first, "model": second}, "Support")
+
+
+@state
+def identification_of_numbers_of_every_kind(_: str) -> Any:
+    """Identify numbers of the run, of another, perhaps of another, of either; cut off, of rounded terms, of none."""
+    qrels, runs = demo.QRELS, demo.RUNS
+    other = dict(reversed(runs.items()))
+    twice = {"q1": {"a": 1, "b": 2}, "q2": {"a": 1}}
+    copies = [("q1", "a", 3.0), ("q1", "a", 2.0), ("q1", "b", 1.0), ("q2", "a", 1.0)]
+    again = pl.DataFrame(copies, ["query_id", "doc_id", "score"], orient="row")
+    alike = {"q1": ["x", "a"], "q2": ["a"]}
+    judgments = [("q1", "a", 1), ("q1", "a", 2), ("q2", "a", 1)]
+    judged_again = pl.DataFrame(
+        judgments, ["query_id", "doc_id", "relevance"], orient="row"
+    )
+    grades = (5, 3, 2, 1, 2, 4, 0)
+    listed = {"q": [f"d{place}" for place in range(5)]}
+    judged = {"q": {f"d{place}": grade for place, grade in enumerate(grades)}}
+    return [
+        rankstone.identify(qrels, runs, "0.5704", "nDCG@10"),
+        rankstone.identify(qrels, other, "0.5704", "nDCG@10"),
+        rankstone.identify(qrels, runs, "0.29", "nDCG@10"),
+        rankstone.identify(qrels, other, "0.29", "nDCG@10"),
+        rankstone.identify(qrels, runs, "0.4132", "nDCG@10"),
+        rankstone.identify(qrels, runs["bm25"], "0.57", "nDCG@10"),
+        rankstone.identify(qrels, other, "0.52", "AP"),
+        rankstone.identify(qrels, runs["bm25"], "0.570437321009", "nDCG@10"),
+        rankstone.identify(judged, listed, "0.827", "nDCG(gain=exp2)@5"),
+        rankstone.identify(
+            judged_again, alike, "0.75", "RR", duplicate_judgments="max"
+        ),
+        rankstone.identify(qrels, runs["bm25"], "0.57", "ndcg_cut_10"),
+        rankstone.identify(twice, {"a": alike, "b": dict(alike)}, "0.75", "RR"),
+        rankstone.identify(twice, again, "0.8", "nDCG", duplicates="first_keep_rank"),
+    ]
+
+
+@state
+def scores_with_missing_queries(_: str) -> Any:
+    return rankstone.evaluate(demo.QRELS, demo.RUNS, "nDCG@10 AP")

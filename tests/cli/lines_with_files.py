@@ -155,7 +155,7 @@ _LINES: Final[dict[str, tuple[str, ...]]] = {
     ),
     "ltr tune": (
         (
-            f"<features> --valid <features> --values 1 --quick {_OWN} --table <txt>out "
+            f"<features> --valid <features> --values 1 --quick {_OWN} --trials <txt>out "
             "--per-query <csv>out -o <json>out"
         ),
         "<plain> --groups <sizes> --folds 2 --values 1 --quick",

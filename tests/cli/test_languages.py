@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
+from dataclasses import fields, replace
 from functools import cache
+from itertools import product
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -12,10 +15,20 @@ from docs.making.options import declared
 from docs.making.printed import typed
 from tests.rows import each
 
+from rankstone.conventions import conventions
+from rankstone.hits.alignment_audit import (
+    Audit,
+    JudgmentsAudit,
+    RunAudit,
+    SideTableAudit,
+)
+from rankstone.hits.excluded_rows import LeftOut
+from rankstone.io.shapes.shape import known_shapes
 from rankstone.measures import MEASURES
 from rankstone.tables.phrases import from_english
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 #: command → lines in the folder of the pages' files that print all its parts
@@ -57,6 +70,32 @@ LINES: Final = {
     ),
     "certify": ("qrels.txt bm25.run",),
     "verify": ("card.json",),
+    "eval": (
+        "qrels.txt bm25.run tfidf.run",
+        "qrels.txt bm25.run tfidf.run --ci --sort AP -v",
+        "qrels.txt bm25.run --queries queries.csv --by kind --cluster kind --ci --interval bca",
+        "qrels.txt bm25.run --convention lightgbm -m ndcg@10",
+        "qrels.txt bm25.run --format csv",
+    ),
+    "answers": (
+        "甲=long.nuggets.jsonl 乙=short.nuggets.jsonl --ci",
+        "甲=long.nuggets.jsonl 乙=short.nuggets.jsonl --compare",
+        "甲=long.nuggets.jsonl 乙=long.model.jsonl --agreement",
+        "甲=long.nuggets.jsonl --explain Support -q q1",
+        "甲=examples/rag/answers.jsonl --support examples/rag/support.csv -v",
+        "甲=examples/rag/contexts.jsonl -v",
+    ),
+    "identify": (
+        "qrels.txt bm25.run --value 0.29 -m nDCG@10",
+        "qrels.txt bm25.run dense.run --value 0.4132 -m nDCG@10",
+        "qrels.txt bm25.run dense.run --value 0.5519 --value 0.51",
+        "--grades 5,3,2,1,2 --judged 5,3,2,1,2,4,0 --value 0.827 -m nDCG(gain=exp2)@5",
+    ),
+    "conventions diff": (
+        "sklearn xgboost -m nDCG@10",
+        "rankstone xgboost qrels.txt bm25.run -m nDCG@10,AP",
+        "--all qrels.txt bm25.run -m nDCG@10,AP",
+    ),
     "online retention": ("events.parquet --report retention.html",),
     "ltr eval": ("examples/ltr/test.txt svm.json b=svm.json -m RR",),
 }
@@ -66,8 +105,37 @@ hybrid dense sparse large small base reranked stemmed late interaction alpha bet
 main floor drops queries judged interval log position judge prompt new old device phone desktop none question word
 words length category language tent system min max ext res normalized tau union created desk run typed
 cost documents discount positives clicks uniform cosine jaccard vital okay partial summary opening
-wtau rho footrule score kind std csv
+wtau rho footrule score kind std csv until unit step gdeval kappa support
 """
+
+#: options and values in the tables of a command
+CODE: Final = {
+    "conventions diff": frozenset(
+        (
+            *(
+                "agg",
+                "cut",
+                "drop",
+                "duplicates",
+                "empty",
+                "error",
+                "expected",
+                "extra",
+            ),
+            *(
+                "gain",
+                "grades",
+                "input",
+                "linear",
+                "list",
+                "mean",
+                "missing",
+                "negative",
+            ),
+            *("nonrelevant", "one", "pool", "ties", "unjudged", "zero"),
+        )
+    )
+}
 
 
 @cache
@@ -91,7 +159,9 @@ def english() -> frozenset[str]:
 
 def left(text: str) -> list[str]:
     """Return the English words of a text that stand free: not in names, code, paths, formulas or options."""
-    free = re.sub(r"`[^`]*`|\S*[=_/@.(){}\\<>|#]\S*|“[^”]*”|--\S+", " ", text)
+    free = re.sub(
+        r"`[^`]*`|rankstone \w+|\S*[=_/@.(){}\\<>|#]\S*|“[^”]*”|--\S+", " ", text
+    )
     return [
         word
         for word in re.findall(r"(?<![\w\-])[a-z]{3,}(?![\w\-])", free)
@@ -106,6 +176,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert typed(f"rankstone demo --copy {place}").exit_code == 0
     card = f"-o {place}/card.json {place}/qrels.txt {place}/bm25.run -m nDCG@10"
     assert typed(f"rankstone certify {card}").exit_code == 0
+    # nuggets of a Chinese reader
+    for name in ("long.nuggets", "short.nuggets", "long.model"):
+        text = (place / f"examples/rag/{name}.jsonl").read_text("utf-8")
+        records = [json.loads(line) for line in text.splitlines()]
+        for record in records:
+            for number, nugget in enumerate(record["nuggets"]):
+                nugget["text"] = f"要点 {number}"
+        lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+        (place / f"{name}.jsonl").write_text("".join(lines), "utf-8")
     model = f"{place}/train.txt -o {place}/svm.json"
     assert typed(f"rankstone ltr train {model}").exit_code == 0
     return place
@@ -130,10 +209,113 @@ def test_no_english_is_left(
             command != "online retention"
         ):  # its table is of names of columns; the page is in the language
             assert done.stdout or command == "report"
-            lines = [row for row in done.stdout.splitlines() if left(row)]
-            if lines:
-                wrong[line] = [(left(row), row) for row in lines]
+            printed = [*done.stdout.splitlines(), *done.stderr.splitlines()]
+            words = {
+                row: {*left(row)} - CODE.get(command, frozenset()) for row in printed
+            }
+            english_rows = {row: found for row, found in words.items() if found}
+            if english_rows:
+                wrong[line] = english_rows
     assert wrong == {}
+
+
+def audits() -> Iterator[Audit]:
+    """Yield audits that have all there is to count, of one and of many."""
+    for number in (1, 2000):
+        counts = {part.name: number for part in fields(RunAudit) if part.type == "int"}
+        counts |= {"found": number + 5, "shortest": 1}
+        run = RunAudit(
+            source="a.run",
+            median_length=12.5,
+            unjudged={10: 0.5},
+            left_out=LeftOut(number, number, number, number, ("q1 d1",)),
+            undefined={"AP": {"no negative": number}},
+            **counts,  # type: ignore[arg-type] # numbers
+        )
+        side = SideTableAudit("q.csv", number, number, number, number)
+        for unanswerable in (0, number):
+            counts = {
+                part.name: number
+                for part in fields(JudgmentsAudit)
+                if part.type == "int"
+            }
+            judgments = JudgmentsAudit(
+                source="q.txt",
+                **counts | {"unanswerable": unanswerable},  # type: ignore[arg-type] # numbers
+            )
+            for failed, runs in product(({}, {"timeout": number}), (1, 2, 3)):
+                names = {
+                    f"r{place}": replace(run, failed=failed) for place in range(runs)
+                }
+                yield Audit(judgments, names, queries=side, intents=side)
+
+
+def test_audits_are_read_in_chinese(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every sentence that a count can give, in brief and as a whole."""
+    monkeypatch.setattr("rankstone.hits.alignment_audit._SHOWN", 99)
+    lines = [line for audit in audits() for line in (*audit.lines(), *audit.brief())]
+    assert len(lines) > 100
+    assert {line for line in lines if left(from_english(line, "zh"))} == set()
+
+
+#: warnings and what was detected of files, which no count gives
+SAID: Final = (
+    "no retrieved document is judged: do document ids match?",
+    (
+        "every list has 101 documents, one of them judged: if these are sampled candidates, "
+        "the values are not those of full lists (rankstone sampled)"
+    ),
+    "ranks contradict scores in every list: scores are used; order=rank uses the ranks",
+    "ranks contradict scores in 2 of 3 lists: ranks are used; order=score uses the scores",
+    "unit leaves every id as it is: does it fit the ids of this run?",
+    "no pair to exclude is in any list: were they removed before, or do ids not match?",
+    "no query has more than one subtopic: are these judgments by subtopic?",
+    "nDCG@10: the true maximum may be higher for 3 queries (status lower_bound)",
+    "3 of 4 queries need more documents than R@5 looks at: it can reach 50.0% at most",
+    "grades below zero are fractions, as scores do: are judgments and run in the right order?",
+    "most grades are fractions that hardly repeat, as scores do: are judgments and run in the right order?",
+    "grades hardly repeat within a query, as scores do: are judgments and run in the right order?",
+    "gdeval reads each of these groups of query ids as one query: 2010-1, 2011-1",
+    "2 queries not in the mean of AP: no relevant document (empty=drop)",
+    "2 queries not in the mean of AP: no negative, or nothing retrieved (no_results=undefined)",
+    "2 queries not in the mean of AP, RR …: declared unanswerable; with such a query there is no mean",
+    "read as: separator ';', utf-16, decimal comma, no header, 3 blank rows skipped",
+    "read as: separator tab (from its line sep=), 1 blank row skipped",
+    "read as: sheet 'a' (not 'b', 'c'), 2 columns without a name beside the table, decimal point",
+    "read as: lists in the cells of doc_id and score, in brackets",
+    "read as: lists in the cells of doc_id, between commas",
+    "read as: BEIR folder: qrels/test.tsv (not dev.tsv)",
+    "read as: ratings of Quepid, 3 unrated rows skipped",
+    (
+        "read as: trace of 12 retrievals (spans of OpenTelemetry), reranked lists "
+        "(--run-column step has the retrieved ones, too)"
+    ),
+)
+
+
+@each("said", SAID)
+def test_warnings_are_read_in_chinese(said: str) -> None:
+    """Behind the name of a run, in brief and as a whole; of several runs without what is in parentheses."""
+    shared = said if said.startswith("read as") else said.partition(" (")[0]
+    for line in (
+        f"audit  3 queries, 4 judgments · 1 warning: both runs: {shared}",
+        f"audit  3 queries, 4 judgments · 1 warning: {said}",
+        f"bm25  3 queries × 10 documents, 8 judged · warning: {said}",
+    ):
+        assert left(from_english(line, "zh")) == []
+
+
+def test_what_is_said_of_libraries_and_files_is_read_in_chinese() -> None:
+    """Remarks, refusals and accepted grades of every library; titles of every shape."""
+    said = {shape.title for shape in known_shapes()}
+    for library in conventions():
+        for entry in library.entries:
+            remarks = entry.bug, entry.note, entry.differs, entry.grades
+            said |= {str(text) for text in remarks if text is not None}
+            said |= {refusal.why for refusal in entry.refuses}
+    assert len(said) > 200
+    # names of arguments stand alone
+    assert {text for text in said if len(left(from_english(text, "zh"))) > 1} == set()
 
 
 @each("name", sorted(MEASURES))

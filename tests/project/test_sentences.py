@@ -23,6 +23,7 @@ from tests.states import CHARTED, PAGED, STATES
 import rankstone
 from rankstone import plots
 from rankstone.reports.report_content import page_of
+from rankstone.tables import page_text
 from rankstone.tables.phrases import LANGUAGES, phrases
 from rankstone.tables.results import Result
 
@@ -45,6 +46,8 @@ _OF_SHEETS: Final[dict[str, Callable[[Any], str]]] = {
     "HTML": lambda result: _words(result.to_html()),
     "LaTeX": lambda result: re.sub(r"[{}]", " ", result.to_latex()),
 }
+#: classes whose sheets take a language, since the result has none
+_SPOKEN: Final = ("AssessorAgreement", "Identification", "Scores")
 #: what a result computes when it is first read, the same in every language
 _WITHOUT_WORDS: Final = ("by_test", "pool_bias")
 #: a part that was not filled in, and values that are no words
@@ -229,6 +232,10 @@ def _texts(
         whole, first = seen.both_screens(result)
         yield "text", whole
         yield "first screen", first
+        if type(result).__name__ in _SPOKEN:
+            spoken = result.sheet(lang=lang)
+            yield "text", page_text.text(spoken, 60)
+            yield "text", page_text.text(spoken.verbose(), 140)
         if index >= _WHOLLY:
             continue
         for form, written in forms.items():

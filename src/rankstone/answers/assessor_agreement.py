@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
 
-from rankstone._basics import counted
 from rankstone.answers.scoring import score_answers
 from rankstone.errors import NotComparable, UsageError
 from rankstone.measures import parse_measures
+from rankstone.tables.phrases import phrase
 from rankstone.tables.results import Result
 from rankstone.tables.sheet import Sheet, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from rankstone.evaluation.request import MeasuresLike
     from rankstone.evaluation.scores import Scores
@@ -25,10 +26,6 @@ if TYPE_CHECKING:
 #: the grades of support
 _SUPPORT: Final = (0.0, 0.5, 1.0)
 _KEY: Final = ("query_id", "doc_id")
-_NOTES: Final = (
-    "single: assigned by one of the two only; difference: mean support by the first minus the second",
-    "kappa: agreement above chance, 1 at most; low in spite of high agreement if one word is very frequent",
-)
 #: the most disagreements that are shown
 _SHOWN: Final = 10
 
@@ -56,12 +53,10 @@ class AssessorAgreement(Result):
         scores: Scores,
         left_out: int,
     ) -> None:
-        self.pairs, self.disagreements, self.scores, self.left_out = (
-            pairs,
-            disagreements,
-            scores,
-            left_out,
-        )
+        self.pairs = pairs
+        self.disagreements = disagreements
+        self.scores = scores
+        self.left_out = left_out
 
     def to_frame(self) -> pl.DataFrame:
         """Return a row for each two assessors.
@@ -85,35 +80,38 @@ class AssessorAgreement(Result):
             "scores": self.scores.to_dict(),
         }
 
-    def sheet(self, digits: int = 4) -> Sheet:
-        """Return both tables."""
-        counts = f"{counted(self.left_out, 'question')} that not all have: left out of the scores"
-        left = [counts] if self.left_out else []
-        scores = [
-            replace(part, best=frozenset())
-            if isinstance(part, Table)
-            else part  # an assessor cannot win
-            for part in self.scores.sheet(digits).parts
-        ]
+    def sheet(self, digits: int = 4, *, lang: str = "en") -> Sheet:
+        """Return the scores, the agreement of each two, and the items on which they differ."""
+        say = partial(phrase, "agreement", lang=lang)
+        parts = []
+        for means in self.scores.sheet(digits, lang=lang).parts:
+            # an assessor cannot win
+            if isinstance(means, Table):
+                alike = replace(means, best=frozenset())
+                parts.append(alike)
+        parts.append(_table(self.pairs, say("pairs"), digits, say))
+
         differ = self.disagreements
-        more = f", {_SHOWN} of {differ.height}" if differ.height > _SHOWN else ""
-        shown = Table.of(
-            differ.head(_SHOWN),
-            f"Items on which they differ{more}",
-            digits=1,
-            names={"query_id": "query"},
-        )
-        pairs = Table.of(
-            self.pairs,
-            "Each two assessors",
-            digits=digits,
-            names={"by_chance": "by chance"},
-        )
-        return Sheet(
-            "Agreement of assessors",
-            parts=(*scores, pairs, *([shown] if differ.height else [])),
-            notes=(*_NOTES, *left),
-        )
+        if differ.height:
+            title = say("differ")
+            if differ.height > _SHOWN:
+                title = say("differ_more", shown=_SHOWN, of=differ.height)
+            parts.append(_table(differ.head(_SHOWN), title, 1, say))
+
+        notes = [say("about_pairs"), say("about_kappa")]
+        if self.left_out:
+            notes.append(say("left_out", n=self.left_out))
+        return Sheet(say("title"), parts=tuple(parts), notes=tuple(notes))
+
+
+def _table(
+    frame: pl.DataFrame, title: str, digits: int, say: Callable[..., str]
+) -> Table:
+    """Return a table whose headings are phrases."""
+    names = {}
+    for name in frame.columns:
+        names[name] = say(name)
+    return Table.of(frame, title, digits=digits, names=names)
 
 
 def compare_assessors(
@@ -146,27 +144,34 @@ def compare_assessors(
     """
     if len(assessors) < 2:  # noqa: PLR2004 - a pair
         raise UsageError("agreement needs two assessors", given=f"{len(assessors)}")
-    cited = any(
-        str(measure).startswith("Citation") for measure in parse_measures(measures)
-    )
-    items = {name: _items(*tables, cited=cited) for name, tables in assessors.items()}
+    cited = False
+    for measure in parse_measures(measures):
+        if measure.name.startswith("Citation"):
+            cited = True
+
+    items = {}
+    for name, tables in assessors.items():
+        items[name] = _items(*tables, cited=cited)
     pairs = [_pair(*two, items) for two in combinations(items, 2)]
-    common = set.intersection(
-        *({*qrels["query_id"]} for qrels, _ in assessors.values())
-    )
+    queries = []
+    for qrels, _ in assessors.values():
+        queries.append({*qrels["query_id"]})
+    common = set.intersection(*queries)
     among = pl.col("query_id").is_in(list(common))
-    every = max(qrels["query_id"].n_unique() for qrels, _ in assessors.values())
-    scores = score_answers(
-        {
-            name: (q.filter(among), r.filter(among))
-            for name, (q, r) in assessors.items()
-        },
-        measures,
-    )
+    every = max(map(len, queries))
+    shared = {}
+    for name, (qrels, run) in assessors.items():
+        shared[name] = qrels.filter(among), run.filter(among)
+
+    figures = []
+    disagreements = []
+    for row, differ in pairs:
+        figures.append(row)
+        disagreements.append(differ)
     return AssessorAgreement(
-        pl.DataFrame([row for row, _ in pairs]),
-        pl.concat([rows for _, rows in pairs]),
-        scores,
+        pl.DataFrame(figures),
+        pl.concat(disagreements),
+        score_answers(shared, measures),
         every - len(common),
     )
 
@@ -199,7 +204,7 @@ def _pair(
         versus=pl.lit(versus),
         versus_support="score_other",
     )
-    return {
+    figures = {
         "assessor": assessor,
         "versus": versus,
         "items": both.height,
@@ -209,15 +214,21 @@ def _pair(
         "kappa": _kappa(np.eye(len(_SUPPORT)), joint, chance),
         "weighted_kappa": _kappa(weights, joint, chance),
         "difference": float(np.mean(a - b)),
-    }, differ
+    }
+    return figures, differ
 
 
 def _kappa(weights: Any, joint: Any, chance: Any) -> float | None:  # noqa: ANN401 - matrices
     seen = float((weights * joint).sum())
     expected = float((weights * chance).sum())
-    return None if np.isclose(expected, 1) else (seen - expected) / (1 - expected)
+    if np.isclose(expected, 1):
+        return None
+    return (seen - expected) / (1 - expected)
 
 
 def _items(qrels: pl.DataFrame, run: pl.DataFrame, *, cited: bool) -> pl.DataFrame:
     """Return what was assigned, without sentences, whose support is that of their best citation."""
-    return run.join(qrels.filter(relevance=1), on=_KEY, how="semi") if cited else run
+    if not cited:
+        return run
+    citations = qrels.filter(relevance=1)
+    return run.join(citations, on=_KEY, how="semi")

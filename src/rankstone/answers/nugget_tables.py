@@ -29,10 +29,24 @@ if TYPE_CHECKING:
 _GRADES: Final = {"vital": 2.0, "okay": 1.0}
 #: assignments of nuggetizer and of people → support
 _SUPPORT: Final = {
-    "support": 1.0, "supported": 1.0, "full": 1.0, "full_support": 1.0, "yes": 1.0, "1": 1.0, "1.0": 1.0,
-    "partial_support": 0.5, "partial": 0.5, "0.5": 0.5,
-    "not_support": 0.0, "not_supported": 0.0, "no_support": 0.0, "none": 0.0, "no": 0.0, "0": 0.0, "0.0": 0.0,
-}  # fmt: skip
+    "support": 1.0,
+    "supported": 1.0,
+    "full": 1.0,
+    "full_support": 1.0,
+    "yes": 1.0,
+    "1": 1.0,
+    "1.0": 1.0,
+    "partial_support": 0.5,
+    "partial": 0.5,
+    "0.5": 0.5,
+    "not_support": 0.0,
+    "not_supported": 0.0,
+    "no_support": 0.0,
+    "none": 0.0,
+    "no": 0.0,
+    "0": 0.0,
+    "0.0": 0.0,
+}
 _RUN: Final = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
 
 
@@ -110,7 +124,9 @@ def nuggets(source: object, given: object = None) -> tuple[pl.DataFrame, pl.Data
 
 
 def _name_of(source: object) -> str | None:
-    return os.fspath(source) if is_path(source) else None
+    if is_path(source):
+        return os.fspath(source)
+    return None
 
 
 def nuggets_to_assign(given: object) -> pl.DataFrame:

@@ -106,7 +106,9 @@ def _grade(reference: str, text: str, threshold: float) -> float:
         "rapidfuzz.distance.Levenshtein", "rapidfuzz", 'pip install "rankstone[texts]"'
     )
     similarity = 1 - levenshtein.normalized_distance(reference, text)
-    return 2.0 if similarity > threshold else float(similarity == threshold)
+    if similarity > threshold:
+        return 2.0
+    return float(similarity == threshold)
 
 
 def _texts(record: Mapping[str, Any], names: tuple[str, ...], where: str) -> list[str]:

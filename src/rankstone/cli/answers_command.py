@@ -34,7 +34,7 @@ _OPTIONS: Final[dict[str, dict[str, Any]]] = {
     "answers",
     {"files": "ANSWERS [ANSWERS]…"},
     "measures convention nuggets support run-column ci compare agreement explain query",
-    f"to-judge per-query {PRINTED}",
+    f"to-judge per-query lang {PRINTED}",
     but={"measures": {"shown": "those of nuggets, of citations, or of contexts"}},
 )
 def command(
@@ -50,6 +50,7 @@ def command(
     query: str | None,
     to_judge: bool,
     run_column: str | None,
+    lang: str | None,
     **given: Any,
 ) -> None:
     """Score answers by the nuggets that they hold, or by their citations; one file for each system.
@@ -94,6 +95,7 @@ def command(
     options = _OPTIONS.get(kind, {})
     if convention:
         options = {"convention": convention}
+    spoken = lang or "en"
 
     def find(*, columns: Any = None, progress: Any = None, **reading: Any) -> Any:  # noqa: ARG001 - files are small
         systems = _systems(kind, named, nuggets, support, agreement=agreement)
@@ -105,22 +107,33 @@ def command(
             if convention is None:
                 reading["ties"] = "input"
             return rankstone.explain(
-                qrels, {name: run}, explain, query, **options, **reading
+                qrels, {name: run}, explain, query, lang=spoken, **options, **reading
             )
         scores = answers.score_answers(systems, wanted, **options)
-        return rankstone.compare_scores(scores, **reading) if compared else scores
+        if compared:
+            return rankstone.compare_scores(scores, lang=spoken, **reading)
+        return scores
 
     def show(found: Any, form: str, digits: int | None) -> str:
-        if explain or agreement or compared:
-            return written(found, form, digits)
-        from rankstone.cli.eval_command import shown_scores
-
         ends = {"intervals": rankstone.intervals(found)} if ci else {}
-        return shown_scores(found, form, digits, {"by": (), **ends})
+        return _shown(found, form, digits, {"by": (), "lang": spoken, **ends})
 
     given["columns"] = None  # names are fixed
     notes = None if explain or agreement else audit_lines
     execute(given, find, [*files, nuggets, *support], show=show, notes=notes)
+
+
+def _shown(found: Any, form: str, digits: int | None, view: dict[str, Any]) -> str:
+    """Return scores, or whatever else was asked for, in a format."""
+    from rankstone import Scores
+    from rankstone.answers import AssessorAgreement
+    from rankstone.cli.eval_command import shown_scores
+
+    if isinstance(found, Scores):
+        return shown_scores(found, form, digits, view)
+    if isinstance(found, AssessorAgreement):
+        return written(found, form, digits, lang=view["lang"])
+    return written(found, form, digits)
 
 
 def _kind_of(file: object) -> str:

@@ -127,7 +127,6 @@ def _of_scores(
     "compare",
     {"files": "QRELS A B [C]…"},
     f"{COMPARING} per-query width {PRINTED} table marks names caption {READING} {ALIGNMENT}",
-    but={"table": {"values": "means"}},
 )
 def command(
     files: tuple[str, ...],

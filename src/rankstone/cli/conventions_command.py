@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,9 +23,10 @@ from rankstone.cli.command_files import made_folder
 from rankstone.cli.declaring import CardGroup, declare
 from rankstone.cli.execution import check_format, progress_bar
 from rankstone.errors import UsageError
+from rankstone.tables.phrases import from_english, phrase
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from rankstone.conventions import Convention, Effect, Entry
 
@@ -112,12 +114,13 @@ def write_pages(folder: str) -> None:
             unfinished.write_text(text, encoding="utf-8")
 
 
-@declare("diff", {"names": "[A B] [QRELS RUN]"}, "all measures columns quiet")
+@declare("diff", {"names": "[A B] [QRELS RUN]"}, "all measures columns lang quiet")
 def diff(
     names: tuple[str, ...],
     everybody: bool,
     measures: tuple[str, ...],
     columns: str | None,
+    lang: str | None,
     quiet: bool,
 ) -> None:
     """Show in which options two libraries differ, and how much each adds on your data.
@@ -148,9 +151,11 @@ def diff(
     known = conventions() if everybody else [_side(name) for name in libraries]
     wanted = " ".join(chosen_measures(measures)).split()
     _require_known(wanted, known)
+    spoken = lang or "en"
+    say = partial(phrase, "conventions", lang=spoken)
     if not everybody:
         first, second = known
-        _show_options(first, second, wanted if measures or files else ())
+        _show_options(first, second, wanted if measures or files else (), spoken)
     if not files:
         return
     named = split_columns(columns)
@@ -159,16 +164,16 @@ def diff(
         values = values_by(known, files[0], run, wanted, columns=named, progress=bar)
         named.require_present()
         if everybody:
-            _show_groups(values)
+            _show_groups(values, spoken)
             return
-        _show_values(values, known)
+        _show_values(values, known, spoken)
         for measure, answers in values.items():
             numbers = [v for v in answers.values() if isinstance(v, float)]
             if len(numbers) == len(known):
                 effects = effects_of_options(
                     first, second, measure, files[0], run, columns=named, progress=bar
                 )
-                _show_effects(measure, numbers, effects)
+                _show_effects(measure, numbers, effects, say)
 
 
 for _one in (listing, show, write_pages, diff):
@@ -203,7 +208,7 @@ def _side(name: str) -> Convention:
 
 
 def _show_options(
-    first: Convention, second: Convention, measures: Sequence[str]
+    first: Convention, second: Convention, measures: Sequence[str], lang: str
 ) -> None:
     """Show the options in which two libraries differ, of some measures or of all."""
     from rankstone.conventions import compare, shared
@@ -218,45 +223,54 @@ def _show_options(
         if measures and row.measure not in names:
             continue
         click.echo(f"{row.measure}: {row.first} · {row.second}")
-        for option, (a, b) in row.options.items():
-            click.echo(f"  {option:<20} {_plain(a):<20} {_plain(b)}")
+        for option, both in row.options.items():
+            a, b = (from_english(_plain(value), lang) for value in both)
+            click.echo(f"  {option:<20} {_padded(a, 20)} {b}")
         if not row.options:
-            click.echo("  the same")
+            click.echo(f"  {phrase('conventions', 'the_same', lang)}")
 
 
 def _show_values(
-    values: dict[str, dict[str, Any]], known: Sequence[Convention]
+    values: dict[str, dict[str, Any]], known: Sequence[Convention], lang: str
 ) -> None:
     """Show the values of two libraries, and their differences."""
     first, second = map(str, known)
-    rows = [("", first, second, "")]
+    rows: list[tuple[str, ...]] = [("", first, second, "")]
     for text, answers in values.items():
-        a, b = (answers.get(library, "has none") for library in (first, second))
+        none = phrase("conventions", "has_none", lang)
+        a, b = (answers.get(library, none) for library in (first, second))
         gap = f"{b - a:+.6f}" if isinstance(a, float) and isinstance(b, float) else ""
-        rows.append((text, _plain(a), _plain(b), gap))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        cells = (from_english(_plain(value), lang) for value in (a, b))
+        rows.append((text, *cells, gap))
+    widths = [max(map(_cells, column)) for column in zip(*rows, strict=True)]
     click.echo()
     for row in rows:
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        cells = (_padded(cell, width) for cell, width in zip(row, widths, strict=True))
         click.echo("  ".join(cells).rstrip())
 
 
 def _show_effects(
-    measure: str, numbers: Sequence[float], effects: Sequence[Effect]
+    measure: str,
+    numbers: Sequence[float],
+    effects: Sequence[Effect],
+    say: Callable[..., str],
 ) -> None:
     """Show what each option of the second library changes in the number of the first, alone."""
     first, second = numbers
     changes: dict[str, str | float] = {}
     for effect in effects:
         value = effect.value
-        option = f"{effect.option}={_plain(effect.second)}"
-        option += f" instead of {_plain(effect.first)}"
+        option = say(
+            "instead_of",
+            option=f"{effect.option}={_plain(effect.second)}",
+            other=_plain(effect.first),
+        )
         if isinstance(value, float):
             changes[option] = value - first
         else:
-            changes[option] = value or "undefined"
+            changes[option] = value or say("undefined")
 
-    click.echo(f"\n{measure}: what each option changes alone")
+    click.echo(f"\n{say('effects', measure=measure)}")
     idle = [effect.option for effect in effects if effect.value == first]
     rest = second - first
     for option, change in changes.items():
@@ -265,29 +279,42 @@ def _show_effects(
         if change:
             _show_change(option, change)
     if round(rest, _NUMBERS):
-        _show_change("several together", rest)
+        _show_change(say("together"), rest)
     if idle:
-        click.echo(f"  no effect on these data: {', '.join(idle)}")
+        click.echo(f"  {say('no_effect', options=', '.join(idle))}")
 
 
 def _show_change(what: str, change: str | float) -> None:
     text = f"{change:+.{_NUMBERS}f}" if isinstance(change, float) else change
-    click.echo(f"  {what:<{_OPTION_WIDTH}} {text}")
+    click.echo(f"  {_padded(what, _OPTION_WIDTH)} {text}")
 
 
-def _show_groups(values: dict[str, dict[str, Any]]) -> None:
+def _show_groups(values: dict[str, dict[str, Any]], lang: str) -> None:
     """Show which libraries have the same value."""
     for text, answers in values.items():
         click.echo(text)
         groups: dict[str, list[str]] = {}
         for library, answer in answers.items():
-            groups.setdefault(_plain(answer), []).append(library)
+            shown = from_english(_plain(answer), lang)
+            groups.setdefault(shown, []).append(library)
         for answer, members in sorted(
             groups.items(), key=lambda group: (-len(group[1]), group[0])
         ):
-            click.echo(f"  {answer:<12} {', '.join(members)}")
+            click.echo(f"  {_padded(answer, 12)} {', '.join(members)}")
         if not groups:
-            click.echo("  no library has it")
+            click.echo(f"  {phrase('conventions', 'nobody', lang)}")
+
+
+def _padded(text: str, width: int) -> str:
+    """Return a text with blanks behind it, so that it fills the columns of a terminal."""
+    return text + " " * (width - _cells(text))
+
+
+def _cells(text: str) -> int:
+    """Return how many columns of a terminal a text takes."""
+    from rich.cells import cell_len
+
+    return cell_len(text)
 
 
 def _plain(value: object) -> str:

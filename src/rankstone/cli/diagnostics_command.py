@@ -277,7 +277,7 @@ def sampled_command(
 @declare(
     "identify",
     {"files": "QRELS RUN [RUN]…"},
-    f"value measure decimals grades judged format width quiet output csv-formulas {LISTS} import",
+    f"value measure decimals grades judged format lang width quiet output csv-formulas {LISTS} import",
     f"{READING} {ALIGNMENT}",
     but={"measure": {"shown": "any measure"}},
 )
@@ -288,6 +288,7 @@ def identify_command(
     digits: int | None,
     grades: str | None,
     judged: str | None,
+    lang: str | None,
     width: int | None,
     **given: Any,
 ) -> None:
@@ -318,7 +319,7 @@ def identify_command(
         given,
         find,
         [*files, given["exclude"]],
-        show=partial(written, width=width),
+        show=partial(written, width=width, lang=lang or "en"),
         notes=None,
     )
 

@@ -60,7 +60,7 @@ _REFUSED = {
 @declare(
     "eval",
     {"files": "QRELS RUN [RUN]…"},
-    f"measures rel convention per-query sort wide {PRINTED} {READING} {ALIGNMENT}",
+    f"measures rel convention per-query sort wide lang {PRINTED} {READING} {ALIGNMENT}",
     f"labeled one-group exact-run within {LISTS} queries by intents on-bad-run run-column import",
     "ci confidence interval cluster seed engine master memory",
     but={**OF_MEANS, "format": {"values": "|".join(_FORMATS)}},
@@ -78,6 +78,7 @@ def command(
     ci: bool,
     sort: str | None,
     wide: bool,
+    lang: str | None,
     **given: Any,
 ) -> None:
     """Score runs against judgments.
@@ -95,6 +96,7 @@ def command(
     rankstone eval qrels.parquet runs/ --memory 4GB --per-query scores.parquet
     """
     spark = engine == "spark"
+    spoken = lang or "en"
     cluster = given["cluster"]
     columns = given["columns"]
     judged = () if labelled or spark else files
@@ -149,10 +151,11 @@ def command(
         scores = scores if sort is None else scores.sorted(sort)
         if wide:
             return written(scores, form, frame=scores.table())
-        view: dict[str, Any] = {"by": tuple(segments), "ranks": sort}
+        view: dict[str, Any] = {"by": tuple(segments), "ranks": sort, "lang": spoken}
         if ci:
             chosen["columns"] = split_columns(columns)
-            view |= _with_intervals(scores, chosen | {"queries": queries}, quiet=quiet)
+            chosen["queries"] = queries
+            view |= _with_intervals(scores, chosen, spoken, quiet=quiet)
         return shown_scores(scores, form, digits, view)
 
     scores = execute(given, find, inputs, show=show, formats=_FORMATS)
@@ -237,11 +240,12 @@ def _segments(by: str | None, queries: str | None, columns: str | None) -> list[
 
 
 def _with_intervals(
-    scores: AnyScores, chosen: dict[str, Any], *, quiet: bool
+    scores: AnyScores, chosen: dict[str, Any], lang: str, *, quiet: bool
 ) -> dict[str, Any]:
     """Find an interval for every mean, and say how."""
     from rankstone import Scores, intervals
-    from rankstone.stats import FEW_CLUSTERS, METHODS, RESAMPLED
+    from rankstone.stats import FEW_CLUSTERS, RESAMPLED
+    from rankstone.tables.phrases import phrase
 
     with progress_bar(quiet=quiet, what="blocks drawn") as drawing:
         held = scores if isinstance(scores, Scores) else scores.collect()
@@ -249,17 +253,29 @@ def _with_intervals(
     method = chosen["interval"] or "auto"
     by_default = "session" if (ends["units"] < ends["n"]).any() else None
     cluster = chosen["cluster"] or by_default
-    over = "queries" if cluster is None else f"queries, by {printable(cluster)}"
     level = 0.95 if chosen["confidence"] is None else chosen["confidence"]
-    drawn = f", seed {chosen['seed'] or 0}" if method in RESAMPLED else ""
-    about = [
-        f"intervals  {100 * level:g} % over {over}, {method}: {METHODS[method]}{drawn}"
-    ]
+
+    say = partial(phrase, "scores", lang=lang)
+    over = say("over_queries")
+    if cluster is not None:
+        over = say("over_clusters", cluster=printable(cluster))
+    how = phrase("comparison", f"method_{method}", lang)
+    drawn = ""
+    if method in RESAMPLED:
+        drawn = say("drawn", seed=chosen["seed"] or 0)
+    line = say(
+        "intervals",
+        level=f"{100 * level:g} %",
+        over=over,
+        method=method,
+        how=how,
+        drawn=drawn,
+    )
+    about = [line]
+
     units = min(ends["units"].drop_nulls(), default=FEW_CLUSTERS)
     if cluster is not None and units < FEW_CLUSTERS:
-        about.append(
-            f"           only {counted(units, 'cluster')}: from fewer than {FEW_CLUSTERS} intervals are rough"
-        )
+        about.append(say("few_clusters", units=f"{units:,}", least=FEW_CLUSTERS))
     return {"intervals": ends, "about": about}
 
 

@@ -233,9 +233,13 @@ def _writes(signs: str) -> bool:
 
 def audit_lines(result: Any) -> list[str]:
     """Return what was found in the data of a result, whole if ``-v``; nothing for saved scores."""
+    from rankstone.tables.phrases import from_english
+
     if result.audit is None:
         return []
-    return list(result.audit.lines() if kept("verbose") else result.audit.brief())
+    lines = result.audit.lines() if kept("verbose") else result.audit.brief()
+    lang = kept("lang") or "en"
+    return [from_english(line, lang) for line in lines]
 
 
 def execute(

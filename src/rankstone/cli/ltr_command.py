@@ -240,7 +240,7 @@ def _summary(model: LinearModel, data: Dataset, measure: str) -> str:
 @declare(
     "tune",
     {"data": "TRAIN…"},
-    f"valid folds quick values choose {LEARNING} measure queries split per-query table {PRINTED} import {DATA}",
+    f"valid folds quick values choose {LEARNING} measure queries split per-query trials {PRINTED} import {DATA}",
     but=FORMS,
 )
 def tune_command(
@@ -250,7 +250,7 @@ def tune_command(
     choose: str,
     measure: str | None,
     per_query: str | None,
-    table: str | None,
+    trials: str | None,
     form: str,
     digits: int,
     output: str | None,
@@ -291,7 +291,7 @@ def tune_command(
             parts = (documents.X, documents.y, documents.qid)
             [trained] = chosen.path(*parts, Cs=[chosen.C], progress=ticker)
             LinearModel.of(trained, documents).write(output)
-    deliver(found.per_query, written(found, form, digits), table, per_query)
+    deliver(found.per_query, written(found, form, digits), trials, per_query)
     if form in ("csv", "jsonl") and found.noise and not given["quiet"]:
         click.echo(f"note: {found.noise}", err=True)
 

@@ -267,7 +267,8 @@ _OUTPUT: Final = {
     "heatmap": _O("FILE", "write the triangle as a chart: .svg, .html …"),
     "report": _O("FILE", "write an HTML page that opens offline"),
     "title": _O("TEXT", "what the data are called, for the head of a page"),
-    "table": _O("FILE", "the table of a paper: means (compare), or the file for what is shown (ltr tune)"),
+    "table": _O("means", "LaTeX: the table of a paper"),
+    "trials": _O("FILE", "write what is shown, a row for each C, to this file"),
     "marks": _O("superscript|bold|none", "LaTeX: letters or daggers, and bold", default="superscript"),
     "names": _O("FILE|A=B,…", "LaTeX: names of systems in a table; a file has a line for each"),
     "caption": _O("", "LaTeX: a floating table whose caption says queries, test and seed", bool),
@@ -312,7 +313,7 @@ RARE: Final = (
     "duplicate-registrations lists tolerance max-iterations min-propensity smoothing thresholds "
     "replacement kind levels above-level scale limit which-k band bounds correction primary min-size "
     "covariates weights only diagram cohorts heatmap wide per-query decimals systems on-bad-run "
-    "table marks names caption"
+    "table trials marks names caption"
 )
 
 # -- names of options that go together -------------------------------------------------------------------
@@ -357,7 +358,6 @@ WITHIN_LOGS: Final = {"correction": {"values": _CORRECTIONS, "shown": ""}}
 
 #: option whose values or default depend on the command → why
 DIFFERS: Final = {
-    "table": "compare has a table of means for papers",
     "measures": "diff, beyond and curve compute other kinds of measures, sampled has estimators for some, "
     "thresholds needs measures with a threshold, power plans for one, check and golden check take cutoffs "
     "from them",

@@ -309,7 +309,9 @@ def shared(entry: Entry) -> str | None:
         measure, MEASURES[name]
     ):  # only this library has it
         return None
-    return f"{name}@k" if "<k>" in entry.spelling else name
+    if "<k>" in entry.spelling:
+        return f"{name}@k"
+    return name
 
 
 def _fillable(entry: Entry) -> bool:
@@ -337,11 +339,9 @@ def choices(entry: Entry) -> dict[str, Any]:
 
 
 def _comparable(value: object) -> object:
-    return (
-        str(value)
-        if isinstance(value, Named) or not isinstance(value, (int, float, type(None)))
-        else value
-    )
+    if isinstance(value, Named) or not isinstance(value, (int, float, type(None))):
+        return str(value)
+    return value
 
 
 def compare(first: Convention, second: Convention) -> list[Difference]:
@@ -380,9 +380,12 @@ def differences(
 ) -> dict[str, tuple[Any, Any]]:
     """Return the choices that are not equal, with the values of both."""
     names = [*first, *(name for name in second if name not in first)]
-    return {
-        n: (first.get(n), second.get(n)) for n in names if first.get(n) != second.get(n)
-    }
+    different = {}
+    for name in names:
+        both = first.get(name), second.get(name)
+        if both[0] != both[1]:
+            different[name] = both
+    return different
 
 
 @dataclass(frozen=True, slots=True)

@@ -482,7 +482,9 @@ class Convention(Record):
 
 
 def _plain(measure: Named) -> str:
-    return measure.name if measure.k is None else f"{measure.name}@{measure.k}"
+    if measure.k is None:
+        return measure.name
+    return f"{measure.name}@{measure.k}"
 
 
 def _reading(text: str, entry: Entry, measure: Named) -> Reading:

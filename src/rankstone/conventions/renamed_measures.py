@@ -46,7 +46,9 @@ class _Renamed:
         return rounded
 
     def _rounded(self, value: float) -> float:
-        return value if self.digits is None else round(value, self.digits)
+        if self.digits is None:
+            return value
+        return round(value, self.digits)
 
 
 class _RenamedMeasure(_Renamed):

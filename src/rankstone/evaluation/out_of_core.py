@@ -159,11 +159,9 @@ class QueryRange:
             return pl.lit(True)
         if self.low is None:
             return (query < self.high) | query.is_null()
-        return (
-            query >= self.low
-            if self.high is None
-            else (query >= self.low) & (query < self.high)
-        )
+        if self.high is None:
+            return query >= self.low
+        return (query >= self.low) & (query < self.high)
 
     @property
     def whole(self) -> bool:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from rankstone._basics import counted, some
+from rankstone._basics import some
 from rankstone.errors import printable
 from rankstone.evaluation.run_places import places
+from rankstone.tables.phrases import phrase
 from rankstone.tables.results import data_notes
 from rankstone.tables.sheet import Sheet, Table, cell
 
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
 
 #: with more than this share of queries without a relevant document, the mean without them is shown, too
 _MANY_EMPTY = 0.01
+#: fewer queries, as the audit calls them
+_QUERIES: Final = {
+    "answered": "answered queries",
+    "with_relevant": "queries with a relevant document",
+}
 
 
 def of_runs(
@@ -34,6 +40,7 @@ def of_runs(
     about: Sequence[str] = (),
     ranks: str | None = None,
     *,
+    lang: str = "en",
     verbose: bool = False,
 ) -> Sheet:
     """Return means as a sheet: one row for each run, one column for each measure; the best are marked.
@@ -52,6 +59,8 @@ def of_runs(
         Notes on the intervals.
     ranks
         The measure by which the place of each run is shown; the best are then marked in plain text, too.
+    lang
+        The language, ``en`` or ``zh``.
     verbose
         True for rows with the means over fewer queries, of which the audit has the first otherwise.
     """
@@ -62,15 +71,16 @@ def of_runs(
     starts: dict[str, int] = {}
     for run in scores.audit.runs:
         starts[run] = len(rows)
-        rows += _rows(scores, run, digits, by, intervals, verbose=verbose)
-    front: Row = ("run",)
+        rows += _rows(scores, run, digits, by, intervals, lang, verbose=verbose)
+    front: Row = (phrase("scores", "run", lang),)
     if placed is not None:
-        front = ("#", "run")
+        front = ("#", *front)
         numbers = {start: str(placed[run]) for run, start in starts.items()}
         for index, row in enumerate(rows):
             number = numbers.get(index, "")
             rows[index] = (number, *row)
-    best = frozenset(_best(scores, starts, digits, len(front)))
+    places_of_best = _best(scores, starts, digits, len(front))
+    best = frozenset(places_of_best)
     labels = [measure.label for measure in scores.measures]
     head = (*front, *labels)
     kinds: list[Kind | bool] = [True] * len(head)
@@ -78,28 +88,27 @@ def of_runs(
     starred = placed is not None
     table = Table("", head, tuple(rows), tuple(kinds), best=best, starred=starred)
     further = _sentences(scores, digits)
-    data = data_notes(scores.audit, scores.conventions, further=further)
+    data = data_notes(scores.audit, scores.conventions, lang, further=further)
     notes: list[Details | str] = [*about, data]
     if starred:
-        stars = "*  the best of its column; rankstone compare tests differences"
-        notes.insert(0, stars)
+        notes.insert(0, phrase("scores", "starred", lang))
     whole = None
     if not verbose:
         shown = scores, digits, by, intervals, about, ranks
-        whole = partial(of_runs, *shown, verbose=True)
+        whole = partial(of_runs, *shown, lang=lang, verbose=True)
     return Sheet("", parts=(table,), notes=tuple(notes), whole=whole)
 
 
 def _over_fewer(scores: Averaged, run: str) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Yield the means of a run without queries that one may want to leave out."""
+    """Yield the means of a run without queries that one may want to leave out, and which are left."""
     alignment = scores.conventions["alignment"]
     if scores.audit.runs[run].missing and alignment["missing"] == "zero":
         means = scores.mean(without="missing")
-        yield "answered queries", means.filter(run=run)
+        yield "answered", means.filter(run=run)
     share = scores.share_of(run, "no_relevant")
     if alignment["empty"] in ("zero", "one") and share > _MANY_EMPTY:
         means = scores.mean(without="no_relevant")
-        yield "queries with a relevant document", means.filter(run=run)
+        yield "with_relevant", means.filter(run=run)
 
 
 def _sentences(scores: Averaged, digits: int) -> Iterator[str]:
@@ -111,7 +120,7 @@ def _sentences(scores: Averaged, digits: int) -> Iterator[str]:
                 text = cell(value, digits=digits)
                 over_all = cell(means[str(measure)], digits=digits)
                 if text != over_all:
-                    sentence = f"{measure.label} over {queries}"
+                    sentence = f"{measure.label} over {_QUERIES[queries]}"
                     by_run = values.setdefault(sentence, [])
                     by_run.append(f"{text} ({run})")
                     break
@@ -152,6 +161,7 @@ def _rows(
     digits: int,
     by: Sequence[str],
     intervals: pl.DataFrame | None,
+    lang: str,
     *,
     verbose: bool,
 ) -> Iterator[Row]:
@@ -168,8 +178,7 @@ def _rows(
     if verbose:
         fewer = _over_fewer(scores, run)
     for queries, frame in fewer:
-        answered = counted(max(frame["n"]), "answered query")
-        which = queries.replace("answered queries", answered)
+        which = phrase("scores", queries, lang, n=max(frame["n"]))
         values = (cell(value, digits=digits) for value in frame["value"])
         yield f"  … {which}", *values
     if by:

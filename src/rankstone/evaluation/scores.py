@@ -227,7 +227,9 @@ class Scores(RunMeans, Record):
             for name, run in self.runs.items()
             for measure, scored in run.by_measure.items()
         ]
-        return pl.concat(parts) if parts else pl.LazyFrame(schema=_SCHEMA)
+        if parts:
+            return pl.concat(parts)
+        return pl.LazyFrame(schema=_SCHEMA)
 
     @cached_property
     def per_unit(self) -> pl.DataFrame:

@@ -31,15 +31,15 @@ if TYPE_CHECKING:
 
 
 #: method → what it is
-METHODS: Final = {
-    "auto": "chosen from the measure's range and the data",
-    "worst_case": "worst case (Gaffke 2005): one more query at the worst possible value",
-    "t": "Student's t",
-    "bca": "bootstrap, bias-corrected and accelerated (Efron 1987)",
-    "percentile": "bootstrap, percentiles",
-    "studentised": "bootstrap, studentised",
-    "poisson": "Poisson bootstrap, percentiles",
-}
+METHODS: Final = (
+    "auto",
+    "worst_case",
+    "t",
+    "bca",
+    "percentile",
+    "studentised",
+    "poisson",
+)
 #: those that draw resamples
 RESAMPLED: Final = ("bca", "percentile", "studentised", "poisson")
 #: rows of counts times units in a block: memory is bounded for any number of units

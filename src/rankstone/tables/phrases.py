@@ -16,7 +16,13 @@ if TYPE_CHECKING:
 
 LANGUAGES: Final = ("en", "zh")
 #: what parts the pieces of an English text, the coarsest first, and what does so in Chinese
-_CUTS: Final = {"; +": "；", " · ": " · ", "(?<! ): ": "："}
+_CUTS: Final = {
+    "; +": "；",
+    " · ": " · ",
+    # neither within parentheses, which may hold the parameters of a measure
+    r"(?<! ): (?![^(]*\))": "：",
+    r", (?![^(]*\))": "，",
+}
 
 
 def check_language(lang: str) -> None:
@@ -72,12 +78,17 @@ def _book(lang: str) -> list[tuple[re.Pattern[str], str]]:
 
 
 def _pattern(english: str) -> str:
-    """Return the expression of a text in which ``%1`` is anything, and ``(y|ies)`` one of the two."""
+    """Return the expression of a text: ``%1`` is anything, ``@1`` a name, ``#1`` a number, and so on."""
     words = re.escape(english)
     either = re.sub(r"(?<=\w\w)\\\(s\\\)", "s?", words)
     either = re.sub(r"\\\((\w+)\\\|(\w+)\\\)", r"(?:\1|\2)", either)
     anything = r"((?:(?![;:·] ).)+?)"  # within a piece
-    return re.sub(r"%\d", anything, either)
+    number = "([0-9][0-9,.]*)"
+    name = "((?:(?![;:·,] ).)+?)"
+    kinds = {r"\\#\d": number, r"@\d": name, r"%\d": anything}
+    for mark, expression in kinds.items():
+        either = re.sub(mark, expression, either)
+    return either
 
 
 def from_english(text: str, lang: str, cuts: Iterable[str] = _CUTS) -> str:
@@ -96,6 +107,9 @@ def from_english(text: str, lang: str, cuts: Iterable[str] = _CUTS) -> str:
         return text
     pieces = re.split(cut, text)
     said = [from_english(piece, lang, finer) for piece in pieces]
+    # a list of names stays as it is
+    if said == pieces and not finer[0]:
+        return text
     return _CUTS[cut].join(said)
 
 

@@ -90,12 +90,16 @@ class Facts:
     @property
     def thresholds(self) -> tuple[float, ...]:
         """Possible thresholds of relevance; the lowest grade is the default."""
-        return self.grades[1:] if len(self.grades) <= _THRESHOLDS else ()
+        if len(self.grades) <= _THRESHOLDS:
+            return self.grades[1:]
+        return ()
 
     @property
     def highest(self) -> float:
         """The highest grade, 1 where none is above 0: the least possible top of the scale."""
-        return self.grades[-1] if self.grades else 1.0
+        if self.grades:
+            return self.grades[-1]
+        return 1.0
 
     @property
     def queries(self) -> int:
@@ -343,7 +347,9 @@ class _Part(Record):
 
     def scored(self, measure: Measure, empty: str) -> Scored:
         scored = measure.score(self.hits, empty)
-        return scored.without_value() if self.undefined else scored
+        if self.undefined:
+            return scored.without_value()
+        return scored
 
 
 def _joined_chunks(

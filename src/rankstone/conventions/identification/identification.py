@@ -144,7 +144,9 @@ def identify(
         _identified(number, name, measure, searches)
         for number, name in zip(printed, taken_for, strict=True)
     )
-    return identifications[0] if values is not value else identifications
+    if values is not value:
+        return identifications[0]
+    return identifications
 
 
 def _identified(

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import json
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from rankstone._basics import Record, counted
+from rankstone._basics import Record
 from rankstone.conventions.convention_files import convention
 from rankstone.conventions.identification.search_space import grouped, printed_by_chance
 from rankstone.errors import printable
+from rankstone.tables.phrases import from_english, phrase
 from rankstone.tables.results import Result
 from rankstone.tables.sheet import Sheet, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from rankstone.conventions.identification.candidate_values import Facts
     from rankstone.conventions.identification.reported_number import Printed
     from rankstone.conventions.identification.search_space import Group, Way
     from rankstone.hits.alignment_options import AlignmentOptions
+    from rankstone.tables.sheet import Kind
+
+    #: the phrases of the section ``identification`` in a language
+    Say = Callable[..., str]
 
 
 #: how many groups that do not print as the number are kept
@@ -99,6 +104,10 @@ class Identification(Result, Record):
 
     picture = "rankstone.conventions.identification.identification_result:sheet"
 
+    def sheet(self, digits: int = 4, *, lang: str = "en") -> Sheet:
+        """Return the first groups and the nearest others, with notes."""
+        return self.pictured(digits, lang=lang)
+
     @classmethod
     def of(
         cls,
@@ -116,7 +125,9 @@ class Identification(Result, Record):
         chosen = {
             n: v for n, v in usual.changed().items() if not n.startswith("duplicate")
         }
-        name = None if measure is None else str(measure)
+        name = None
+        if measure is not None:
+            name = str(measure)
         chance = printed_by_chance([group.value for group in groups], printed)
         inputs = {run: run_facts.to_dict() for run, run_facts in facts.items()}
         sizes = len(ways), len(groups), chance
@@ -145,7 +156,9 @@ class Identification(Result, Record):
             for group in self.groups
             if group.simplest.away == self.groups[0].simplest.away
         }
-        return nearest.pop() if len(nearest) == 1 else None
+        if len(nearest) == 1:
+            return nearest.pop()
+        return None
 
     @property
     def ambiguous(self) -> bool:
@@ -239,37 +252,46 @@ _MORE: Final = 3
 _MOST_DECIMALS: Final = 15
 
 
-def sheet(result: Identification, digits: int = 4) -> Sheet:  # noqa: ARG001 - those of the report
+def sheet(
+    result: Identification,
+    digits: int = 4,  # noqa: ARG001 - those of the report
+    *,
+    lang: str = "en",
+) -> Sheet:
     """Return an identification as a sheet: the first groups and the nearest others, as they were printed."""
+    say = partial(phrase, "identification", lang=lang)
     parts: list[Table | tuple[str, tuple[str, ...]]] = []
     for number, group in enumerate(result.groups[:_GROUPS], 1):
-        whose = f"{printable(group.run)}   " if len(result.inputs) > 1 else ""
-        parts.append(
-            (
-                f"{number}   {_value(result, group)}   {whose}{group.simplest}",
-                _lines(group, result),
-            )
-        )
-    if len(result.groups) > _GROUPS:
-        left = counted(len(result.groups) - _GROUPS, "other group")
-        parts.append(("", (f"… and {left}, further from the defaults",)))
+        whose = ""
+        if len(result.inputs) > 1:
+            whose = f"{printable(group.run)}   "
+        way = from_english(str(group.simplest), lang)
+        heading = f"{number}   {_value(result, group)}   {whose}{way}"
+        parts.append((heading, tuple(_lines(group, result, lang))))
+    left = len(result.groups) - _GROUPS
+    if left > 0:
+        parts.append(("", (say("more_groups", n=left),)))
     if result.nearest:
-        parts.append(_nearest(result))
-    parts.append(("Notes", tuple(_notes(result))))
-    return Sheet(_title(result), parts=tuple(parts))
+        parts.append(_nearest(result, lang))
+    parts.append((say("notes"), tuple(_notes(result, say))))
+    return Sheet(_title(result, say), parts=tuple(parts))
 
 
-def _title(result: Identification) -> str:
+def _title(result: Identification, say: Say) -> str:
     """Return the number, its reported name, and how many values round to it."""
-    name = "" if result.measure is None else f", reported as {result.measure}"
-    groups = len(result.groups)
-    verb = "rounds" if groups == 1 else "round"
-    answer = (
-        f"{counted(groups, 'value')} of this data {verb} to it"
-        if groups
-        else "no value rounds to it"
+    name = ""
+    if result.measure is not None:
+        name = say("reported_as", measure=result.measure)
+    answer = say("no_value")
+    if result.groups:
+        answer = say("values", n=len(result.groups))
+    return say(
+        "title",
+        printed=result.printed,
+        name=name,
+        answer=answer,
+        tried=f"{result.tried:,}",
     )
-    return f"{result.printed}{name}: {answer} ({result.tried:,} ways tried)"
 
 
 def _decimals(result: Identification) -> int:
@@ -280,110 +302,124 @@ def _value(result: Identification, group: Group) -> str:
     return f"{group.value:.{_decimals(result)}f}"
 
 
-def _lines(group: Group, result: Identification) -> tuple[str, ...]:
+def _lines(group: Group, result: Identification, lang: str) -> Iterator[str]:
+    """Yield who computes a value, and how else it is reached."""
+    say = partial(phrase, "identification", lang=lang)
     best = group.simplest
+    if best.how == "cut off":
+        yield say("cut_off")
+    if group.libraries:
+        yield _computed_by(group, result.measure, say)
+    yield from _remarks(group, result, lang)
+    yield _steps(best, say)
+
+    texts = map(str, group.ours)
+    others = [from_english(text, lang) for text in texts if text != str(best)]
+    if others:
+        shown = "; ".join(others[:_WAYS])
+        if len(others) > _WAYS:
+            shown += say("and_more_ways", n=len(others) - _WAYS)
+        yield say("the_same", ways=shown)
+
+
+def _computed_by(group: Group, reported: str | None, say: Say) -> str:
+    """Return which libraries have the value, those first that call it by the reported name."""
+    named = []
+    others = []
+    for library, words in group.libraries.items():
+        if reported in words:
+            named.append(f"{library} {reported}")
+        else:
+            others.append(f"{library} {words[0]}")
+    libraries = [*named, *others]
+    shown = ", ".join(libraries[:_LIBRARIES])
+    if len(libraries) > _LIBRARIES:
+        shown += say("and_more", n=len(libraries) - _LIBRARIES)
+    return say("computed_by", libraries=shown)
+
+
+def _remarks(group: Group, result: Identification, lang: str) -> Iterator[str]:
+    """Yield what there is to say of libraries that call the value by the reported name."""
     reported = result.measure
     counts = result.inputs[group.run]
-    lines = []
-    if best.how == "cut off":
-        lines.append("cut off, not rounded")
-    if group.libraries:
-        first = sorted(
-            group.libraries.items(), key=lambda item: reported not in item[1]
-        )
-        named = [
-            f"{library} {reported if reported in words else words[0]}"
-            for library, words in first
-        ]
-        left = len(named) - _LIBRARIES
-        lines.append(
-            "computed by: "
-            + ", ".join(named[:_LIBRARIES])
-            + (f" and {left} more" if left > 0 else "")
-        )
-    lines += [
-        f"{library} {reported}: {note}"
-        for library, words in group.libraries.items()
-        if reported in words
-        if (note := convention(library).read(reported)[0].entry.remarks(counts))
-    ]
-    lines.append(_steps(best))
-    others = [str(way) for way in group.ours if str(way) != str(best)]
-    if others:
-        left = len(others) - _WAYS
-        more = f"; and {left} more" if left > 0 else ""
-        lines.append(f"the same value: {'; '.join(others[:_WAYS])}{more}")
-    return tuple(lines)
+    for library, words in group.libraries.items():
+        if reported not in words:
+            continue
+        reading = convention(library).read(reported)[0]
+        note = reading.entry.remarks(counts)
+        if note:
+            yield f"{library} {reported}: {from_english(note, lang)}"
 
 
-def _steps(way: Way) -> str:
+def _steps(way: Way, say: Say) -> str:
     if way.library:
-        return "as in that library"
-    return (
-        "with the defaults"
-        if way.steps == 0
-        else f"{counted(way.steps, 'step')} from the defaults"
-    )
+        return say("as_in_library")
+    if way.steps == 0:
+        return say("with_defaults")
+    return say("steps", n=way.steps)
 
 
-def _nearest(result: Identification) -> Table:
+def _nearest(result: Identification, lang: str) -> Table:
+    say = partial(phrase, "identification", lang=lang)
     several = len(result.inputs) > 1
-    rows = tuple(
-        (
-            _value(result, group),
-            f"{group.off:+.{_decimals(result)}f}",
-            *([printable(group.run)] if several else []),
-            str(group.simplest),
-        )
-        for group in result.nearest
-    )
-    title = "Nearest other values" if result.groups else "Nearest values"
-    heads = ("value", "off by", *(["run"] if several else []), "method")
-    return Table(
-        title, heads, rows, ("number", "number", *([False] if several else []), "text")
-    )
+    heads = [say("value"), say("off_by"), say("method")]
+    kinds: list[Kind | bool] = ["number", "number", "text"]
+    if several:
+        heads.insert(2, say("run"))
+        kinds.insert(2, False)
+
+    rows = []
+    for group in result.nearest:
+        off = f"{group.off:+.{_decimals(result)}f}"
+        row = [_value(result, group), off, from_english(str(group.simplest), lang)]
+        if several:
+            row.insert(2, printable(group.run))
+        rows.append(tuple(row))
+
+    title = say("nearest")
+    if result.groups:
+        title = say("nearest_others")
+    return Table(title, tuple(heads), tuple(rows), tuple(kinds))
 
 
-def _notes(result: Identification) -> list[str]:
-    """Return notes on how to read the result."""
-    notes = [_run_note(result)] if len(result.inputs) > 1 and result.groups else []
-    for way in result.by_name if not any(way.how for way in result.by_name) else ():
-        run = f" for {printable(way.run)}" if len(result.inputs) > 1 else ""
-        value = f"{way.value:.{_decimals(result)}f}"
-        notes.append(
-            f"{way.spelling} of {way.library} is {value} on this data{run}, which is not {result.printed}"
-        )
+def _notes(result: Identification, say: Say) -> Iterator[str]:
+    """Yield notes on how to read the result."""
+    several = len(result.inputs) > 1
+    if several and result.groups:
+        yield _run_note(result, say)
+    if not any(way.how for way in result.by_name):
+        for way in result.by_name:
+            whose = ""
+            if several:
+                whose = say("of_run", run=printable(way.run))
+            yield say(
+                "library_has",
+                spelling=way.spelling,
+                library=way.library,
+                value=f"{way.value:.{_decimals(result)}f}",
+                whose=whose,
+                printed=result.printed,
+            )
     if result.copies is not None:
-        notes.append(
-            f"lists have copies: duplicates={result.copies}, unless another rule is named"
-        )
+        yield say("copies", rule=result.copies)
     if result.judged_again is not None:
-        notes.append(
-            f"documents are judged again: duplicate_judgments={result.judged_again}, unless another rule is named"
-        )
-    notes.append(
-        f"{counted(result.different, 'different value')} tried: "
-        f"expect {_expected(result.by_chance)} chance matches of {result.printed}"
+        yield say("judged_again", rule=result.judged_again)
+    yield say(
+        "by_chance",
+        n=f"{result.different:,}",
+        expected=_expected(result.by_chance, say),
+        printed=result.printed,
     )
     if result.ambiguous:
-        notes.append(
-            "the first groups are equally near to the defaults; more decimals or another run would decide"
-        )
+        yield say("ambiguous")
     if result.groups and result.groups[0].simplest.rounding:
-        notes.append(
-            "intermediate numbers were rounded: rankstone explain shows the exact terms"
-        )
+        yield say("rounded")
     if not result.groups:
-        notes.append(
-            "are these the right run and judgments? rankstone check QRELS RUN shows their content"
-        )
-    notes.append(
-        "steps count departures from the defaults; a library's own settings are free"
-    )
-    return notes
+        yield say("right_files")
+    yield say("about_steps")
 
 
-def _run_note(result: Identification) -> str:
+def _run_note(result: Identification, say: Say) -> str:
     """Return a note on which run's value it is."""
     claimed = printable(result.taken_for)
     away = result.groups[0].simplest.away
@@ -393,25 +429,24 @@ def _run_note(result: Identification) -> str:
             for group in result.groups
             if group.simplest.away == away
         )
-        return f"values of {' and '.join(runs)} round to it, equally near to the defaults: the run is ambiguous"
+        return say("run_ambiguous", runs=say("and").join(runs))
     run = printable(result.run)
     if result.run == result.taken_for:
-        return f"this is {run}'s value: no other run prints it in as few steps"
+        return say("run_right", run=run)
     if away > 1:
-        return f"it may be {run}'s value rather than {claimed}'s, but only far from the defaults"
-    theirs = [
-        group.simplest.away for group in result.groups if group.run == result.taken_for
-    ]
-    less = (
-        f"that is {counted(theirs[0], 'step')} away"
-        if theirs
-        else f"no way tried for {claimed} prints it"
-    )
-    return f"this is {run}'s value, not {claimed}'s: {less}"
+        return say("run_perhaps", run=run, claimed=claimed)
+    for group in result.groups:
+        if group.run == result.taken_for:
+            steps = group.simplest.away
+            return say("run_wrong_steps", run=run, claimed=claimed, n=steps)
+    return say("run_wrong", run=run, claimed=claimed)
 
 
-def _expected(number: float) -> str:
+def _expected(number: float, say: Say) -> str:
     """Return the expected number of values, with two digits."""
     if number < 0.001:  # noqa: PLR2004 - below that, no digit says more
-        return "fewer than 0.001"
-    return f"about {number:.0f}" if number >= 10 else f"about {number:.2g}"  # noqa: PLR2004 - two digits
+        return say("fewer")
+    digits = f"{number:.2g}"
+    if number >= 10:  # noqa: PLR2004 - two digits
+        digits = f"{number:.0f}"
+    return say("about", number=digits)

@@ -139,7 +139,9 @@ def _read(library: Convention, word: str) -> Reading | None:
         reading = library.read(word)[0]
     except RankstoneError:
         return None
-    return None if reading.entry.of_lists else reading
+    if reading.entry.of_lists:
+        return None
+    return reading
 
 
 def _is_ours(reading: Reading) -> bool:
@@ -202,11 +204,9 @@ def numbers_for(measure: Measure, parameter: str, facts: Facts) -> Sequence[Any]
     if isinstance(own, bool):
         return (True, False)
     numbers = PUBLISHED.get(parameter, ())
-    return (
-        numbers
-        if own is not None
-        else [number for number in numbers if number in _DEPENDENT]
-    )
+    if own is not None:
+        return numbers
+    return [number for number in numbers if number in _DEPENDENT]
 
 
 def scales(facts: Facts) -> tuple[float, ...]:
@@ -306,7 +306,9 @@ class Printed:
         """Return possible scale factors of a value: 100 where the number can be a percentage."""
         if self.percent:
             return (100.0,)
-        return (1.0, 100.0) if abs(self.value) > 1 else (1.0,)
+        if abs(self.value) > 1:
+            return (1.0, 100.0)
+        return (1.0,)
 
     def how(self, value: float) -> str | None:
         """Return how a value prints as this number: ``rounded``, ``cut off``; ``None`` where it does not."""

@@ -54,13 +54,19 @@ def cutoffs(measure: Measure | None, longest: int) -> list[int | None]:
     own = None if measure is None else measure.k
     near = [] if own is None else [own - 1, own + 1]
     common = [k for k in _COMMON_CUTOFFS if k < longest]
-    return [k for k in dict.fromkeys([None, *common, *near]) if k is None or k > 0]
+    tried: list[int | None] = [None]
+    for k in (*common, *near):
+        if k > 0 and k not in tried:
+            tried.append(k)
+    return tried
 
 
 def starts(reported: ReportedMeasure | None) -> list[Measure]:
     """Return the measures to start from: the reported one, or those of several libraries."""
     if reported is not None:
-        return [] if reported.measure is None else [reported.measure]
+        if reported.measure is None:
+            return []
+        return [reported.measure]
     measures: list[Measure] = []
     have = {
         (kind(entry.ours), library.name)
@@ -207,18 +213,18 @@ class LibraryMeasure(Record):
     def ours(self) -> str:
         """Our name of it; a replay of a library's own measure keeps its long name."""
         text = self.entry.ours_with(self.numbers)
-        return (
-            text
-            if text.startswith("replay:") or self.entry.unbounded
-            else str(self.measure)
-        )
+        if text.startswith("replay:") or self.entry.unbounded:
+            return text
+        return str(self.measure)
 
     @property
     def empty(self) -> str:
         """Its rule for queries without a relevant document."""
         rule: str = self.entry.options.get("empty", "zero")
         # an error is found among the queries that count: others may be without a relevant document, too
-        return "undefined" if rule == "error" else rule
+        if rule == "error":
+            return "undefined"
+        return rule
 
     @property
     def aligned(self) -> dict[str, Any]:

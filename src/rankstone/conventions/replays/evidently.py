@@ -115,11 +115,9 @@ class FBetaTopK(PrecisionTopK):
         """Average precision and recall; return their harmonic mean."""
         precision = super().aggregate(value, weight, numerator, denominator)
         recall = super().aggregate(weight, weight, numerator, denominator)
-        return (
-            2 * precision * recall / (precision + recall)
-            if precision + recall
-            else math.nan
-        )
+        if precision + recall:
+            return 2 * precision * recall / (precision + recall)
+        return math.nan
 
 
 class MRR(ByMiddle):
@@ -213,7 +211,9 @@ class NDCG(Placed, nDCG):
         """Return the discounted gains of hits whose middle rank is k or less."""
         place = middle(hits)
         shares: Floats = self.worth(hits.grade) / self.divisor(place)
-        return shares if self.k is None else np.where(place <= self.k, shares, 0.0)
+        if self.k is None:
+            return shares
+        return np.where(place <= self.k, shares, 0.0)
 
 
 class Personalization(Replay, WholeRunMeasure, family="catalogue"):

@@ -154,7 +154,9 @@ class _ByLikeness(Replay, PerListMeasure):
 
     def needed(self) -> tuple[str, ...]:
         """Return the tables that the similarity needs."""
-        return ("history",) if self.likeness == "cooccurrence" else ("history", "items")
+        if self.likeness == "cooccurrence":
+            return ("history",)
+        return ("history", "items")
 
     def check(self, tables: Tables) -> None:
         """Refuse missing columns and columns without numbers."""

@@ -95,7 +95,9 @@ class Intersection(Replay, PerListMeasure, family="novelty"):
     @property
     def deepest(self) -> int | None:
         """The deepest rank it looks at, in either run."""
-        return None if self.k is None else max(self.k, int(self.ref_k or 0))
+        if self.k is None:
+            return None
+        return max(self.k, int(self.ref_k or 0))
 
 
 class SufficientReco(Replay, PerListMeasure, family="catalogue"):

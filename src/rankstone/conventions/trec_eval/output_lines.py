@@ -214,7 +214,9 @@ def _measure(
         named = dict(table.gains)
         rest = {grade: grade for grade in grades if grade >= 0 and grade not in named}
         changed["gain"] = GainTable(tuple(sorted({**rest, **named}.items())))
-    return replace(measure, **changed) if changed else measure
+    if changed:
+        return replace(measure, **changed)
+    return measure
 
 
 #: symbols: grades up to 9, a higher grade, not in the pool, in the pool but not judged

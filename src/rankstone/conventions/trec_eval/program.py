@@ -175,7 +175,9 @@ def tag_of(source: Path | bytes) -> str:
         line for line in lines if line.strip() and not line.lstrip().startswith("#")
     ]
     words = content[-1].split() if content else []
-    return words[_TAG] if len(words) > _TAG else ""
+    if len(words) > _TAG:
+        return words[_TAG]
+    return ""
 
 
 def _tail(path: Path) -> list[str]:
