@@ -213,7 +213,7 @@ def test_no_english_is_left(
             words = {
                 row: {*left(row)} - CODE.get(command, frozenset()) for row in printed
             }
-            english_rows = {row: found for row, found in words.items() if found}
+            english_rows = {row: free for row, free in words.items() if free}
             if english_rows:
                 wrong[line] = english_rows
     assert wrong == {}
@@ -259,7 +259,7 @@ def test_audits_are_read_in_chinese(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 #: warnings and what was detected of files, which no count gives
-SAID: Final = (
+WARNINGS: Final = (
     "no retrieved document is judged: do document ids match?",
     (
         "every list has 101 documents, one of them judged: if these are sampled candidates, "
@@ -293,29 +293,29 @@ SAID: Final = (
 )
 
 
-@each("said", SAID)
-def test_warnings_are_read_in_chinese(said: str) -> None:
+@each("warning", WARNINGS)
+def test_warnings_are_read_in_chinese(warning: str) -> None:
     """Behind the name of a run, in brief and as a whole; of several runs without what is in parentheses."""
-    shared = said if said.startswith("read as") else said.partition(" (")[0]
+    shared = warning if warning.startswith("read as") else warning.partition(" (")[0]
     for line in (
         f"audit  3 queries, 4 judgments · 1 warning: both runs: {shared}",
-        f"audit  3 queries, 4 judgments · 1 warning: {said}",
-        f"bm25  3 queries × 10 documents, 8 judged · warning: {said}",
+        f"audit  3 queries, 4 judgments · 1 warning: {warning}",
+        f"bm25  3 queries × 10 documents, 8 judged · warning: {warning}",
     ):
         assert left(from_english(line, "zh")) == []
 
 
-def test_what_is_said_of_libraries_and_files_is_read_in_chinese() -> None:
+def test_remarks_on_libraries_and_titles_of_files_is_read_in_chinese() -> None:
     """Remarks, refusals and accepted grades of every library; titles of every shape."""
-    said = {shape.title for shape in known_shapes()}
+    texts = {shape.title for shape in known_shapes()}
     for library in conventions():
         for entry in library.entries:
             remarks = entry.bug, entry.note, entry.differs, entry.grades
-            said |= {str(text) for text in remarks if text is not None}
-            said |= {refusal.why for refusal in entry.refuses}
-    assert len(said) > 200
+            texts |= {str(text) for text in remarks if text is not None}
+            texts |= {refusal.why for refusal in entry.refuses}
+    assert len(texts) > 200
     # names of arguments stand alone
-    assert {text for text in said if len(left(from_english(text, "zh"))) > 1} == set()
+    assert {text for text in texts if len(left(from_english(text, "zh"))) > 1} == set()
 
 
 @each("name", sorted(MEASURES))
