@@ -8,14 +8,20 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 import shlex
+import sqlite3
 import sys
-from contextlib import chdir
+from contextlib import chdir, closing
+from functools import partial
 from itertools import cycle
 from pathlib import Path
 from shutil import rmtree
-from typing import TYPE_CHECKING, Final
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+import polars as pl
 import pytest
 from click.testing import CliRunner
 from tests.cli.small_files import write_small_files
@@ -24,11 +30,16 @@ from tests.command_line import exit_code
 from tests.strangers.pasting import options_of
 
 import rankstone
+from rankstone import ltr, online, stats
 from rankstone.cli.ending import BUG
-from rankstone.errors import did_you_mean, nearest
+from rankstone.collections.collection_study import groups_of
+from rankstone.conventions.trec_eval import RelevanceEvaluator
+from rankstone.errors import RankstoneError, did_you_mean, nearest
+from rankstone.ltr.estimator_inputs import places_of
+from rankstone.stats.sampling_units import Units
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 #: what is no name of anything: values, numbers, short words, words of other scripts
 NONSENSE: Final = [
@@ -61,16 +72,84 @@ ltr train features.csv -o new.json --features WORD
 reproduce old new --qrels qrels.csv --baseline WORD
 gate --config settings.toml
 board settings.toml
+board collections.toml
+board mteb -m WORD
+eval sqlite:small.db#WORD a.csv
+online counterfactual logged.csv --cluster WORD
 """
+#: calls in which ``word`` is no name, for places that no line leads to
+CALLS: Final[dict[str, Callable[[Any], object]]] = {
+    "alignment": lambda word: rankstone.evaluate(QRELS, RUNS, "RR", **{word: 1}),
+    "a mean": lambda word: scores()[word],
+    "means by": lambda word: scores().mean(by=word),
+    "a status": lambda word: scores().mean(without=[word]),
+    "ordering": lambda word: rankstone.similarity(
+        LISTS, LISTS, "RBO(p=0.9)", **{word: 1}
+    ),
+    "an interval": lambda word: stats.estimates(UNITS, word),
+    "a discount": lambda word: online.counterfactual("logged.csv", discount=word),
+    "a correction": lambda word: stats.adjusted([0.5], word),
+    "an evaluator": lambda word: RelevanceEvaluator(QRELS, {word}),
+    "a forest": lambda word: rankstone.plots.forest(
+        rankstone.compare(QRELS, RUNS, "RR"), word
+    ),
+    "a curve": lambda word: rankstone.plots.means(
+        rankstone.curve(QRELS, LISTS, "PR"), word
+    ),
+    "a heatmap": lambda word: rankstone.plots.retention_heatmap(
+        online.retention("events.csv", by="kind", days=[1]), word
+    ),
+    "a frame": lambda word: places_of(
+        SimpleNamespace(feature_names_in_=["clicks"]), pl.DataFrame({word: [1.0]})
+    ),
+    "groups": lambda word: groups_of({"bm25": "one"}, [word], None),
+    "features": lambda word: ltr.read("features.csv").aligned(["x", "y", word]),
+}
+UNITS: Final = Units.from_scores(np.array([[0.1], [0.2], [0.5]]))
+QRELS: Final = {f"q{number}": {"a": 1, "b": 0} for number in range(6)}
+LISTS: Final = {query: ["a", "b"] for query in QRELS}
+RUNS: Final = {"x": LISTS, "y": {query: ["b", "a"] for query in QRELS}}
 SOURCE: Final = Path(rankstone.__file__).parent
 #: a name of fewer letters has no typo that says which it was
 LEAST: Final = 3
-#: places that lines lead to
-LED_TO: Final = 33
+#: a word that is near to no name
+NOTHING: Final = "qqzzqq"
+#: places whose names are no whole answer: what is ours in THEIRS=OURS, patterns of names, columns of other options
+NOT_ALONE: Final = {
+    ("io/columns.py", "unreadable"),
+    ("conventions/library_convention.py", "_unknown"),
+    ("online/registrations.py", "_segment_table"),
+}
+#: places whose suggestion is accepted as it is
+ACCEPTED: Final = 40
 #: names of a place that are misspelt
 TRIED: Final = 40
 
 Place = tuple[str, str]
+
+
+def scores() -> rankstone.Scores:
+    """Return means of two runs, with a table of queries."""
+    about = {query: {"country": "de"} for query in QRELS}
+    return rankstone.evaluate(QRELS, RUNS, "RR nDCG", queries=about)
+
+
+def all_places() -> set[Place]:
+    """Return the file and the function of each call that suggests names."""
+    asking = {nearest.__name__, did_you_mean.__name__}
+    places = set[Place]()
+
+    def enter(node: ast.AST, file: str, function: str) -> None:
+        for child in ast.iter_child_nodes(node):
+            inner = child.name if isinstance(child, ast.FunctionDef) else function
+            if isinstance(child, ast.Call) and getattr(child.func, "id", "") in asking:
+                places.add((file, inner))
+            enter(child, file, inner)
+
+    for path in sorted(SOURCE.rglob("*.py")):
+        file = path.relative_to(SOURCE).as_posix()
+        enter(ast.parse(path.read_text(encoding="utf-8")), file, "")
+    return places - {("errors.py", did_you_mean.__name__)}
 
 
 class Noted:
@@ -84,6 +163,7 @@ class Noted:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.known: dict[Place, list[str]] = {}
+        self.last: tuple[Place, str, list[str]] | None = None
         for name, module in [*sys.modules.items()]:
             if (
                 name.startswith("rankstone")
@@ -101,7 +181,9 @@ class Noted:
             if part.function != did_you_mean.__name__
         ]
         file = Path(place.co_filename).relative_to(SOURCE).as_posix()
-        self.known[file, place.co_name] = names
+        function = place.co_name
+        self.known[file, function] = names
+        self.last = ((file, function), str(word), names)
         return nearest(word, names, n)
 
 
@@ -121,6 +203,10 @@ def options() -> Iterator[str]:
 def printed(line: str, word: str) -> str:
     """Return what a line prints with a word, of which settings in a file are made, too; what it writes goes."""
     Path("settings.toml").write_text(f'[gate]\n"{word}" = 1\n')
+    collection = (
+        f'[collections.web]\nqrels = "qrels.csv"\nruns = ["a.csv"]\n"{word}" = 1\n'
+    )
+    Path("collections.toml").write_text(collection)
     before = {*Path.cwd().iterdir()}
     words = [part.replace("WORD", word) for part in shlex.split(line)]
     with CliRunner().isolation() as streams:
@@ -132,6 +218,25 @@ def printed(line: str, word: str) -> str:
     for path in {*Path.cwd().iterdir()} - before:
         path.unlink() if path.is_file() else rmtree(path)
     return out
+
+
+def refusal(call: Callable[[Any], object], word: str) -> str:
+    """Return what a call says of a word; nothing where it takes it."""
+    try:
+        call(word)
+    except RankstoneError as error:
+        return str(error)
+    return ""
+
+
+def write_places() -> None:
+    """Write the small files, results of a benchmark and a database into the current folder."""
+    write_small_files()
+    Path("mteb/model/1").mkdir(parents=True)
+    result = {"task_name": "T", "scores": {"test": [{"main_score": 0.5}]}}
+    Path("mteb/model/1/T.json").write_text(json.dumps(result))
+    with closing(sqlite3.connect("small.db")) as connection:
+        connection.execute("CREATE TABLE judgments (query_id, doc_id, relevance)")
 
 
 def typos(name: str) -> Iterator[str]:
@@ -147,7 +252,7 @@ def test_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     noted = Noted(monkeypatch)
     words = cycle(word for word in NONSENSE if not word.startswith("-"))
     with chdir(tmp_path):
-        write_small_files()
+        write_places()
         odd = []
         for line in [*options(), *LINES.strip().splitlines()]:
             word = next(words)
@@ -156,8 +261,12 @@ def test_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             others = text.replace(f"did you mean {word.lower()!r}?", "")
             if "did you mean" in others:
                 odd.append((line, word, text))
+        for name, call in CALLS.items():
+            text = refusal(call, NOTHING)
+            if "did you mean" in text:
+                odd.append((name, NOTHING, text))
     assert odd == []
-    assert len(noted.known) >= LED_TO
+    assert {*noted.known} == all_places()
 
     wrong = [
         (place, word, near)
@@ -178,6 +287,45 @@ def test_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         if name.lower() not in map(str.lower, nearest(typo, known, n=len(known)))
     ]
     assert missed == []
+
+
+def test_what_is_suggested_is_accepted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A misspelt name is shown as it is written, and the place that suggested it asks no more."""
+    noted = Noted(monkeypatch)
+    tried = set[Place]()
+    wrong = []
+
+    def follow(say: Callable[[str], str], shown: str) -> None:
+        noted.last = None
+        say(NOTHING)
+        if noted.last is None:
+            return
+        place, word, known = noted.last
+        names = [name for name in known if is_tried(name)]
+        if word != NOTHING or not names or place in tried:
+            return
+        name = names[0]
+        typo = next(word for word in typos(name) if is_tried(word))
+        text = say(typo)
+        if "did you mean" not in text.lower() and name not in text:
+            wrong.append((shown, typo, text))
+        noted.last = None
+        text = say(name)
+        tried.add(place)
+        is_asked_again = noted.last is not None and noted.last[:2] == (place, name)
+        if is_asked_again and place not in NOT_ALONE:
+            wrong.append((shown, name, text))
+
+    with chdir(tmp_path):
+        write_places()
+        for line in [*options(), *LINES.strip().splitlines()]:
+            follow(partial(printed, line), line)
+        for name, call in CALLS.items():
+            follow(partial(refusal, call), name)
+    assert wrong == []
+    assert len(tried) >= ACCEPTED
 
 
 def is_tried(name: str) -> bool:
