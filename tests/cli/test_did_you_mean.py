@@ -18,7 +18,7 @@ from itertools import cycle
 from pathlib import Path
 from shutil import rmtree
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 import polars as pl
@@ -77,6 +77,10 @@ board mteb -m WORD
 eval sqlite:small.db#WORD a.csv
 online counterfactual logged.csv --cluster WORD
 """
+UNITS: Final = Units.from_scores(np.array([[0.1], [0.2], [0.5]]))
+QRELS: Final[dict[str, Any]] = {f"q{number}": {"a": 1, "b": 0} for number in range(6)}
+LISTS: Final[dict[str, Any]] = {query: ["a", "b"] for query in QRELS}
+RUNS: Final[dict[str, Any]] = {"x": LISTS, "y": {query: ["b", "a"] for query in QRELS}}
 #: calls in which ``word`` is no name, for places that no line leads to
 CALLS: Final[dict[str, Callable[[Any], object]]] = {
     "alignment": lambda word: rankstone.evaluate(QRELS, RUNS, "RR", **{word: 1}),
@@ -84,7 +88,7 @@ CALLS: Final[dict[str, Callable[[Any], object]]] = {
     "means by": lambda word: scores().mean(by=word),
     "a status": lambda word: scores().mean(without=[word]),
     "ordering": lambda word: rankstone.similarity(
-        LISTS, LISTS, "RBO(p=0.9)", **{word: 1}
+        LISTS, LISTS, "RBO(p=0.9)", **cast("Any", {word: 1})
     ),
     "an interval": lambda word: stats.estimates(UNITS, word),
     "a discount": lambda word: online.counterfactual("logged.csv", discount=word),
@@ -105,10 +109,6 @@ CALLS: Final[dict[str, Callable[[Any], object]]] = {
     "groups": lambda word: groups_of({"bm25": "one"}, [word], None),
     "features": lambda word: ltr.read("features.csv").aligned(["x", "y", word]),
 }
-UNITS: Final = Units.from_scores(np.array([[0.1], [0.2], [0.5]]))
-QRELS: Final = {f"q{number}": {"a": 1, "b": 0} for number in range(6)}
-LISTS: Final = {query: ["a", "b"] for query in QRELS}
-RUNS: Final = {"x": LISTS, "y": {query: ["b", "a"] for query in QRELS}}
 SOURCE: Final = Path(rankstone.__file__).parent
 #: a name of fewer letters has no typo that says which it was
 LEAST: Final = 3
@@ -295,7 +295,7 @@ def test_what_is_suggested_is_accepted(
     """A misspelt name is shown as it is written, and the place that suggested it asks no more."""
     noted = Noted(monkeypatch)
     tried = set[Place]()
-    wrong = []
+    wrong: list[Any] = []
 
     def follow(say: Callable[[str], str], shown: str) -> None:
         noted.last = None
