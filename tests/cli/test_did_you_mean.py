@@ -314,8 +314,8 @@ def test_what_is_suggested_is_accepted(
         noted.last = None
         text = say(name)
         tried.add(place)
-        is_asked_again = noted.last is not None and noted.last[:2] == (place, name)
-        if is_asked_again and place not in NOT_ALONE:
+        has_same_message = noted.last is not None and noted.last[:2] == (place, name)
+        if has_same_message and place not in NOT_ALONE:
             wrong.append((shown, name, text))
 
     with chdir(tmp_path):
