@@ -1092,6 +1092,13 @@ def stages_of_a_query(lang: str) -> Any:
 
 
 @state
+def stages_of_needs(lang: str) -> Any:
+    golden = [{"id": "q", "query": "x", "hops": [["a", "b"], "c"]}]
+    steps = {"bm25": {"q": ["a", "x", "b"]}, "late": {"q": ["x", "b", "a"]}}
+    return rankstone.stages(golden, steps, k=2, corpus=["a", "b", "x"], lang=lang)
+
+
+@state
 def stages_that_lose_nothing(lang: str) -> Any:
     run = {"q": ["a"]}
     return rankstone.stages({"q": {"a": 1}}, {"a": run, "b": run}, lang=lang)

@@ -151,6 +151,78 @@ def test_ranks_of_what_is_missed() -> None:
     assert result.misses["rank_bm25"].sum() == result.misses["rank_fused"].sum() == 5
 
 
+#: a is one need or the other, c and d are two; e is absent, of f and g one is enough, h and i are absent
+GOLDEN = [
+    {"id": "q1", "query": "x", "any_of": ["a", "b"]},
+    {"id": "q2", "query": "y", "hops": [["c"], ["d", "e"]]},
+    {"id": "q3", "query": "z", "any_of": ["f", "g"]},
+    {"id": "q4", "query": "w", "any_of": ["h", "i"]},
+]
+WITH_NEEDS = {
+    "bm25": {"q1": ["a", "b", "n"], "q2": ["n", "o", "c", "d"], "q3": ["n", "g", "f"]},
+    "late": {"q1": ["n", "b", "a"], "q2": ["d", "n", "o", "c"], "q3": ["n", "o", "f"]},
+}
+
+
+def test_alternatives_are_one_need() -> None:
+    """A need has the fate of the document that got furthest; its row names it, with that document's ranks."""
+    corpus = [*"abcdefgno"]
+    result = stages(GOLDEN, WITH_NEEDS, k=2, corpus=corpus)
+    assert result.counted == "needs"
+    rows = result.documents.select("doc_id", "rank_bm25", "rank_late", "fate").rows()
+    assert rows == [
+        ("b", 2, 2, "kept"),
+        ("c", 3, 4, "never_shown"),
+        ("d", 4, 1, "rescued"),
+        ("g", 2, None, "demoted"),
+        ("h", None, None, "not_in_corpus"),
+    ]
+    assert result.fates["documents"].sum() == 5
+    assert result.report()["counted"] == "needs"
+    # the best document of a need in each step
+    assert result.steps["shown"].to_list() == [2 / 5, 2 / 5]
+    below = result.misses.filter(ranks="3–4")
+    assert below.select("rank_bm25", "rank_late").row(0) == (1, 2)
+    text = result.text()
+    assert "late meets 2 of 5 needs (40 %)" in text
+    assert "relevant documents" not in text
+
+
+def test_recall_of_needs_is_that_of_subtopics() -> None:
+    """Recall of needs is StRecall of the same lists; a document that meets two needs has one place."""
+    result = stages(GOLDEN, WITH_NEEDS, k=2)
+    scores = rankstone.evaluate(GOLDEN, WITH_NEEDS, "StRecall@2 StRecall")
+    assert result.recall["now"] == pytest.approx(scores["late", "StRecall@2"])
+    assert result.recall["whole"] == pytest.approx(scores["bm25", "StRecall"])
+    both = [{"id": "q", "query": "x", "hops": [["a"], ["a", "b"]]}]
+    lists = {"bm25": {"q": ["a"]}, "late": {"q": ["a"]}}
+    once = stages(both, lists, k=1)
+    assert (once.room, once.recall["last"], once.shown) == (2, 1, 1)
+
+
+def test_judgments_by_subtopic_count_needs() -> None:
+    """A column subtopic says the same; lists of documents that are all expected count documents."""
+    rows = [
+        {"query_id": "q1", "doc_id": doc, "subtopic": topic, "relevance": grade}
+        for doc, topic, grade in [("a", "s", 1), ("b", "s", 2), ("c", "t", 1)]
+    ]
+    steps = {"bm25": {"q1": ["a", "b"]}, "late": {"q1": ["b", "a"]}}
+    result = stages(pl.DataFrame(rows), steps, k=1, rel=1)
+    fates = dict(result.documents.select("doc_id", "fate").iter_rows())
+    assert fates == {"b": "rescued", "c": "not_in_pool"}
+    plain = stages([{"query": "q1", "expected": ["a", "b"]}], steps, k=1)
+    assert plain.counted == "relevant documents"
+    assert plain.documents.height == 2
+
+
+def test_what_is_not_in_the_corpus_is_not_within_reach() -> None:
+    """No list can have what is not in the corpus: recall of any list is below 1."""
+    result = stages(QRELS, STEPS, k=10, corpus=CORPUS)
+    assert result.recall["most"] == pytest.approx((4 / 5 + 1) / 2)
+    assert "0.9000 with any list" in result.text()
+    assert stages(QRELS, STEPS, k=10).recall["most"] == 1
+
+
 def test_a_step_between() -> None:
     """With three steps fates are between the first and the last, with a row a step."""
     steps = {"bm25": POOL, "fused": LAST, "cut": {"q1": ["b"], "q2": ["f"]}}

@@ -25,6 +25,8 @@ RANK: Final = "rank_{}"
 #: ranks of missed documents are counted up to these multiples of k
 _MULTIPLES: Final = np.array([1, 2, 5, 10])
 _PAIR: Final = ["query_id", "doc_id"]
+#: fates, from the document that got furthest
+_FURTHEST: Final = (*SHOWN, *reversed(LOST))
 
 
 def ranked_documents(
@@ -32,19 +34,32 @@ def ranked_documents(
 ) -> pl.DataFrame:
     """Return the relevant documents with their rank in every step, null where it does not have them.
 
-    Queries are in the order of the judgments, the best grades first.
+    Queries are in the order of the judgments, the best grades first.  Of judgments by subtopic there is a row
+    for each subtopic of a document, with the number of the ``need``.
     """
     pairs = judgments.pairs
-    chosen = np.flatnonzero(relevant(judgments.grade))
-    query = pairs.query[chosen]
+    rows = np.arange(len(judgments.grade))
+    grades = judgments.grade
+    columns: dict[str, Any] = {}
+    groups = judgments.groups
+    if groups is not None:
+        entries, rows = groups.entries(rows)
+        grades = groups.grade[entries]
+        group = groups.starts[pairs.query[rows]] + groups.code[entries]
+        columns["need"] = group
+
+    chosen = np.flatnonzero(relevant(grades))
+    query = pairs.query[rows[chosen]]
     names = judgments.queries.names.gather(query)
-    docs = pairs.docs.gather(chosen)
+    docs = pairs.docs.gather(rows[chosen])
+    needs = {name: numbers[chosen] for name, numbers in columns.items()}
     frame = pl.DataFrame(
         {
             "query_id": names.cast(pl.String),
             "doc_id": docs.cast(pl.String),
-            "relevance": judgments.grade[chosen],
+            "relevance": grades[chosen],
             "place": query,
+            **needs,
         }
     )
     best = -pl.col("relevance")
@@ -105,6 +120,47 @@ def with_fates(
     )
     fate = pl.when(is_shown).then(shown).otherwise(lost)
     return documents.with_columns(fate=fate)
+
+
+def furthest_documents(documents: pl.DataFrame, last: str) -> pl.DataFrame:
+    """Return for each need the one of its documents that got furthest, which is its fate.
+
+    Parameters
+    ----------
+    documents
+        As :func:`with_fates` returns them; each is a need of its own where they have no column ``need``.
+    last
+        The column with the ranks of the last step, which decide between documents of the same fate.
+
+    Examples
+    --------
+    >>> fates = {"need": [0, 0], "doc_id": ["a", "b"], "rank_bm25": [9, 1], "fate": ["never_shown", "kept"]}
+    >>> furthest_documents(pl.DataFrame(fates), "rank_bm25")["doc_id"].to_list()
+    ['b']
+    """
+    if "need" not in documents.columns:
+        return documents
+    fate = pl.col("fate").cast(pl.Enum(_FURTHEST))
+    rows = documents.with_row_index("place")
+    ordered = rows.sort(fate, last, "place", nulls_last=True)
+    furthest = ordered.unique("need", keep="first", maintain_order=True)
+    return furthest.sort("place").drop("place", "need")
+
+
+def needs_with_ranks(documents: pl.DataFrame, last: str) -> pl.DataFrame:
+    """Return a row for each need, with the best rank of its documents in each step, and its fate.
+
+    ``serves`` is how many needs of the query its most useful document meets; parameters as for
+    :func:`furthest_documents`.
+    """
+    if "need" not in documents.columns:
+        return documents.with_columns(serves=1)
+    fates = furthest_documents(documents, last)["fate"]
+    serves = pl.len().over(_PAIR).alias("serves")
+    counted = documents.with_columns(serves)
+    by_need = counted.group_by("query_id", "need", maintain_order=True)
+    needs = by_need.agg(pl.col("^rank_.*$").min(), pl.col("serves").max())
+    return needs.with_columns(fates)
 
 
 def fate_shares(
@@ -178,24 +234,33 @@ def miss_ranks(documents: pl.DataFrame, k: int) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def recall_limits(documents: pl.DataFrame, k: int) -> dict[str, float]:
+def list_places(k: int) -> pl.Expr:
+    """Return how many needs of a query the first k documents have room for, at most."""
+    room = k * pl.col("serves").max()
+    return pl.len().clip(upper_bound=room)
+
+
+def recall_limits(needs: pl.DataFrame, k: int) -> dict[str, float]:
     """Return recall, as a mean over queries: now, of the best orders of both pools, the highest possible.
 
     ``last`` and ``first`` are recall@k of the best order of the lists of these steps, ``most`` that of any
-    list, ``whole`` recall of the whole lists of the first step, which no larger k exceeds.
+    list of what is in the corpus, ``whole`` recall of the whole lists of the first step, which no larger k
+    exceeds.  Where a document meets several needs, the best orders are upper bounds.
     """
-    ranks = [name for name in documents.columns if name.startswith("rank_")]
+    ranks = [name for name in needs.columns if name.startswith("rank_")]
     first = pl.col(ranks[0])
     last = pl.col(ranks[-1])
+    is_there = pl.col("fate") != "not_in_corpus"
+    places = list_places(k)
     counts = {
         "now": (last <= k).sum(),
-        "last": last.count().clip(upper_bound=k),
-        "first": first.count().clip(upper_bound=k),
-        "most": pl.len().clip(upper_bound=k),
+        "last": pl.min_horizontal(last.count(), places),
+        "first": pl.min_horizontal(first.count(), places),
+        "most": pl.min_horizontal(is_there.sum(), places),
         "whole": first.count(),
     }
     shares = [(count / pl.len()).alias(name) for name, count in counts.items()]
-    by_query = documents.group_by("query_id", maintain_order=True)
+    by_query = needs.group_by("query_id", maintain_order=True)
     recalls = by_query.agg(shares).drop("query_id")
     means = recalls.mean()
     return means.row(0, named=True)

@@ -9,9 +9,13 @@ import polars as pl
 from rankstone._basics import some
 from rankstone.diagnostics.document_fates import (
     LOST,
+    RANK,
     SHOWN,
     fate_shares,
+    furthest_documents,
+    list_places,
     miss_ranks,
+    needs_with_ranks,
     ranked_documents,
     recall_limits,
     step_rows,
@@ -28,6 +32,7 @@ from rankstone.hits.alignment_options import ORDERINGS, OrderingKeywords, takes
 from rankstone.io import with_csv
 from rankstone.io.corpus import Corpus, in_folder, read_corpus
 from rankstone.measures.core.definition import ANY_GAIN, Threshold
+from rankstone.measures.full_recall import FullRecall
 from rankstone.measures.precision import R
 from rankstone.tables.phrases import check_language
 
@@ -74,7 +79,8 @@ def stages(
 
     Every relevant document has one fate between the lists of the first step, the pool, and the first ``k`` of
     the last step, which are shown: it is not in the corpus, not in the pool, in the pool but never shown,
-    demoted, kept, rescued, or brought by a later step.
+    demoted, kept, rescued, or brought by a later step.  Of judgments by subtopic, and of golden sets with
+    alternatives or groups, each need has one: that of its document that got furthest.
 
     Parameters
     ----------
@@ -141,7 +147,9 @@ def stages(
             given=f"one run, {some(runs_by_name)}",
             expected="the lists of the first step, then those of the next: QRELS bm25.run reranked.run",
         )
-    ready = Prepared(qrels, R(rel=relevant, k=k), **options)
+    # full recall reads subtopics where the judgments name any
+    ready = Prepared(qrels, FullRecall(rel=relevant, k=k), **options)
+    ready = ready.for_measures(R(rel=relevant, k=k))
     columns = with_csv(
         options.get("columns"), options.get("csv_separator"), options.get("decimal")
     )
@@ -161,7 +169,10 @@ def stages(
         there = in_folder(read_corpus(corpus, columns), documents["doc_id"])
         inputs["corpus"] = there.source
         known = _in_corpus(there, ready, documents, next(iter(steps.values())))
-    documents = with_fates(documents, k, known)
+    every = with_fates(documents, k, known)
+    last_ranks = RANK.format([*steps][-1])
+    documents = furthest_documents(every, last_ranks)
+    needs = needs_with_ranks(every, last_ranks)
 
     evidence = None
     if answers is not None:
@@ -174,9 +185,11 @@ def stages(
     return Stages(
         documents=documents,
         fates=fate_shares(documents, [*fates, *SHOWN], confidence),
-        steps=step_rows(documents, steps, k),
-        misses=miss_ranks(documents, k),
-        recall=recall_limits(documents, k),
+        steps=step_rows(needs, steps, k),
+        misses=miss_ranks(needs, k),
+        recall=recall_limits(needs, k),
+        counted="needs" if "need" in every.columns else "relevant documents",
+        room=int(needs.group_by("query_id").agg(room=list_places(k))["room"].sum()),
         segments=segments,
         evidence=evidence,
         k=k,

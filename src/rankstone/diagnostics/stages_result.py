@@ -27,6 +27,11 @@ _FEW_QUERIES: Final = 10
 #: examples of each fate that is a loss
 _EXAMPLES: Final = 3
 _NAME: Final = 40
+#: phrases that are other ones where needs are counted
+_OF_NEEDS: Final = (
+    *("title", "documents", "steps", "misses", "recall"),
+    *("shown_of", "near", "recall_now", "fates_method"),
+)
 #: shares and intervals as texts
 _NUMBERS: Final = r"^[\d.]+ %$|^\[[\d.]+, [\d.]+\]$"
 
@@ -38,7 +43,8 @@ class Stages(Findings, Record):
     ----------
     documents
         A row for each relevant document: ``query_id``, ``doc_id``, ``relevance``, its rank in each step
-        (``rank_bm25``; null where the step does not have it), and its ``fate``.
+        (``rank_bm25``; null where the step does not have it), and its ``fate``.  Where needs are counted, a row
+        for each need, with the one of its documents that got furthest.
     fates
         ``fate``, ``documents``, ``share``, and both ends of its interval, ``low`` and ``high`` (null for a
         single query).  Shares sum to 1.
@@ -50,14 +56,18 @@ class Stages(Findings, Record):
         row, null, counts those outside its lists.
     recall
         Recall@k as a mean over queries: ``now``; of the best order of the ``last`` step's and the ``first``
-        step's lists; the ``most`` that k documents can have; and recall of the ``whole`` lists of the first
-        step, which no larger k exceeds.
+        step's lists; the ``most`` that k documents of the corpus can have; and recall of the ``whole`` lists of
+        the first step, which no larger k exceeds.  Of needs it is recall of subtopics, StRecall@k.
     segments
         The same shares by value of columns of the query table, all that is shown as one fate; ``None``
         without ``by``.
     evidence
         A row for each ``cell``, such as ``shown_wrong`` (a relevant document is shown, the answer is wrong):
         ``queries``, ``share``, ``low``, ``high``; ``None`` without answers.
+    counted
+        What has a fate: ``relevant documents``, or ``needs`` where judgments name alternatives or subtopics.
+    room
+        How many of them the first k documents of all lists have room for.
     k, rel, confidence, lang, digits
         How many documents are shown; the lowest relevant grade; of the intervals; of the sentences; decimals.
     audit, conventions, inputs
@@ -71,6 +81,8 @@ class Stages(Findings, Record):
     recall: Mapping[str, float]
     segments: pl.DataFrame | None = None
     evidence: pl.DataFrame | None = None
+    counted: str = "relevant documents"
+    room: int = 0
     k: int = 10
     rel: float | None = None
     confidence: float = 0.95
@@ -139,6 +151,12 @@ class Stages(Findings, Record):
             "high",
         )
 
+    def of_unit(self, name: str, **parts: object) -> str:
+        """Return a phrase, of needs where these are counted and it differs for them."""
+        if self.counted == "needs" and name in _OF_NEEDS:
+            name = f"{name}_needs"
+        return self.say(name, **parts)
+
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts."""
         return {"warnings": [*self.warnings()], **super().report()}
@@ -150,7 +168,7 @@ class Stages(Findings, Record):
             rel = f"{self.rel:g}"
             limit = self.say("from_grade", rel=rel)
         steps = " → ".join(self.names)
-        title = self.say("title", steps=steps, k=self.k)
+        title = self.of_unit("title", steps=steps, k=self.k)
         return title + limit
 
     def sheet(
@@ -237,7 +255,7 @@ class Stages(Findings, Record):
         kinds: dict[str, Kind] = {}
         for column in frame:
             name = column.name
-            names[name] = self.say(name, k=self.k)
+            names[name] = self.of_unit(name, k=self.k)
             if name.startswith("rank_"):
                 names[name] = name.removeprefix("rank_")
             texts = column.cast(pl.String)
@@ -245,7 +263,7 @@ class Stages(Findings, Record):
                 kinds[name] = "interval"
         heading = ""
         if title:
-            heading = self.say(title)
+            heading = self.of_unit(title)
         return Table.of(frame, heading, digits=digits, names=names, kinds=kinds)
 
     def _shares(
@@ -287,9 +305,6 @@ class Stages(Findings, Record):
         """Yield where most is lost, how near misses are, and what a better order could reach."""
         total = self.documents.height
         shown = round(self.shown * total)
-        by_query = self.documents.group_by("query_id").len()
-        places = by_query["len"].clip(upper_bound=self.k)
-        room = places.sum()
         counts = self.fates.filter(pl.col("fate").is_in(LOST))
         largest = counts.sort("documents", descending=True)
         words: dict[str, Any] = {
@@ -300,21 +315,21 @@ class Stages(Findings, Record):
             "total": f"{total:,}",
             "missed": f"{total - shown:,}",
             "n": f"{self.queries:,}",
-            "room": f"{room:,}",
+            "room": f"{self.room:,}",
             "near": f"{self.misses[1, -1]:,}",
             "ranks": self.misses["ranks"][1],
         }
         share = percentage(self.shown)
-        yield self.say("shown_of", share=share, **words)
+        yield self.of_unit("shown_of", share=share, **words)
         if shown < total:
             fate, count, *_ = largest.row(0)
             share = percentage(count / (total - shown))
             yield self.say(f"most_{fate}", share=share, **words)
-            yield self.say("near", **words)
+            yield self.of_unit("near", **words)
         recall = {}
         for name, value in self.recall.items():
             recall[f"r_{name}"] = f"{value:.{digits}f}"
-        yield self.say("recall_now", **words, **recall)
+        yield self.of_unit("recall_now", **words, **recall)
         if self.evidence is not None:
             cells = self.evidence.select("cell", "queries")
             yield self.say(
@@ -327,7 +342,7 @@ class Stages(Findings, Record):
     def method_lines(self) -> Iterator[str]:
         """Yield what the fates mean."""
         first, *_, last = self.names
-        yield self.say("fates_method", first=first, last=last, k=self.k)
+        yield self.of_unit("fates_method", first=first, last=last, k=self.k)
 
 
 def _percent(column: str, unit: str = " %") -> pl.Expr:
