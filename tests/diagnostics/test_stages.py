@@ -185,7 +185,7 @@ def test_alternatives_are_one_need() -> None:
     assert below.select("rank_bm25", "rank_late").row(0) == (1, 2)
     text = result.text()
     assert "late meets 2 of 5 needs (40 %)" in text
-    assert "relevant documents" not in text
+    assert "relevant documents" not in text.partition("audit")[0]
 
 
 def test_recall_of_needs_is_that_of_subtopics() -> None:

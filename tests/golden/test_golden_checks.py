@@ -251,3 +251,17 @@ def test_the_audit_in_chinese(tmp_path: Path) -> None:
         "can be reached",
     ):
         assert words not in shown, shown
+
+
+def test_an_empty_list_is_declared_unanswerable() -> None:
+    """A query with an empty list is a mistake, unless it is declared unanswerable or forbids something."""
+    records: list[dict[str, Any]] = [
+        {"id": "a", "query": "refunds?", "expected": ["r.md"]},
+        {"id": "b", "query": "weather?", "expected": [], "should_answer": False},
+        {"id": "c", "query": "prices?", "expected": [], "forbidden": ["old.md"]},
+        {"id": "d", "query": "opening hours?", "expected_text": ["until nine"]},
+    ]
+    assert "expects nothing" not in str(golden.check(records))
+    more = {"id": "e", "query": "delivery?", "expected": []}
+    text = " ".join(str(golden.check([*records, more])).split())
+    assert "1 query expects nothing and is not declared unanswerable (e)" in text

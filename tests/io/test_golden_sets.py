@@ -72,6 +72,60 @@ def test_lists_in_what_is_expected_are_alternatives() -> None:
         assert "1 query with groups" in golden.note
 
 
+@pytest.mark.parametrize("key", ["match", "match_type", "mode", "require"])
+def test_one_of_what_is_expected_or_each(key: str, tmp_path: Path) -> None:
+    """Beside a list ``match`` says whether one of it is enough, in records, cells and grades by document."""
+    run = {"a": ["l"], "b": ["r"]}
+
+    def full(value: Any) -> Any:
+        [mean] = rankstone.evaluate(value, run, "FullRecall").to_dict()["run"].values()
+        return mean
+
+    wanted = {"any": 1, "One": 1, "all": 1 / 2, None: 1 / 2}
+    for word, mean in wanted.items():
+        for expected in (["d1", "l"], {"d1": 2, "l": 1}, "d1|l", [["d1", "l"]]):
+            nested = expected == [["d1", "l"]]
+            golden = cases(expected=expected, **{key: word})
+            assert full(golden) == (1 if nested else mean), (word, expected)
+            path = tmp_path / "golden.json"
+            path.write_text(json.dumps({"version": 3, "questions": golden}))
+            assert full(path) == full(golden)
+    read = golden_set(cases(**{key: "any"}))
+    assert key not in read.attributes.columns
+    assert read.cases[0].needs[0].documents == {"d1": 1, "l": 1}
+    with pytest.raises(BadValue, match="record 2"):
+        golden_set([*cases(**{key: "any"})[:1], cases()[1] | {key: "some"}])
+
+
+def test_a_mode_of_search_is_an_attribute() -> None:
+    """``mode`` that never says any or all is of something else; ``match`` is not."""
+    golden = golden_set(cases(mode="hybrid"))
+    assert golden.cases[0].about == {"mode": "hybrid"}
+    assert "mode" not in golden.note
+    with pytest.raises(BadValue, match="match is hybrid"):
+        golden_set(cases(match="hybrid"))
+    for key, word in (("any_of", "all"), ("hops", "any"), ("expected_text", "any")):
+        record = {"query": "x", key: ["d1", "d2"], "match": word}
+        with pytest.raises(BadValue, match="leave out match"):
+            golden_set([record])
+    golden_set([{"query": "x", "any_of": ["d1", "d2"], "match": "any"}])
+    golden_set([{"query": "x", "hops": ["d1", "d2"], "match": "all"}])
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        *(("should_answer", False), ("has_answer", False), ("is_answerable", "no")),
+        *(("should_abstain", True), ("unanswerable", True)),
+    ],
+)
+def test_words_for_queries_without_an_answer(key: str, value: object) -> None:
+    golden = golden_set(
+        [*cases(), {"id": "c", "query": "x", "expected": [], key: value}]
+    )
+    assert [case.answerable for case in golden.cases] == [None, None, False]
+
+
 def test_attributes_need_no_second_file() -> None:
     """Means by a column, queries of a split, and unanswerable ones come from the set."""
     golden = [

@@ -40,28 +40,29 @@ def ranked_documents(
     pairs = judgments.pairs
     rows = np.arange(len(judgments.grade))
     grades = judgments.grade
-    columns: dict[str, Any] = {}
+    needs = None
     groups = judgments.groups
     if groups is not None:
         entries, rows = groups.entries(rows)
         grades = groups.grade[entries]
-        group = groups.starts[pairs.query[rows]] + groups.code[entries]
-        columns["need"] = group
+        first_of_query = groups.starts[pairs.query[rows]]
+        needs = first_of_query + groups.code[entries]
 
     chosen = np.flatnonzero(relevant(grades))
     query = pairs.query[rows[chosen]]
     names = judgments.queries.names.gather(query)
     docs = pairs.docs.gather(rows[chosen])
-    needs = {name: numbers[chosen] for name, numbers in columns.items()}
     frame = pl.DataFrame(
         {
             "query_id": names.cast(pl.String),
             "doc_id": docs.cast(pl.String),
             "relevance": grades[chosen],
             "place": query,
-            **needs,
         }
     )
+    if needs is not None:
+        numbers = pl.Series(needs[chosen])
+        frame = frame.with_columns(need=numbers)
     best = -pl.col("relevance")
     documents = frame.sort("place", best, "doc_id").drop("place")
     for name, lists in steps.items():
@@ -159,7 +160,9 @@ def needs_with_ranks(documents: pl.DataFrame, last: str) -> pl.DataFrame:
     serves = pl.len().over(_PAIR).alias("serves")
     counted = documents.with_columns(serves)
     by_need = counted.group_by("query_id", "need", maintain_order=True)
-    needs = by_need.agg(pl.col("^rank_.*$").min(), pl.col("serves").max())
+    best_ranks = pl.col("^rank_.*$").min()
+    most = pl.col("serves").max()
+    needs = by_need.agg(best_ranks, most)
     return needs.with_columns(fates)
 
 

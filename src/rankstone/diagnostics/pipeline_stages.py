@@ -173,6 +173,11 @@ def stages(
     last_ranks = RANK.format([*steps][-1])
     documents = furthest_documents(every, last_ranks)
     needs = needs_with_ranks(every, last_ranks)
+    counted = "relevant documents"
+    if "need" in every.columns:
+        counted = "needs"
+    by_query = needs.group_by("query_id")
+    places = by_query.agg(room=list_places(k))
 
     evidence = None
     if answers is not None:
@@ -188,8 +193,8 @@ def stages(
         steps=step_rows(needs, steps, k),
         misses=miss_ranks(needs, k),
         recall=recall_limits(needs, k),
-        counted="needs" if "need" in every.columns else "relevant documents",
-        room=int(needs.group_by("query_id").agg(room=list_places(k))["room"].sum()),
+        counted=counted,
+        room=int(places["room"].sum()),
         segments=segments,
         evidence=evidence,
         k=k,

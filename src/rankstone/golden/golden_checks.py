@@ -106,6 +106,7 @@ def check(
 
     report = FileReport("golden set", cases.source, "golden set", _facts(checked))
     report.findings += _repeated_ids(checked)
+    report.findings += _expecting_nothing(checked)
     if documents is not None:
         report.findings += _absent(checked, documents)
         report.findings += _expected_texts(checked, documents)
@@ -151,6 +152,25 @@ def _repeated_ids(checked: _Checked) -> Iterator[Finding]:
             f"{counted(len(repeated), 'query id')} stand for several queries",
             some(repeated),
             "evaluations refuse the set: give each query its own id",
+            doubtful=True,
+        )
+
+
+def _expecting_nothing(checked: _Checked) -> Iterator[Finding]:
+    """Find queries for which nothing is expected or forbidden, without a word that there is no answer."""
+    empty = []
+    for case in checked.golden.cases:
+        has_texts = any(need.text for need in case.needs)
+        is_said = case.answerable is False or case.forbidden
+        if not (case.relevant or has_texts or is_said):
+            empty.append(case.query_id)
+    if empty:
+        verb = "expects nothing and is" if len(empty) == 1 else "expect nothing and are"
+        yield Finding(
+            "warning",
+            f"{counted(len(empty), 'query')} {verb} not declared unanswerable",
+            some(empty),
+            "every system scores 0 there: name what is expected, or write answerable: false",
             doubtful=True,
         )
 

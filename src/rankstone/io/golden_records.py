@@ -29,8 +29,12 @@ _TELLING: Final = ("text", "any_of", "hops", "forbidden")
 #: roles of the keys of a record
 _RECORD_ROLES: Final = (
     *("id", "query", *_NEEDED, "forbidden"),
-    *("answerable", "unanswerable", "split", "retrieved"),
+    *("match", "answerable", "unanswerable", "split", "retrieved"),
 )
+#: what stands beside expected documents → whether one of them is enough
+_MATCHES: Final = {"any": True, "one": True, "all": False}
+#: keys of that which are as well attributes: a mode of search, what is required
+_VAGUE: Final = ("mode", "require")
 #: our names in --columns → the role of their key
 _OF_COLUMNS: Final = {
     "query_id": "id",
@@ -213,6 +217,19 @@ def is_telling(roles: Mapping[str, str], keys: Collection[str]) -> bool:
     return has_both or has_category or has_only_golden_keys(roles)
 
 
+def without_other_modes(
+    roles: Mapping[str, str], records: Sequence[Mapping[str, Any]]
+) -> dict[str, str]:
+    """Return the roles without a ``mode`` of something else, which never says any, one or all."""
+
+    def is_other(key: str) -> bool:
+        if roles[key] != "match" or plain_key(key) not in _VAGUE:
+            return False
+        return not any(plain_key(r.get(key)) in _MATCHES for r in records)
+
+    return {key: role for key, role in roles.items() if not is_other(key)}
+
+
 def golden_cases(
     records: Sequence[Mapping[str, Any]],
     roles: Mapping[str, str],
@@ -276,6 +293,8 @@ def _case(
             expected="an id or the text of the query in each record",
         )
 
+    if _is_any(values, place):
+        values["any_of"] = _alternatives(values.pop("expected"), place)
     needs = [need for role in _NEEDED for need in _needs(role, values.get(role), place)]
     grouped = [role for role in ("any_of", "hops") if _items(values.get(role), place)]
     listed = [item for item in _items(values.get("expected"), place) if _is_group(item)]
@@ -297,6 +316,39 @@ def _case(
     )
     _check(case)
     return case
+
+
+def _is_any(values: Mapping[str, Any], place: str) -> bool:
+    """Return whether one of the expected documents is enough; refuse words that do not say it."""
+    word = values.get("match")
+    if word is None or word == "":
+        return False
+    is_any = _MATCHES.get(str(word).strip().lower())
+    if is_any is None:
+        raise BadValue(
+            f"match is {printable(word, 40)}",
+            where=place,
+            expected="any (one expected document is enough) or all",
+        )
+    others = [role for role in ("text", "any_of", "hops") if values.get(role)]
+    if others and is_any != (others == ["any_of"]):
+        raise BadValue(
+            f"match is {printable(word, 40)} beside {others[0]}",
+            where=place,
+            expected="match beside a list of expected ids",
+            fix="leave out match: of any_of one is enough, of hops and texts each is needed",
+        )
+    return is_any and bool(values.get("expected"))
+
+
+def _alternatives(expected: object, place: str) -> list[Any]:
+    """Return expected documents as the items of one need."""
+    if isinstance(expected, Mapping) and _are_grades(expected):
+        return [{"id": document, "grade": n} for document, n in expected.items()]
+    items: list[Any] = []
+    for item in _items(expected, place):
+        items += item if _is_group(item) else [item]
+    return items
 
 
 def _check(case: GoldenCase) -> None:

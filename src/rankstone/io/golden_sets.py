@@ -27,6 +27,7 @@ from rankstone.io.golden_records import (
     has_only_golden_keys,
     is_needed,
     is_telling,
+    without_other_modes,
 )
 from rankstone.io.input_table import Table
 from rankstone.io.json_objects import json_value, parsed, read_text
@@ -379,6 +380,16 @@ def golden_in_value(
     if roles is None:
         return None
     places = [f"{source}, {path}record {n}" for n in range(1, len(records) + 1)]
+    return _of_records(source, records, roles, places)
+
+
+def _of_records(
+    source: str,
+    records: Sequence[Mapping[str, Any]],
+    roles: Mapping[str, str],
+    places: Sequence[str],
+) -> GoldenSet:
+    roles = without_other_modes(roles, records)
     return GoldenSet(source, tuple(golden_cases(records, roles, places)), roles)
 
 
@@ -455,7 +466,7 @@ def golden_in_files(
     roles = _roles([*keys], columns, shapes)
     if roles is None:
         return None
-    return GoldenSet(path, tuple(golden_cases(records, roles, places)), roles)
+    return _of_records(path, records, roles, places)
 
 
 def _begins_with_case(
