@@ -76,6 +76,7 @@ eval qrels.csv a.csv --convention ranx-0.3 --ties docid_desc
 eval qrels.csv a.csv --wide
 eval qrels.csv a.csv -m "AUC(negatives=candidates)" --unjudged condensed_keep_rank
 eval qrels.csv a.csv -m AvgRelPosition --negative keep
+eval qrels.csv a.csv -m Sources(column=text)@2 --documents documents.csv --unjudged condensed
 eval qrels.csv a.csv -m Support --order input
 eval qrels.csv empty-extra.json --extra error --no-results zero
 eval qrels.csv empty-lists.json --no-results error

@@ -60,7 +60,7 @@ OUTER: Final = [
     )
 ]
 #: families without bounds: more is known of a document than a grade, or ties have no closed form
-UNBOUNDED: Final = ("judgment groups", "novelty", "intents", "sessions")
+UNBOUNDED: Final = ("judgment groups", "novelty", "intents", "sessions", "marked")
 NOT_CLOSED: Final = ("log odds", "interpolated", "shortfalls", "cascades", "navigation")
 
 

@@ -112,7 +112,10 @@ class Attributes(Record):
         row = first_true(rows[name].ne_missing(rows[name][0]))
         fix = "put several values into one row, as a list or separated by |"
         if "doc_id" in self.columns:
-            fix = "for a value of each query give a table of its own: --queries FILE"
+            fix = (
+                "for a value of each query give a table of its own: --queries FILE "
+                "(in Python queries=…)"
+            )
         return DuplicateRows(
             f"{self.key} {printable(twice)} has several rows, which differ in {printable(name)}",
             where=self.locate(rows[_ROW][row]),
