@@ -593,6 +593,17 @@ def gate_of_a_corpus(lang: str) -> Any:
             {**files, "rules": rules, "guards": guards, "options": options}, lang=lang
         )
         for options in ({"corpus": ["a"]}, {"corpus": ["b"]}, {})
+    ] + [
+        rankstone.gate(
+            {
+                **files,
+                "queries": {query: {"split": "dev"} for query in qrels},
+                "rules": rules,
+                "guards": guards,
+                "options": {"corpus": ["b"], "split": "dev"},
+            },
+            lang=lang,
+        )
     ]
 
 

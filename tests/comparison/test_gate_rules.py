@@ -179,6 +179,11 @@ def test_every_rule_says_what_it_is() -> None:
             "if few change, the margin must be 0.5 or more; 7 queries",
             "不低于 0.5；7 个查询",
         ),
+        (
+            0.05,
+            "cannot pass; the margin must be 0.1 or more; 7 queries",
+            "无法通过；允许的损失须不低于 0.1；7 个查询",
+        ),
     ],
 )
 def test_margins_are_planned_in_both_languages(

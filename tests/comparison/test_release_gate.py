@@ -15,8 +15,11 @@ import pytest
 import rankstone
 from rankstone.comparison.gate_config import Config
 from rankstone.comparison.gate_rules.mean_limits import Floor
-from rankstone.comparison.release_gate import plan
+from rankstone.comparison.release_gate import margin_plan, plan
 from rankstone.errors import InputError, UsageError
+from rankstone.measures import MEASURES
+from rankstone.measures.core.measure import Measure
+from rankstone.measures.core.syntax import parse_measure
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -320,6 +323,98 @@ def test_judgments_are_known_by_their_hash(tmp_path: Path) -> None:
         gated(run, run, {"measure": "RR", "floor": 1}, **texts).verdict
         == "not comparable"
     )
+
+
+def golden_in_splits(hold_outs: int, others: int) -> list[dict[str, Any]]:
+    """Return queries of two splits; the document of the last one in dev does not exist."""
+    splits = ["holdout"] * hold_outs + ["dev"] * others
+    cases = [
+        {"id": f"q{n}", "query": f"question {n}", "expected": ["d"], "split": split}
+        for n, split in enumerate(splits)
+    ]
+    cases[-1]["expected"] = ["renamed"]
+    return cases
+
+
+@pytest.mark.parametrize(
+    ("split", "sentence", "verdict"),
+    [
+        ("holdout", "1 relevant document of the whole set not", "not comparable"),
+        ("dev", "1 relevant document of the whole set not", "not comparable"),
+        (None, "1 relevant document not", "not comparable"),
+    ],
+)
+def test_a_guard_counts_the_documents_of_all_splits(
+    split: str | None, sentence: str, verdict: str
+) -> None:
+    """A document that is gone spoils the set, whichever split is compared."""
+    cases = golden_in_splits(8, 4)
+    run = {case["id"]: ["d"] for case in cases}
+    options = {"corpus": ["d"]} | ({} if split is None else {"split": split})
+    texts = {"qrels": cases, "guards": {"not_in_corpus": 0}, "options": options}
+    result = gated(run, run, {"measure": "RR", "floor": 0.0}, **texts)
+    assert sentence in result.outcomes[0].text
+    assert result.verdict == verdict
+
+    texts["guards"] = {"not_in_corpus": 1}
+    assert gated(run, run, {"measure": "RR", "floor": 0.0}, **texts).verdict == "pass"
+
+
+def test_margins_are_planned_for_the_queries_that_are_scored() -> None:
+    """Those of the split, in the set or in a table of queries, without unanswerable ones."""
+    cases = golden_in_splits(18, 30)
+    cases[0] |= {"expected": [], "forbidden": ["x"], "answerable": False}
+    run = {case["id"]: ["d", "e"] for case in cases}
+    other = {case["id"]: ["d", "f"] for case in cases}
+    rule = {"measure": "RR", "margin": 0.3}
+    config = {"qrels": cases, "baseline": run, "candidate": other, "rules": [rule]}
+    for split, n in (("holdout", 17), ("dev", 30), (None, 47)):
+        options = {} if split is None else {"split": split}
+        [margin] = plan(config, options=options)
+        result = rankstone.gate(config, options=options)
+        assert margin.queries == result.outcomes[0].numbers["n"] == n
+
+    table = {case["id"]: {"split": case["split"]} for case in cases}
+    plain = {case["id"]: dict.fromkeys(case["expected"], 1) for case in cases}
+    [margin] = plan(
+        config | {"qrels": plain}, queries=table, options={"split": "holdout"}
+    )
+    assert margin.queries == 18
+    [margin] = plan(config | {"qrels": plain}, options={"empty": "drop"})
+    assert margin.queries == 47
+
+
+@pytest.mark.parametrize("measure", ["Success@5", "FullRecall@5", "RR@1", "P@1"])
+def test_no_change_is_little_in_measures_of_yes_and_no(measure: str) -> None:
+    """A margin that few changes do not pass is refused, in text and by exit code."""
+    config = {
+        "qrels": {f"q{index}": {"d": 1} for index in range(15)},
+        "baseline": {},
+        "candidate": {},
+        "rules": [{"measure": measure, "margin": 0.2}],
+    }
+    [margin] = plan(config)
+    assert margin.few == margin.many
+    assert "cannot pass; the margin must be 0.22 or more; 17 queries" in margin.text()
+    assert "没有变化的候选系统无法通过；允许的损失须不低于 0.22" in margin.text("zh")
+    with pytest.raises(UsageError, match="cannot pass at n = 15"):
+        margin.refuse()
+
+
+def test_measures_of_yes_and_no_are_known() -> None:
+    """Every measure whose card says yes or no has no smaller margin where all queries change a little."""
+    yes_or_no = [
+        f"{name}@5"
+        for name, kind in MEASURES.items()
+        if kind.card.scale.startswith("yes or no")
+    ]
+    for name in yes_or_no:
+        measure = parse_measure(name)
+        assert isinstance(measure, Measure)
+        margin = margin_plan(measure, 0.2, 15, 0.025)
+        assert margin is not None
+        assert margin.few == margin.many, name
+    assert len(yes_or_no) >= 3
 
 
 # -- the configuration -----------------------------------------------------------------------------

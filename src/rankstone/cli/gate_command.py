@@ -67,7 +67,7 @@ def command(
         for name, files in several.items()
     }
     if check:
-        for name in ("queries", "by", "cluster"):
+        for name in ("by", "cluster"):
             del runs[name]
         return _checked(rules, runs, lang or "en", output)
     with (

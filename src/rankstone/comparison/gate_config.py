@@ -92,7 +92,7 @@ class Guards:
     qrels_sha256
         The SHA-256 of the file of judgments, which must not have changed.
     not_in_corpus
-        The most relevant documents that may be missing from the corpus, 0 for none.
+        The most relevant documents of all splits that may be missing from the corpus, 0 for none.
     """
 
     queries: int | None = None

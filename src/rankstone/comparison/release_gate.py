@@ -25,8 +25,9 @@ from rankstone.comparison.gate_result import Gate
 from rankstone.comparison.gate_rules import Candidate
 from rankstone.comparison.gate_rules.guard_checks import guard_checks
 from rankstone.errors import MissingColumn, UsageError, blaming
+from rankstone.evaluation.pipeline import judgment_counts
+from rankstone.evaluation.prepared import Prepared
 from rankstone.hits.alignment_options import ORDERINGS
-from rankstone.io import read_judgments
 from rankstone.io.columns import Renames
 from rankstone.io.file_formats import stem
 from rankstone.measures.core.measure import Measure
@@ -94,9 +95,11 @@ class Margin:
         names = ["planned_margin", "can_pass_if_many_change"]
         if not self.margin:
             names[1] = "can_pass_if_better"
+        elif self.margin < self.many:
+            names[1] = "cannot_pass"
         elif self.margin >= self.few:
             names[1] = "can_pass"
-        elif self.enough is not None:
+        if 0 < self.margin < self.few and self.enough is not None:
             names.append("planned_enough")
         return "".join(say(name, **asdict(self)) for name in names)
 
@@ -119,7 +122,7 @@ def margin_plan(
     margin
         The allowed loss.
     n
-        The number of judged queries.
+        The number of queries that are scored.
     alpha
         One-sided level of the interval.
     method
@@ -142,7 +145,11 @@ def margin_plan(
 
 def _binary(measure: Measure) -> bool:
     """Return True if every score is 0 or 1."""
-    return measure.name == "Success" or (measure.k == 1 and measure.name in ("P", "RR"))
+    if measure.name == "Forbidden":
+        return measure.span == (0.0, 1.0)
+    if measure.name in ("P", "RR"):
+        return measure.k == 1
+    return measure.name in ("Success", "FullRecall")
 
 
 def gate(
@@ -233,13 +240,14 @@ def plan(
     candidate: object = None,
     baseline: object = None,
     qrels: object = None,
+    queries: object = None,
     options: Mapping[str, Any] | None = None,
 ) -> list[Margin]:
-    """Return which margins can pass with the judged queries, without scoring anything.
+    """Return which margins can pass with the queries that would be scored, without scoring anything.
 
     Parameters
     ----------
-    config, candidate, baseline, qrels, options
+    config, candidate, baseline, qrels, queries, options
         As for :func:`gate`.
 
     Returns
@@ -251,6 +259,7 @@ def plan(
         "candidate": candidate,
         "baseline": baseline,
         "qrels": qrels,
+        "queries": queries,
         "options": options,
     }
     read = _read(config, given)
@@ -311,11 +320,8 @@ def _margins(config: Config) -> list[Margin]:
     rules = [rule for rule in config.rules if rule.margin is not None]
     if config.qrels is None or not rules or "convention" in config.options:
         return []
-    options = config.options
-    judged = read_judgments(
-        config.qrels, options.get("columns"), options.get("format_in")
-    )
-    n = judged.collect()["query_id"].n_unique()
+    measures = [parse_measure(rule.measure) for rule in rules]
+    n = _scored_queries(config)
     at_once = len({rule.measure for rule in rules})
     if config.statistics.get("correction") == "none":
         at_once = 1
@@ -323,14 +329,31 @@ def _margins(config: Config) -> list[Margin]:
     method = config.statistics.get("interval", "auto")
 
     margins = []
-    for rule in rules:
-        measure = parse_measure(rule.measure)
-        if not isinstance(measure, Measure):
+    for rule, measure in zip(rules, measures, strict=True):
+        if not isinstance(measure, Measure) or not n:
             continue
         margin = margin_plan(measure, float(rule.margin or 0), n, alpha, method)
         if margin is not None:
             margins.append(margin)
     return margins
+
+
+def _scored_queries(config: Config) -> int:
+    """Return how many queries have a score: those of the split, without those that have none."""
+    options = {"queries": config.queries, **config.options}
+    options.pop("run_column", None)
+    measures = []
+    for name in config.measures:
+        measure = parse_measure(name)
+        if isinstance(measure, Measure):
+            measures.append(measure)
+    judgments = Prepared(config.qrels, measures, **options)
+    empty = options.get("empty", "zero")
+    counts = judgment_counts(judgments.judgments(), empty)
+    queries = counts["queries"]
+    if empty in ("undefined", "drop"):
+        return queries - counts["empty"]
+    return queries - counts["unanswerable"]
 
 
 def _same_lists(config: Config, found: Comparison, measure: str) -> bool:

@@ -195,6 +195,7 @@ class Prepared:
                 unit=unit, same_as=same_as, queries=queries, intents=intents
             )
         self._share: pl.Expr | None = None
+        self._all_judged = self.judged
         self.split: QuerySplit | None = None
         if split is not None:
             self.split = QuerySplit.of(split, self.queries)
@@ -388,12 +389,16 @@ class Prepared:
         """Return the prepared judgments, with ids as they were given."""
         return self._prepare(())
 
-    def relevant_rows(self) -> pl.DataFrame:
-        """Return the judgments above zero: ids as texts, ``relevance``, and ``subtopic`` where it is read."""
+    def relevant_rows(self, *, all_splits: bool = False) -> pl.DataFrame:
+        """Return the judgments above zero: ids as texts, ``relevance``, and ``subtopic`` where it is read.
+
+        With ``all_splits`` these are all judgments of the file, whatever the split.
+        """
+        judged = self._all_judged if all_splits else self.judged
         names = ["query_id", "doc_id", "relevance"]
         if "subtopic" in self._further:
             names.append("subtopic")
-        rows = self.judged.collect(*names).filter(pl.col("relevance") > 0)
+        rows = judged.collect(*names).filter(pl.col("relevance") > 0)
         return rows.with_columns(pl.col("query_id", "doc_id").cast(pl.String))
 
     def given_grades(self) -> pl.Series:

@@ -104,6 +104,8 @@ class JudgmentsAudit(Record):
     absent, unwinnable
         Relevant documents that are not in the corpus, and queries all of whose relevant documents are not;
         ``None`` where the corpus is not known.
+    absent_of_all
+        Relevant documents of all splits that are not in the corpus; ``None`` unless a split was chosen.
     """
 
     source: str
@@ -122,6 +124,7 @@ class JudgmentsAudit(Record):
     unanswerable: int = 0
     absent: int | None = None
     unwinnable: int | None = None
+    absent_of_all: int | None = None
 
     @property
     def _empty(self) -> str:

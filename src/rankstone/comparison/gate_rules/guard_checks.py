@@ -39,9 +39,14 @@ def guard_checks(guards: Guards, comparison: Comparison) -> Iterator[Check]:
 
 def _corpus(most: int, comparison: Comparison) -> Check:
     judgments = getattr(comparison.audit, "judgments", None)
-    absent = getattr(judgments, "absent", None)
+    # a document that is gone spoils the set, in whichever split its query is
+    absent = getattr(judgments, "absent_of_all", None)
+    sentence = "not_in_corpus_of_all"
+    if absent is None:
+        absent = getattr(judgments, "absent", None)
+        sentence = "corpus_unknown" if absent is None else "not_in_corpus"
     return _guard(
-        "corpus_unknown" if absent is None else "not_in_corpus",
+        sentence,
         passed=absent is not None and absent <= most,
         measure="not_in_corpus",
         n=absent,

@@ -39,17 +39,17 @@ class CorpusIds(Record, SideInput):
 
     def judgments_audit(self, scorer: RunScorer) -> NamedValues:
         """Return how many relevant documents are not there, and the sentence that says so."""
+        figures: NamedValues = {}
+        if "split" in scorer.recorded:
+            every = scorer.relevant_rows(all_splits=True)
+            absent, _ = self._absent_and_present(scorer, every)
+            figures["absent_of_all"] = absent["doc_id"].n_unique()
         relevant = scorer.relevant_rows()
         if not relevant.height:
-            return {}
-        corpus = in_folder(self.corpus, relevant["doc_id"])
-        # one chunk or copy that is there is enough for what counts as one
-        units = replace(corpus, ids=scorer.unit_ids(corpus.ids))
-        is_absent = units.lacks(scorer.unit_ids(relevant["doc_id"]))
-        absent = relevant.filter(is_absent)
+            return figures
+        absent, present = self._absent_and_present(scorer, relevant)
         if not absent.height:
-            return {"absent": 0}
-        present = relevant.filter(~is_absent)
+            return figures | {"absent": 0}
         lost = relevant.join(present, on="query_id", how="anti")
         unwinnable = lost["query_id"].n_unique()
         ceilings = self._ceilings(scorer, present)
@@ -62,11 +62,21 @@ class CorpusIds(Record, SideInput):
         )
         if ceilings:
             sentence += f"; at most {', '.join(ceilings)} can be reached"
-        return {
+        return figures | {
             "absent": absent["doc_id"].n_unique(),
             "unwinnable": unwinnable,
             "warnings": (sentence,),
         }
+
+    def _absent_and_present(
+        self, scorer: RunScorer, rows: pl.DataFrame
+    ) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """Return the judgments whose documents are not there, and the others."""
+        corpus = in_folder(self.corpus, rows["doc_id"])
+        # one chunk or copy that is there is enough for what counts as one
+        units = replace(corpus, ids=scorer.unit_ids(corpus.ids))
+        is_absent = units.lacks(scorer.unit_ids(rows["doc_id"]))
+        return rows.filter(is_absent), rows.filter(~is_absent)
 
     def _ceilings(self, scorer: RunScorer, present: pl.DataFrame) -> list[str]:
         """Return the means of lists with all relevant documents that are there, best first."""

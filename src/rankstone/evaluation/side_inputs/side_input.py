@@ -56,8 +56,12 @@ class RunScorer(Protocol):
     def measures(self) -> Measures:
         """The measures that are computed."""
 
-    def relevant_rows(self) -> pl.DataFrame:
-        """Return the judgments above zero."""
+    @property
+    def recorded(self) -> dict[str, str]:
+        """The options that results record, the split among them."""
+
+    def relevant_rows(self, *, all_splits: bool = False) -> pl.DataFrame:
+        """Return the judgments above zero, also of other splits where they are wanted."""
 
     def unit_ids(self, ids: pl.Series) -> pl.Series:
         """Return the ids of hits, given those of rows of a run."""
