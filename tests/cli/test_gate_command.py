@@ -173,6 +173,33 @@ def test_a_column_that_no_option_renamed_is_the_tables_mistake(tmp_path: Path) -
     )
 
 
+def test_shapes_of_ones_own(tmp_path: Path) -> None:
+    """``shape`` of the file, which lies beside it, reads what --shape reads."""
+    queries = [f"q{number}" for number in range(40)]
+    hits = {query: {"hits": [["a", 2.0], ["b", 1.0]]} for query in queries}
+    (tmp_path / "run.json").write_text(json.dumps(hits))
+    (tmp_path / "qrels.txt").write_text("".join(f"{q} 0 a 1\n" for q in queries))
+    (tmp_path / "own.toml").write_text(
+        '[[shapes]]\nname = "own"\ntitle = "hits of ours"\nrole = "run"\n'
+        """json = '{"{query_id}": {"hits": [["{doc_id}", "{score}"]]}}'\n"""
+        """example = '{"q1": {"hits": [["d1", 0.5]]}}'\n"""
+    )
+    config = tmp_path / "gate.toml"
+    text = (
+        '[gate]\nqrels = "qrels.txt"\nbaseline = "run.json"\ncandidate = "run.json"\n'
+    )
+    rule = '[[gate.rules]]\nmeasure = "RR"\nmargin = 0.3\n'
+    config.write_text(f'{text}[gate.options]\nshape = "own.toml"\n{rule}')
+    assert "pass" in run("--config", str(config)).stdout
+    config.write_text(text + rule)
+    plain = run("--config", str(config), code=3).stderr
+    assert "run.json" in plain
+    own = str(tmp_path / "own.toml")
+    assert "pass" in run("--config", str(config), "--shape", own).stdout
+    config.write_text(f"{text}[gate.options]\nshape = 3\n{rule}")
+    assert "a text" in run("--config", str(config), code=2).stderr
+
+
 def test_files_are_read_as_eval_reads_them(folder: Path) -> None:
     """Options of reading and alignment join those of the configuration."""
     rows = [line.split() for line in (DEMO / "qrels.txt").read_text().splitlines()]

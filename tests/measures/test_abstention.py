@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
+from tests.command_line import command
 
 import rankstone
 from rankstone import InputError, UsageError
@@ -88,6 +89,15 @@ def test_nothing_above_a_threshold(tmp_path: Path, above: float, shown: int) -> 
     assert list(means(cutoff).values()) == pytest.approx(
         [shown / 3, 1 / 3, 1 / kept / 3]
     )
+
+
+def test_the_way_out_is_named_once(tmp_path: Path) -> None:
+    """At a shell it is the flag, in Python the argument."""
+    gold, log = write(tmp_path, [row for row in GOLD if "answerable" not in row])
+    printed = command("eval", gold, log, "-m", "FalseRetrieval", code=2).stderr
+    assert printed.count("empty") == printed.count("--empty unanswerable") == 1
+    with pytest.raises(UsageError, match=r"empty=unanswerable$"):
+        rankstone.evaluate(gold, log, "FalseRetrieval")
 
 
 def test_empty_lists_of_judgments(tmp_path: Path) -> None:

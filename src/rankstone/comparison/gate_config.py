@@ -36,7 +36,9 @@ _IN_FILES: Final = {
 _ALIGNMENT: Final = tuple(declared.name for declared in fields(AlignmentOptions))
 #: options other than those of alignment → kind of value
 _FURTHER_OPTIONS: Final = {
-    **dict.fromkeys(("convention", "format_in", "run_column", "split"), "text"),
+    **dict.fromkeys(
+        ("convention", "format_in", "run_column", "split", "shape"), "text"
+    ),
     "one_group": "bool",
     "columns": "table of texts",
 }
@@ -232,13 +234,30 @@ class Config:
         by = values.get("by", ())
         if isinstance(by, str):
             by = (by,)
+        options = _with_own_shapes(values.get("options", {}), folder)
         values |= {"rules": rules, "guards": guards, "by": tuple(by)}
+        values["options"] = options
         return cls(**values)
 
     @property
     def measures(self) -> list[str]:
         """The measures of the rules, without duplicates."""
         return list(dict.fromkeys(rule.measure for rule in self.rules))
+
+
+def _with_own_shapes(
+    options: Mapping[str, Any], folder: Path | None
+) -> Mapping[str, Any]:
+    """Return options whose ``shape``, a file of shapes, goes with the columns, as ``--shape`` does."""
+    if "shape" not in options:
+        return options
+    others = dict(options)
+    shapes = others.pop("shape")
+    before = others.get("columns", {})
+    columns = Renames(before, before)
+    if columns.own_shapes is None:
+        columns.own_shapes = str((folder or Path()) / shapes)
+    return {**others, "columns": columns}
 
 
 def _path(name: str, value: Any, folder: Path | None) -> Any:  # noqa: ANN401 - whatever TOML holds

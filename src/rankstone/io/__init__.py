@@ -32,6 +32,7 @@ from rankstone.io.file_formats import TEXT, format_at, format_of, read_files, st
 from rankstone.io.file_parts import files_of, judgments_in
 from rankstone.io.file_roles import note_input, refuse_inputs, separate_files
 from rankstone.io.golden_sets import golden_in
+from rankstone.io.hits_by_query import hits_by_query
 from rankstone.io.implausible_columns import rated, refuse_implausible
 from rankstone.io.input_table import Table
 from rankstone.io.json_objects import holds_json, json_value, read_json, tabular
@@ -534,6 +535,14 @@ def _of_object(
     """Open an object of Python, or the value of a JSON file, whose ``rows`` are made where it has no shape."""
     table = shaped_document(value, source, columns, shapes)
     if table is not None:
+        return table
+    hits = hits_by_query(value, columns, source)
+    if hits is not None:
+        table = read_object(hits.rows, number, hits.columns, source, further)
+        if len(hits.empty):
+            table = replace(table, empty=lambda: hits.empty)
+        if hits.note:
+            table = _noted(table, hits.note)
         return table
     try:
         return read_object(rows(), number, columns, source, further)

@@ -136,6 +136,11 @@ def golden_keys() -> dict[str, str]:
     return {key: role for role in _RECORD_ROLES for key in _known_keys()[role]}
 
 
+def document_keys() -> tuple[str, ...]:
+    """Return the keys of an object's id where it stands for a document, the likeliest first."""
+    return _known_keys()["document"]
+
+
 def plain_key(key: object) -> str:
     """Return a key as it stands in the data: small letters only.
 
@@ -479,7 +484,7 @@ def _is_group(item: object) -> bool:
 
 def _are_grades(value: Mapping[str, Any]) -> bool:
     """Return whether a mapping is of documents with their grades, and no object that is a document."""
-    documents = {plain_key(key) for key in value} & {*_known_keys()["document"]}
+    documents = {plain_key(key) for key in value} & {*document_keys()}
     return not documents and all(map(is_number, value.values()))
 
 
@@ -511,7 +516,7 @@ def _document(
 ) -> tuple[str, float, tuple[float, float] | None]:
     """Return the id, the grade and the span of an object that stands for a document."""
     by_key = {plain_key(key): value for key, value in item.items()}
-    keys = [key for key in _known_keys()["document"] if by_key.get(key) is not None]
+    keys = [key for key in document_keys() if by_key.get(key) is not None]
     if not keys:
         raise InputError(
             "an expected document has no id",

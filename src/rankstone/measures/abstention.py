@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _NEEDS: Final = (
     "queries declared unanswerable: answerable = false in the judgments or the query table, or "
-    "empty=unanswerable (--empty unanswerable)"
+    "empty=unanswerable"
 )
 _SENSITIVE: Final = (
     "the threshold: a system that always returns k documents abstains only below score_above or @score(…); "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
@@ -22,7 +23,7 @@ from rankstone.io.typed_tables import of_frame
 from rankstone.io.unreadable_files import reading
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from rankstone._basics import Columns
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 #: columns that are recognised and not read
 UNREAD: Final = ("time", "run", "…")
+#: entries of a list or an object whose keys are looked at
+_FIRST: Final = 20
 
 
 def read_lines(
@@ -138,7 +141,7 @@ class _TextFile:
 def shaped_document(
     value: object, source: str, columns: Columns, shapes: Candidates | None
 ) -> Table | None:
-    """Open a document of JSON that has a shape; ``None`` where it has none or columns are named.
+    """Open a document of JSON that has a shape; ``None`` where it has none or its columns are named.
 
     Parameters
     ----------
@@ -151,9 +154,9 @@ def shaped_document(
     shapes
         The shapes that it may have.
     """
-    if shapes is None or columns.keys():
+    if shapes is None or not isinstance(value, (dict, list)):
         return None
-    if not isinstance(value, (dict, list)):
+    if columns.keys() and not columns.keys().isdisjoint(_keys_in(value)):
         return None
     if isinstance(value, dict):
         refuse_unread(value, source)
@@ -163,6 +166,18 @@ def shaped_document(
         shapes.refuse_unnamed(value, source)
         return None
     return read_document(value, source, shape)
+
+
+def _keys_in(value: object) -> Iterator[str]:
+    """Yield the keys of objects in the first entries of a document, at any depth."""
+    parts: Iterable[object] = ()
+    if isinstance(value, dict):
+        yield from value
+        parts = value.values()
+    elif isinstance(value, list):
+        parts = value
+    for part in islice(parts, _FIRST):
+        yield from _keys_in(part)
 
 
 def read_document(value: object, source: str, shape: Shape) -> Table:
