@@ -50,10 +50,12 @@ def test_ids_that_are_gone(count: int, gone: int) -> None:
     """By the check with what it costs, and by eval beside the score, with the same ceiling."""
     cases = queries(count, gone)
     report = golden.check(cases, corpus(count))
-    assert finding(report, "not in the corpus").what.startswith(f"{gone} of {count}")
+    absent = finding(report, "not in the corpus")
+    assert absent.what.startswith(f"{gone} of {count}")
     lost = finding(report, "cannot be won")
+    assert lost.names == tuple(f"q{n}" for n in range(gone))
     ceiling = (count - gone) / count
-    assert f"{ceiling:.4f}" in str(lost.fix)
+    assert f"at most R {ceiling:.4f}, RR {ceiling:.4f}" in str(absent.fix)
 
     run = {case["id"]: case["expected"] for case in cases}
     scores = rankstone.evaluate(cases, run, "R@5 RR", corpus=corpus(count))
@@ -63,6 +65,71 @@ def test_ids_that_are_gone(count: int, gone: int) -> None:
     assert rankstone.evaluate(cases, run, "RR").audit.to_dict()["judgments"].get(
         "absent"
     ) in (None, 0)
+
+
+#: an answer of two parts of which one is gone, an alternative that is gone, a query without any document
+NEEDS: list[dict[str, Any]] = [
+    {"id": "parts", "query": "two parts", "expected": ["d1", "gone1"]},
+    {"id": "either", "query": "one of two", "any_of": ["d2", "gone2"]},
+    {"id": "lost", "query": "none", "expected": ["gone3"]},
+    {"id": "fine", "query": "all of it", "hops": [["d1"], ["d2"]]},
+]
+
+
+def test_what_is_needed_and_gone() -> None:
+    """Queries without any document, without all, and with an alternative are kept apart."""
+    report = golden.check(NEEDS, ["d1", "d2"], measures="FullRecall@5 R@5")
+    absent = finding(report, "not in the corpus")
+    assert absent.names == ("gone1", "gone2", "gone3")
+    assert "2 needs have no other document" in str(absent.fix)
+    assert "1 need has another document that is there" in str(absent.fix)
+    assert finding(report, "nothing expected is there").names == ("lost",)
+    incomplete = finding(report, "not all that is needed")
+    assert incomplete.names == ("parts",)
+    assert incomplete.what.startswith("1 of 4 queries")
+    assert incomplete.doubtful
+    assert not finding(
+        golden.check(NEEDS, ["d1", "d2"], measures="RR"), "not all that is needed"
+    ).doubtful
+
+    whole = golden.check(NEEDS, ["d1", "d2", "gone1", "gone3"])
+    fix = str(finding(whole, "not in the corpus").fix)
+    assert fix.startswith("1 need has another document that is there")
+    assert not [f for f in whole.files[0].findings if "needed" in f.what]
+
+
+@pytest.mark.parametrize("measures", ["FullRecall@5 R@5 RR", "nDCG@3 StRecall@2", "R"])
+def test_check_and_evaluation_say_one_ceiling(measures: str) -> None:
+    """The same numbers of the same measures."""
+    present = ["d1", "d2"]
+    report = golden.check(NEEDS, present, measures=measures)
+    scores = rankstone.evaluate(NEEDS, {"fine": ["d1"]}, measures, corpus=present)
+    warning = scores.audit.to_dict()["judgments"]["warnings"][0]
+    ceilings = warning[warning.index("at most") :]
+    assert ceilings in str(finding(report, "not in the corpus").fix)
+
+
+def test_lists_that_are_cut_say_so() -> None:
+    """An example has three names and an ellipsis, JSON has all names."""
+    report = golden.check(queries(8, 4), corpus(8))
+    absent = finding(report, "not in the corpus")
+    assert absent.example == "gone0; gone1; gone2 …"
+    assert "gone3" not in report.text()
+    assert "gone3" in str(report.sheet(verbose=True).parts)
+    written = report.report()["files"][0]["findings"]
+    [absent_row] = [item for item in written if "not in the corpus" in item["what"]]
+    assert absent_row["names"] == ("gone0", "gone1", "gone2", "gone3")
+    assert report.to_frame()["names"][0].to_list() == [*absent_row["names"]]
+    exact = finding(golden.check(queries(8, 3), corpus(8)), "not in the corpus")
+    assert exact.example == "gone0; gone1; gone2"
+
+
+def test_a_set_that_is_refused_has_no_ceilings() -> None:
+    """Two queries with one id leave out the means, not what is gone."""
+    twice = [{"id": "a", "query": name, "expected": ["gone"]} for name in ("x", "y")]
+    report = golden.check(twice, ["d"])
+    assert finding(report, "stand for several queries").names == ("a",)
+    assert "at most" not in str(finding(report, "not in the corpus").fix)
 
 
 def test_ceilings_are_those_of_the_best_lists() -> None:

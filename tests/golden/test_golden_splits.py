@@ -215,6 +215,87 @@ def test_beside_the_file(tmp_path: Path) -> None:
     assert later["q99"]
 
 
+#: questions without ids, and the same with some words changed, or all
+QUESTIONS = [
+    "How do I cancel my subscription before the next invoice?",
+    "Which regions can host the data of my workspace?",
+    "Can guests see private channels?",
+    "What happens to files when a member leaves?",
+]
+REWORDED = "How can I cancel my subscription before the next invoice?"
+
+
+def stored_questions(folder: Path, sides: str, questions: list[str]) -> Path:
+    """Write a set of questions, and their splits beside it: d(ev) or h(oldout)."""
+    path = folder / "golden.json"
+    path.write_text(json.dumps([{"query": q, "expected": ["d"]} for q in questions]))
+    names = {"d": "dev", "h": HOLDOUT}
+    rows = [f'"{q}",{names[s]}\n' for q, s in zip(QUESTIONS, sides, strict=True)]
+    (folder / "golden.splits.csv").write_text("query_id,split\n" + "".join(rows))
+    return path
+
+
+@pytest.mark.parametrize("sides", ["hddd", "dhhh"])
+def test_a_reworded_question_stays_on_its_side(sides: str, tmp_path: Path) -> None:
+    """A text in other words is named, and a text that is gone is named."""
+    stored_questions(tmp_path, sides, [REWORDED, "Offboarding", *QUESTIONS[1:3]])
+    shown = command("golden", "split", "golden.json", cwd=tmp_path).stdout
+    assert "1 query reworded, on the side of the stored text" in shown
+    assert "1 stored query not in the set any more" in shown
+    assert "give queries an id, which never moves" in shown
+    assert "What happens to files" in shown
+
+    lines = (tmp_path / "golden.splits.csv").read_text().splitlines()
+    assert [line.split(",")[0].strip('"') for line in lines[1:5]] == QUESTIONS
+    reworded, new = lines[5:]
+    assert reworded == f"{REWORDED},{'dev' if sides[0] == 'd' else HOLDOUT}"
+    assert new.startswith("Offboarding,")
+
+    # the old words come back, and are where they were
+    stored = (tmp_path / "golden.splits.csv").read_text()
+    cases = [{"query": q, "expected": ["d"]} for q in [*QUESTIONS, REWORDED]]
+    (tmp_path / "golden.json").write_text(json.dumps(cases))
+    command("golden", "split", "golden.json", cwd=tmp_path)
+    assert (tmp_path / "golden.splits.csv").read_text() == stored
+
+
+def test_ids_take_the_side_of_their_text(tmp_path: Path) -> None:
+    """A set that gets ids keeps its splits, and from then on any words may change."""
+    path = stored_questions(tmp_path, "dhdh", QUESTIONS)
+    cases = [
+        {"id": f"q{n}", "query": q, "expected": ["d"]} for n, q in enumerate(QUESTIONS)
+    ]
+    path.write_text(json.dumps(cases))
+    splits = golden.split(path)
+    assert dict(splits.to_frame().select("query_id", "split").iter_rows()) == {
+        "q0": "dev",
+        "q1": HOLDOUT,
+        "q2": "dev",
+        "q3": HOLDOUT,
+    }
+    assert {*splits.to_frame()["reason"]} == {"reworded"}
+    assert splits.gone == ()
+    golden.store(splits, path)
+    for number, kept in enumerate(cases):
+        kept["query"] = f"other words {number}"
+    path.write_text(json.dumps(cases))
+    later = golden.split(path)
+    assert {*later.to_frame()["reason"]} == {"stored"}
+    assert later.gone == tuple(QUESTIONS)
+    assert "give queries an id" not in later.text()
+
+
+def test_a_reworded_question_between_both_sides(tmp_path: Path) -> None:
+    """A query that is there goes before a text that is gone."""
+    path = stored_questions(tmp_path, "hddd", [*QUESTIONS[1:], REWORDED])
+    cases = [{"query": q, "expected": ["d"]} for q in [*QUESTIONS[1:], REWORDED]]
+    cases.append({"query": f"{REWORDED}!", "expected": ["d"], "split": "dev"})
+    path.write_text(json.dumps(cases))
+    rows = golden.split(path).to_frame().rows_by_key("query_id", named=True)
+    assert rows[REWORDED][0]["split"] == "dev"
+    assert rows[REWORDED][0]["reason"] == "resembles"
+
+
 def test_rows_that_are_added_to_a_table(tmp_path: Path) -> None:
     """New rows of a CSV file get their cell, whether its comma is there or not."""
     path = tmp_path / "golden.csv"

@@ -92,7 +92,7 @@ def split_command(
     quiet: bool,
     **given: Any,
 ) -> None:
-    """Assign queries to dev and holdout; what is assigned never changes.
+    """Assign queries to dev and holdout; an id that is assigned never moves.
 
     The splits are stored in GOLDEN.splits.csv beside the file, or in its records with --in-place; run it again
     after queries were added. eval, compare, gate … take --split.

@@ -29,7 +29,8 @@ _FACT: Final = 24
 class Finding:
     """A problem in a file: ``level`` is ``error``, ``warning`` or ``note``; ``fix`` is what to do.
 
-    ``doubtful`` is True if an evaluation would probably be misleading.
+    ``doubtful`` is True if an evaluation would probably be misleading.  ``names`` are all that ``example`` shows
+    the first of, where it is a list.
     """
 
     level: str
@@ -37,6 +38,7 @@ class Finding:
     example: str | None = None
     fix: str | None = None
     doubtful: bool = False
+    names: tuple[str, ...] = ()
 
 
 def _badness(finding: Finding) -> int:
@@ -116,7 +118,9 @@ class CheckReport(Result):
         texts = dict.fromkeys(
             ("name", "kind", "level", "what", "example", "fix"), pl.String
         )
-        return pl.DataFrame(rows, {**texts, "doubtful": pl.Boolean})
+        schema: dict[str, Any] = dict(texts)
+        schema |= {"doubtful": pl.Boolean, "names": pl.List(pl.String)}
+        return pl.DataFrame(rows, schema)
 
     def with_fixes(self, written: Callable[[str], str]) -> CheckReport:
         """Return the report with fixes rewritten: the command line shows options as flags."""
@@ -193,12 +197,17 @@ def _brief_lines(file: FileReport) -> Iterator[str]:
 def _lines(file: FileReport) -> Iterator[str]:
     """Yield a line for each fact and each finding."""
     yield from (f"{what:<16} {fact}" for what, fact in file.facts.items())
-    yield from _finding_lines(file.findings)
+    yield from _finding_lines(file.findings, whole=True)
 
 
-def _finding_lines(findings: Sequence[Finding]) -> Iterator[str]:
+def _finding_lines(
+    findings: Sequence[Finding], *, whole: bool = False
+) -> Iterator[str]:
     for finding in findings:
-        example = f" ({finding.example})" if finding.example else ""
+        example = finding.example
+        if whole and finding.names:
+            example = "; ".join(printable(name, 200) for name in finding.names)
+        example = f" ({example})" if example else ""
         fix = f"; {finding.fix}" if finding.fix else ""
         yield f"{finding.level + ':':<8} {finding.what}{example}{fix}"
     if not findings:

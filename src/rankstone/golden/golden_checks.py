@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cached_property
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
 from rankstone._basics import Record, counted, some
 from rankstone.diagnostics.findings import CheckReport, FileReport, Finding
-from rankstone.errors import printable
+from rankstone.errors import RankstoneError, printable
+from rankstone.evaluation.prepared import Prepared
 from rankstone.evaluation.request import of_rankings
+from rankstone.evaluation.side_inputs.corpus_ids import CorpusIds
 from rankstone.golden.near_duplicates import near_duplicates, normalised
 from rankstone.io import read_interactions
 from rankstone.io.corpus import Corpus, in_folder, read_corpus
 from rankstone.io.golden_sets import GoldenSet, golden_set
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from rankstone._basics import Columns
     from rankstone.evaluation.request import MeasuresLike, TableLike
+    from rankstone.io.golden_records import Need
+    from rankstone.measures.core.measure import Measure
 
 #: texts up to which near-duplicates are looked for without being asked
 MOST_TEXTS: Final = 20_000
@@ -40,7 +45,12 @@ class _Checked(Record):
 
     golden: GoldenSet
     corpus: Corpus | None
-    cutoffs: Sequence[int]
+    measures: tuple[Measure, ...]
+
+    @property
+    def cutoffs(self) -> list[int]:
+        """The cutoffs of the measures."""
+        return [measure.deepest for measure in self.measures if measure.deepest]
 
     @cached_property
     def relevant(self) -> pl.DataFrame:
@@ -101,8 +111,7 @@ def check(
         wanted = [doc for case in cases.cases for doc in case.relevant]
         documents = in_folder(documents, pl.Series(wanted, dtype=pl.String))
     parsed = of_rankings(measures) if measures else ()
-    cutoffs = [measure.deepest for measure in parsed if measure.deepest]
-    checked = _Checked(cases, documents, cutoffs)
+    checked = _Checked(cases, documents, parsed)
 
     report = FileReport("golden set", cases.source, "golden set", _facts(checked))
     report.findings += _repeated_ids(checked)
@@ -147,10 +156,9 @@ def _repeated_ids(checked: _Checked) -> Iterator[Finding]:
     ids = pl.Series([case.query_id for case in checked.golden.cases], dtype=pl.String)
     repeated = ids.filter(ids.is_duplicated()).unique(maintain_order=True)
     if len(repeated):
-        yield Finding(
-            "warning",
+        yield _listed(
             f"{counted(len(repeated), 'query id')} stand for several queries",
-            some(repeated),
+            repeated.to_list(),
             "evaluations refuse the set: give each query its own id",
             doubtful=True,
         )
@@ -185,26 +193,87 @@ def _absent(checked: _Checked, corpus: Corpus) -> Iterator[Finding]:
     gone = absent["doc_id"].unique(maintain_order=True)
     every = relevant["doc_id"].n_unique()
     verb = "is" if len(gone) == 1 else "are"
-    yield Finding(
-        "warning",
+    gone_ids = {*gone}
+    documents = [*_likely(corpus, gone)]
+    losses = [*_losses(checked, gone_ids)]
+    losses += _ceilings(checked, corpus)
+    yield _listed(
         f"{len(gone):,} of {counted(every, 'expected document')} {verb} not in the corpus",
-        "; ".join(_likely(corpus, gone.head(3))),
-        "recall of their queries cannot reach 1: correct the ids, or remove them",
+        documents,
+        f"{'; '.join(losses)}; correct the ids, or remove them",
         doubtful=True,
     )
+
     present = relevant.filter(~is_absent)
+    total = counted(relevant["query_id"].n_unique(), "query")
     lost = relevant.join(present, on="query_id", how="anti")
-    lost_queries = lost["query_id"].unique(maintain_order=True)
-    if len(lost_queries):
-        total = relevant["query_id"].n_unique()
-        ceiling = 1 - len(lost_queries) / total
-        yield Finding(
-            "warning",
-            f"{len(lost_queries):,} of {counted(total, 'query')} cannot be won: nothing expected is there",
-            some(lost_queries),
-            f"every system scores 0 there: RR, Success and R reach {ceiling:.4f} at most",
+    lost_queries = lost["query_id"].unique(maintain_order=True).to_list()
+    if lost_queries:
+        yield _listed(
+            f"{len(lost_queries):,} of {total} cannot be won: nothing expected is there",
+            lost_queries,
+            "every system scores 0 there",
             doubtful=True,
         )
+    is_all_needed = any(m.name == "FullRecall" for m in checked.measures)
+    lost_ids = {*lost_queries}
+    incomplete = []
+    for case in checked.golden.cases:
+        if case.query_id in lost_ids:
+            continue
+        is_short = any(_is_lost(need, gone_ids) for need in case.needs)
+        if is_short:
+            incomplete.append(case.query_id)
+    if incomplete:
+        yield _listed(
+            f"{len(incomplete):,} of {total} cannot be answered completely: not all that is needed is there",
+            incomplete,
+            "FullRecall is 0 there for every system",
+            doubtful=is_all_needed,
+        )
+
+
+def _listed(
+    what: str, names: Sequence[str], fix: str, *, doubtful: bool = False, most: int = 3
+) -> Finding:
+    """Return a warning with the first of its names, and all of them for those who want more."""
+    shown = "; ".join(printable(name, 100) for name in names[:most])
+    more = " …" if len(names) > most else ""
+    return Finding("warning", what, shown + more, fix, doubtful, tuple(names))
+
+
+def _is_lost(need: Need, gone: Collection[str]) -> bool:
+    """Return whether no document of a need is there."""
+    return bool(need.documents) and all(document in gone for document in need.documents)
+
+
+def _losses(checked: _Checked, gone: Collection[str]) -> Iterator[str]:
+    """Yield what it means that documents are gone, for needs with and without another document."""
+    needs = [need for case in checked.golden.cases for need in case.needs]
+    lost = sum(_is_lost(need, gone) for need in needs)
+    touched = sum(any(document in gone for document in n.documents) for n in needs)
+    if lost:
+        verb = "has" if lost == 1 else "have"
+        yield f"{counted(lost, 'need')} {verb} no other document: their queries cannot be complete"
+    if touched > lost:
+        spared = touched - lost
+        verb = "has" if spared == 1 else "have"
+        yield (
+            f"{counted(spared, 'need')} {verb} another document that is there: StRecall and FullRecall can be 1 "
+            "by it, R cannot"
+        )
+
+
+def _ceilings(checked: _Checked, corpus: Corpus) -> Iterator[str]:
+    """Yield which means can be reached, as evaluations with this corpus say it."""
+    golden: Any = checked.golden.with_documents_of_texts(corpus.texts)
+    measures = checked.measures or of_rankings("R RR")
+    # what evaluations refuse has no means; other findings or they say why
+    with suppress(RankstoneError):
+        scorer = Prepared.of(golden, measures)
+        ceilings = CorpusIds(corpus).ceilings(scorer)
+        if ceilings:
+            yield f"at most {', '.join(ceilings)} can be reached"
 
 
 def _likely(corpus: Corpus, gone: pl.Series) -> Iterator[str]:
@@ -233,18 +302,16 @@ def _expected_texts(checked: _Checked, corpus: Corpus) -> Iterator[Finding]:
             elif times > _MANY:
                 many.append(f"{printable(need.text, 40)}: {times:,} documents")
     if nowhere:
-        yield Finding(
-            "warning",
+        yield _listed(
             f"{counted(len(nowhere), 'expected text')} in no document",
-            some(nowhere),
+            nowhere,
             "their queries cannot be won: correct the texts",
             doubtful=True,
         )
     if many:
-        yield Finding(
-            "warning",
+        yield _listed(
             f"{counted(len(many), 'expected text')} in more than {_MANY} documents",
-            "; ".join(many[:3]),
+            many,
             "a document that only mentions it counts as an answer: choose a longer text",
         )
 
@@ -260,10 +327,9 @@ def _copies(checked: _Checked, corpus: Corpus) -> Iterator[Finding]:
         examples = [
             f"{a} = {b}" for a, b in pairs.select("doc_id", "doc_id_copy").rows()
         ]
-        yield Finding(
-            "warning",
+        yield _listed(
             f"{counted(pairs['doc_id'].n_unique(), 'expected document')} with the same text under other ids",
-            some(examples),
+            examples,
             "who retrieves the copy gets nothing: same_as=DOCUMENTS makes them one",
         )
 
@@ -282,10 +348,9 @@ def _verbatim(checked: _Checked, corpus: Corpus) -> Iterator[Finding]:
     is_copied = pl.col("text").str.contains(pl.col("words"), literal=True)
     copied = pairs.filter(is_copied).unique("query_id", maintain_order=True)
     if copied.height:
-        yield Finding(
-            "warning",
+        yield _listed(
             f"{counted(copied.height, 'query')} word for word in the expected document",
-            some(copied["query"]),
+            copied["query"].to_list(),
             "matching words finds these: scores say little about questions of users",
         )
 
@@ -319,26 +384,23 @@ def _near(checked: _Checked, near: bool | None) -> Iterator[Finding]:  # noqa: F
     pairs = near_duplicates(pl.Series([case.query for case in cases], dtype=pl.String))
     rows = [(cases[a], cases[b]) for a, b, _ in pairs.iter_rows()]
     if rows:
-        yield Finding(
-            "warning",
+        yield _listed(
             f"{counted(len(rows), 'pair')} of queries that say nearly the same",
-            some([f"{a.query} ~ {b.query}" for a, b in rows], 2),
+            [f"{a.query} ~ {b.query}" for a, b in rows],
             "they count twice in means, and are no independent queries in tests",
+            most=2,
         )
     across = [(a, b) for a, b in rows if a.split and b.split and a.split != b.split]
     if across:
-        yield Finding(
-            "warning",
+        yield _listed(
             f"{counted(len(across), 'pair')} of such queries in two splits",
-            some(
-                [
-                    f"{a.query_id} in {a.split}, {b.query_id} in {b.split}"
-                    for a, b in across
-                ],
-                2,
-            ),
+            [
+                f"{a.query_id} in {a.split}, {b.query_id} in {b.split}"
+                for a, b in across
+            ],
             "what was tuned on one has seen the other: move them to one side",
             doubtful=True,
+            most=2,
         )
 
 
@@ -356,10 +418,9 @@ def _seen(checked: _Checked, train: pl.DataFrame) -> Iterator[Finding]:
     both = pl.concat([by_id, by_text]).unique(maintain_order=True)
     if both.height:
         rows = both.select("query_id", "doc_id").rows()
-        yield Finding(
-            "warning",
+        yield _listed(
             f"{both.height:,} of {counted(pairs.height, 'expected pair')} in the training data",
-            some([f"{query}, {document}" for query, document in rows]),
+            [f"{query}, {document}" for query, document in rows],
             "scores of what was trained on them are too high: remove them from one side",
             doubtful=True,
         )

@@ -1,9 +1,10 @@
-"""Splits of a golden set that stay as they are, whatever is added, removed, reordered or renamed."""
+"""Splits of a golden set that stay as they are: an id never moves, and a reworded text follows the stored one."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
@@ -17,7 +18,7 @@ from rankstone.tables.results import Result
 from rankstone.tables.sheet import Sheet, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rankstone._basics import Columns
     from rankstone.evaluation.request import TableLike
@@ -26,8 +27,12 @@ if TYPE_CHECKING:
 #: the two splits: for choosing, and for the last word
 DEV: Final = "dev"
 HOLDOUT: Final = "holdout"
+#: pairs of texts shown
+_SHOWN: Final = 3
 #: standard deviation of differences of a query's R@k or RR, where no runs say it
 DEVIATION: Final = 0.3
+#: the Jaccard index of pieces from which on a new query is a stored one that is gone, in other words
+REWORDED: Final = 0.5
 
 
 class Splits(Record, Result):
@@ -45,6 +50,12 @@ class Splits(Record, Result):
         What the order of the first split was drawn with.
     deviation
         The standard deviation of differences per query that the smallest differences assume.
+    reworded
+        {new query: the stored one that is gone, of which it says most}.
+    gone
+        Stored queries that are not in the set any more, without those that were reworded.
+    texts_are_ids
+        True where the texts of the queries are their ids.
     """
 
     source: str
@@ -52,13 +63,16 @@ class Splits(Record, Result):
     left_out: tuple[str, ...]
     salt: str = ""
     deviation: float = DEVIATION
+    reworded: Mapping[str, str] = field(default_factory=dict)
+    gone: tuple[str, ...] = ()
+    texts_are_ids: bool = False
 
     def to_frame(self) -> pl.DataFrame:
         """Return a row for each query: ``query_id``, ``split``, and ``stratum``, ``reason``.
 
         ``reason`` is ``stored`` (it was assigned before), ``drawn`` (by its hash), ``resembles`` (another
-        query of this split) or ``share`` (the side of its stratum that is below its share); ``split`` is
-        null for queries that are left out.
+        query of this split), ``reworded`` (it says most of a stored query that is gone) or ``share`` (the side
+        of its stratum that is below its share); ``split`` is null for queries that are left out.
         """
         return self.rows
 
@@ -98,10 +112,36 @@ class Splits(Record, Result):
                 f"{counted(len(self.left_out), 'query')} in no split, since they resemble queries of both: "
                 f"{some(self.left_out)}"
             )
+        notes += self._changes()
         table = Table.of(self.sizes(), digits=digits, names=names)
         return Sheet(
             f"Splits of {printable(self.source)}", parts=(table,), notes=tuple(notes)
         )
+
+    def _changes(self) -> Iterator[str]:
+        """Yield what became of stored queries that are not in the set any more."""
+        if self.reworded:
+            pairs = []
+            for new, old in self.reworded.items():
+                pair = f"{printable(new, 40)} (was {printable(old, 40)})"
+                pairs.append(pair)
+            more = " …" if len(pairs) > _SHOWN else ""
+            yield (
+                f"{counted(len(pairs), 'query')} reworded, on the side of the stored text: "
+                f"{'; '.join(pairs[:_SHOWN])}{more}"
+            )
+        if not self.gone:
+            return
+        yield (
+            f"{counted(len(self.gone), 'stored query')} not in the set any more, whose side is kept: "
+            f"{some(self.gone)}"
+        )
+        is_new = self.rows["reason"].is_in(["share", "resembles"])
+        if self.texts_are_ids and is_new.any():
+            yield (
+                "texts are the ids here: a query that was reworded beyond recognition counts as new, and may be "
+                "on the other side; give queries an id, which never moves"
+            )
 
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts."""
@@ -109,6 +149,8 @@ class Splits(Record, Result):
             "source": self.source,
             "salt": self.salt,
             "left_out": list(self.left_out),
+            "reworded": dict(self.reworded),
+            "gone": list(self.gone),
             "sizes": self.sizes().to_dicts(),
             "queries": self.rows.to_dicts(),
         }
@@ -128,8 +170,8 @@ def split(
 
     The first split takes queries in the order of a hash of id and salt, stratum by stratum, so that each
     has its share of each, to one query; queries that say nearly the same stay together. A new query goes
-    where one that resembles it is, or else to the side of its stratum that is below its share. A new query
-    that resembles queries of both sides is left out.
+    where one that resembles it is, a reworded one where the stored text that is gone was, or else to the side
+    of its stratum that is below its share. A new query that resembles queries of both sides is left out.
 
     Parameters
     ----------
@@ -165,12 +207,15 @@ def split(
     cases.refuse_copies()
     strata = _strata(cases, by)
     known = {case.query_id: case.split for case in cases.cases if case.split}
+    gone = {q: side for q, side in cases.stored.items() if q not in strata}
     clusters = _clusters(cases.cases)
 
     assigned = dict.fromkeys(known, "stored")
     sides = dict(known)
-    left_out = _follow(clusters, sides, assigned)
-    first = not known
+    reworded = _reworded([c for c in cases.cases if not c.split], [*gone])
+    earlier = {new: gone[old] for new, old in reworded.items()}
+    left_out = _follow(clusters, sides, assigned, earlier)
+    first = not known and not gone
     _fill(clusters, strata, sides, assigned, left_out, holdout, salt, first=first)
     rows = [
         (
@@ -183,7 +228,18 @@ def split(
     ]
     schema = dict.fromkeys(("query_id", "split", "stratum", "reason"), pl.String)
     frame = pl.DataFrame(rows, schema=schema, orient="row")
-    return Splits(cases.source, frame, tuple(left_out), salt, deviation)
+    reworded = {q: old for q, old in reworded.items() if assigned.get(q) == "reworded"}
+    unmatched = {*gone}.difference(reworded.values())
+    return Splits(
+        cases.source,
+        frame,
+        tuple(left_out),
+        salt,
+        deviation,
+        reworded,
+        gone=tuple(query for query in gone if query in unmatched),
+        texts_are_ids="id" not in cases.roles.values(),
+    )
 
 
 def _strata(golden: GoldenSet, by: Sequence[str]) -> dict[str, str]:
@@ -221,20 +277,45 @@ def _clusters(cases: Sequence[GoldenCase]) -> list[list[str]]:
     return list(members.values())
 
 
+def _reworded(new: Sequence[GoldenCase], gone: Sequence[str]) -> dict[str, str]:
+    """Return {new query: the stored text that is gone, of which it says most}."""
+    if not new or not gone:
+        return {}
+    texts = pl.Series([*gone, *(case.query for case in new)], dtype=pl.String)
+    pairs = near_duplicates(texts, REWORDED)
+    is_across = (pl.col("first") < len(gone)) & (pl.col("second") >= len(gone))
+    pairs = pairs.filter(is_across).sort("similarity", maintain_order=True)
+    # the most similar one is the last
+    return {
+        new[second - len(gone)].query_id: gone[first]
+        for first, second, _ in pairs.iter_rows()
+    }
+
+
 def _follow(
-    clusters: Sequence[Sequence[str]], sides: dict[str, str], assigned: dict[str, str]
+    clusters: Sequence[Sequence[str]],
+    sides: dict[str, str],
+    assigned: dict[str, str],
+    earlier: Mapping[str, str],
 ) -> list[str]:
-    """Assign new queries to the side of those that they resemble; return those that resemble both."""
+    """Assign new queries to the side of those that they resemble; return those that resemble both.
+
+    ``earlier`` has the sides of stored texts that are gone, by the queries that reword them; queries that are
+    still there go first.
+    """
     left_out = []
     for cluster in clusters:
         known = {sides[query] for query in cluster if query in sides}
+        known = known or {earlier[query] for query in cluster if query in earlier}
         new = [query for query in cluster if query not in sides]
         if len(known) > 1:
             left_out += new
         elif known:
+            [side] = known
             for query in new:
-                sides[query] = next(iter(known))
-                assigned[query] = "resembles"
+                is_reworded = earlier.get(query) == side
+                sides[query] = side
+                assigned[query] = "reworded" if is_reworded else "resembles"
     return left_out
 
 

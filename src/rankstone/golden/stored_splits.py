@@ -8,10 +8,12 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import polars as pl
+
 from rankstone.errors import UsageError, printable
 from rankstone.io.atomic_files import atomic
 from rankstone.io.file_formats import format_at
-from rankstone.io.golden_sets import beside
+from rankstone.io.golden_sets import beside, stored_rows
 from rankstone.io.sources import display_name, is_database, is_stream
 from rankstone.io.unreadable_files import UnreadYaml
 from rankstone.io.yaml_text import yaml_nodes
@@ -39,7 +41,8 @@ def store(splits: Splits, path: StrPath, *, in_place: bool = False) -> Path:
         The file of the golden set.
     in_place
         True to write each new split into its record: order, comments and all other bytes stay.  By default
-        they are written into ``NAME.splits.csv`` beside the file, which is read with it from then on.
+        they are written into ``NAME.splits.csv`` beside the file, which is read with it from then on: its
+        rows stay in their order, also those of queries that are gone, and new ones follow.
 
     Raises
     ------
@@ -54,7 +57,10 @@ def store(splits: Splits, path: StrPath, *, in_place: bool = False) -> Path:
         )
     if not in_place:
         target = beside(path)
-        rows = splits.rows.drop_nulls("split").select("query_id", "split")
+        rows = _with_earlier(
+            stored_rows(target),
+            splits.rows.drop_nulls("split").select("query_id", "split"),
+        )
         with atomic(target, in_place=True) as unfinished:
             rows.write_csv(unfinished)
         return target
@@ -67,6 +73,17 @@ def store(splits: Splits, path: StrPath, *, in_place: bool = False) -> Path:
     with atomic(target, in_place=True) as unfinished:
         unfinished.write_bytes(changed.encode("utf-8"))
     return target
+
+
+def _with_earlier(earlier: pl.DataFrame | None, rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows that are stored, as they now are, and new ones behind them."""
+    if earlier is None:
+        return rows
+    now = pl.col("query_id").replace_strict(
+        rows["query_id"], rows["split"], default=pl.col("split"), return_dtype=pl.String
+    )
+    new = rows.join(earlier, on="query_id", how="anti", maintain_order="left")
+    return pl.concat([earlier.with_columns(split=now), new], how="diagonal")
 
 
 def _inserted(path: Path, words: list[str]) -> str:

@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -67,6 +67,8 @@ class GoldenSet(Record):
         {key: what it was read as}.
     splits
         The file with splits that was read with it; empty for none.
+    stored
+        {query: split} of that file, also of queries that are not in the set any more.
 
     Examples
     --------
@@ -79,6 +81,7 @@ class GoldenSet(Record):
     cases: tuple[GoldenCase, ...]
     roles: Mapping[str, str]
     splits: str = ""
+    stored: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def has_groups(self) -> bool:
@@ -239,24 +242,32 @@ class GoldenSet(Record):
     def with_stored_splits(self) -> GoldenSet:
         """Return the set with the splits in the file beside it; a query's own split goes first."""
         path = beside(self.source)
-        if not path.is_file():
+        rows = stored_rows(path)
+        if rows is None:
             return self
         note_input(path, "the splits of a golden set")
-        with reading(str(path)):
-            rows = pl.read_csv(path, infer_schema=False)
-        if rows.columns[:2] != ["query_id", "split"]:
-            raise InputError(
-                "these are no splits of a golden set",
-                where=str(path),
-                given=f"columns {some(rows.columns)}",
-                expected="query_id and split, as rankstone golden split writes them",
-            )
-        stored = dict(rows.select("query_id", "split").iter_rows())
+        stored = dict(rows.drop_nulls("split").select("query_id", "split").iter_rows())
         cases = tuple(
             replace(case, split=case.split or stored.get(case.query_id) or "")
             for case in self.cases
         )
-        return replace(self, cases=cases, splits=path.name)
+        return replace(self, cases=cases, splits=path.name, stored=stored)
+
+
+def stored_rows(path: Path) -> pl.DataFrame | None:
+    """Return the rows of a file with splits, ``None`` where there is no such file."""
+    if not path.is_file():
+        return None
+    with reading(str(path)):
+        rows = pl.read_csv(path, infer_schema=False)
+    if rows.columns[:2] != ["query_id", "split"]:
+        raise InputError(
+            "these are no splits of a golden set",
+            where=str(path),
+            given=f"columns {some(rows.columns)}",
+            expected="query_id and split, as rankstone golden split writes them",
+        )
+    return rows
 
 
 def _unresolved(case: GoldenCase) -> InputError:

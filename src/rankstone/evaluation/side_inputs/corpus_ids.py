@@ -68,6 +68,11 @@ class CorpusIds(Record, SideInput):
             "warnings": (sentence,),
         }
 
+    def ceilings(self, scorer: RunScorer) -> list[str]:
+        """Return the means that can be reached with what is there, each with its measure."""
+        _, present = self._absent_and_present(scorer, scorer.relevant_rows())
+        return self._ceilings(scorer, present)
+
     def _absent_and_present(
         self, scorer: RunScorer, rows: pl.DataFrame
     ) -> tuple[pl.DataFrame, pl.DataFrame]:
