@@ -1571,6 +1571,7 @@ PAGED: Final = {
     "curves of all kinds",
     "reproduction on other queries",
     "stages where most is demoted",
+    "stages of needs",
     "stages with answers and categories",
     "retention by month bracket",
     "retention by week bracket",

@@ -458,4 +458,4 @@ def test_a_column_of_judgments_that_differs_within_a_query(tmp_path: Path) -> No
         read.collect("country")
     assert f"{path}:3" in str(error.value)
     assert "fr after de" in str(error.value)
-    assert "--queries FILE" in str(error.value.fix)
+    assert "a table of its own: queries=…" in str(error.value.fix)

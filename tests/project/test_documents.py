@@ -127,6 +127,8 @@ def test_chinese_pages_print_chinese(page: Path) -> None:
         for line in shell_lines(page.read_text(encoding="utf-8"))
         if {" ".join(line.split()[1:n]) for n in (2, 3)} & offering
         and "--lang zh" not in line
+        # a table to fill in has no sentences
+        and "--to-judge" not in line
     ]
     assert page.name.startswith("classic") or english == []
 

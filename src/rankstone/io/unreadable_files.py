@@ -63,8 +63,8 @@ _UNREAD: Final = {
 }
 #: what is not read → how the program that wrote it writes what is
 _INSTEAD: Final = {
-    "a table as psql prints it": "let psql write CSV: psql --csv, or \\pset format csv",
-    "a table as mysql prints it": "let mysql write a header and tabs, into a .tsv file: mysql --batch",
+    "a table as psql prints it": "let psql write CSV: \\pset format csv",
+    "a table as mysql prints it": "let mysql write a header and tabs, into a .tsv file: mysql -B",
 }
 
 
