@@ -499,6 +499,7 @@ UNIT = tuple(
     if t not in REST
     and not t.startswith(
         (
+            "Forbidden(what=number",
             "CG",
             "DCG",
             "IDCG",

@@ -39,7 +39,6 @@ class CrowdingMeasure(Measure, family="crowding"):
 
     requires = frozenset({ListSources})
     needs_relevant = False
-    zero_norm = Status.undefined
     claims = _CLAIMS
 
     column: str = parameter(
@@ -130,6 +129,7 @@ class SourceShare(CrowdingMeasure, family="crowding"):
     SourceShare@10 SourceShare(column=brand)@5
     """
 
+    zero_norm = Status.undefined
     examples = ("SourceShare@10", "SourceShare(column=source)@3")
     card = Card(
         sentence="How much of the first k documents does one source take?",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone.errors import BadParameter, OutOfRange, UsageError
+from rankstone.errors import BadOption, BadParameter, OutOfRange, UsageError
 from rankstone.hits.extras.pool_members import JudgmentGroups
 from rankstone.measures.core.measure import Measure
 from rankstone.measures.core.syntax import parse_measure
@@ -175,7 +175,11 @@ def _in_span(measure: Measure, world: World, _draw: Draw) -> Violation | None:
     low, high = measure.span
     for unjudged, empty in product(("nonrelevant", "condensed"), ("zero", "undefined")):
         under = {"unjudged": unjudged, "empty": empty}
-        for query, (value, *_) in world.under(**under).values(measure).items():
+        try:
+            values = world.under(**under).values(measure)
+        except BadOption:  # what is about all documents leaves none out
+            continue
+        for query, (value, *_) in values.items():
             if value is None:
                 continue
             inside = (low is None or value >= low - _TOLERANCE) and (
