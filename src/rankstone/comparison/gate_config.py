@@ -489,7 +489,7 @@ def _overrides(given: Mapping[str, Any], options: object) -> dict[str, Any]:
     values["options"] = {**before, **values["options"]}
     columns = values["options"].get("columns")
     if isinstance(columns, Renames):
-        in_file = before.get("columns", {})
+        in_file = _table(before.get("columns", {}), "gate.options.columns")
         merged = Renames({**in_file, **columns}, columns)
         merged.at_shell = not in_file
         values["options"]["columns"] = merged

@@ -327,6 +327,10 @@ class Rows:
                 fix="spark.read.parquet(…), or rankstone.evaluate for everything else",
             )
         chosen = renames(frame.columns, columns, name)
+        has_scores = "score" in {*frame.columns, *chosen.values()}
+        if has_scores and "position" not in (columns or {}):
+            # it is the order of rows, which a cluster does not keep
+            chosen.pop("position", None)
         kept = frame.drop(*hidden(frame.columns, chosen))
         self.frame = kept.withColumnsRenamed(chosen)
         self.name = name
