@@ -13,7 +13,6 @@ from rankstone.errors import BadParameter, DuplicateRows, EmptyInput
 from rankstone.evaluation.judged_rows import JudgedRows
 from rankstone.evaluation.pipeline import Pipeline, ScoredRuns, judgment_counts
 from rankstone.evaluation.query_splits import QuerySplit
-from rankstone.evaluation.query_texts import named_by_ids
 from rankstone.evaluation.request import (
     RunErrors,
     check_queries,
@@ -307,7 +306,10 @@ class Prepared:
             ranks=ranks,
             further=(*OF_COLUMNS, *self._run_columns, "error"),
         )
-        table = named_by_ids(table, self.judged.about)
+        if self.judged.about is not None:
+            from rankstone.evaluation.query_texts import named_by_ids
+
+            table = named_by_ids(table, self.judged.about)
         for side_input in self._side_inputs:
             table = side_input.extended(table)
             if not isinstance(run, Table):

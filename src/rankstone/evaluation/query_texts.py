@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _NOTE: Final = "queries by their texts"
 
 
-def named_by_ids(run: Table, about: pl.DataFrame | None) -> Table:
+def named_by_ids(run: Table, about: pl.DataFrame) -> Table:
     """Return a run in which queries have their ids in place of their texts.
 
     A text that is an id itself, or that several queries have, stays as it is.
@@ -25,7 +25,7 @@ def named_by_ids(run: Table, about: pl.DataFrame | None) -> Table:
     about
         Attributes of queries: ``query_id`` and perhaps ``query``, the text.
     """
-    if about is None or "query" not in about.columns:
+    if "query" not in about.columns:
         return run
     if run.schema.get("query_id") != pl.String:
         return run
