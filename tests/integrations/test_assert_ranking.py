@@ -109,7 +109,8 @@ def test_the_fixture(pytester: pytest.Pytester) -> None:
         def test_lost(assert_ranking):
             assert_ranking(demo.QRELS, "lost.run", "nDCG@10", at_least=0.9)
     """)
-    done = pytester.runpytest_inprocess(*PLUGIN, "-p", "no:cacheprovider")
+    # in a process of its own: libraries may leave exceptions behind, which tracebacks then show
+    done = pytester.runpytest_subprocess(*PLUGIN, "-p", "no:cacheprovider")
 
     done.assert_outcomes(passed=1, failed=2)
     done.stdout.fnmatch_lines(
