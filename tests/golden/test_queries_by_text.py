@@ -49,6 +49,13 @@ def test_splits_follow() -> None:
     assert fates.documents["query_id"].to_list() == ["q2"]
 
 
+def test_a_check_says_what_an_evaluation_does() -> None:
+    """The same runs are fit to be evaluated, and the note is there, too."""
+    report = rankstone.check(GOLDEN, {"refund policy": ["a"], "opening hours": ["b"]})
+    assert report.ok
+    assert "queries by their texts" in str(report)
+
+
 def test_runs_of_other_queries_are_refused() -> None:
     """Texts of no golden query are no queries of it."""
     with pytest.raises((InputError, NotComparable)):

@@ -15,6 +15,7 @@ from rankstone._basics import is_path
 from rankstone.diagnostics.file_checks import CheckedFile, FileCheck
 from rankstone.diagnostics.findings import CheckReport, FileReport, Finding, spread
 from rankstone.errors import InputError, printable
+from rankstone.evaluation.query_texts import named_by_ids
 from rankstone.evaluation.request import name_runs, of_rankings
 from rankstone.evaluation.side_inputs.judged_spans import with_span_ids
 from rankstone.hits.budgets import OFFSETS, STEPS
@@ -98,8 +99,7 @@ def check(
         )
         table = _with_span_ids(table)
         if judged_rows is not None:
-            expected = "texts on both sides, or whole numbers on both sides"
-            tables[0].text_ids_for(table, expected)
+            table = _with_ids_of(tables[0], table)
         return table
 
     files = [] if qrels is None else [judged]
@@ -133,6 +133,15 @@ def check(
             _check_run(report, frame, order, depths=cutoffs, **beside)
     reports.sort(key=lambda report: -report.worst)
     return CheckReport([*files, *reports])
+
+
+def _with_ids_of(judged: Table, run: Table) -> Table:
+    """Return a run with the ids of the judgments' queries, of a type that can be compared with theirs."""
+    if judged.about is not None:
+        run = named_by_ids(run, judged.about)
+    expected = "texts on both sides, or whole numbers on both sides"
+    judged.text_ids_for(run, expected)
+    return run
 
 
 def _readers(qrels: object, runs: Iterable[object]) -> list[tuple[Any, object]]:

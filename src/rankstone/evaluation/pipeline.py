@@ -24,7 +24,7 @@ from rankstone.measures.core.measure import Status
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from rankstone._basics import Floats, Ints, NamedValues
+    from rankstone._basics import Bools, Floats, Ints, NamedValues
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.extras.extra import Extra
     from rankstone.hits.hits import Hits
@@ -203,15 +203,14 @@ class Pipeline(Record):
     ) -> RunAudit:
         tallies = [part.tally for part in parts if part.tally is not None]
         extra = 0
-        unanswerable = 0
+        missing = int((~lists.answered).sum())
         if isinstance(self.judgments, Judgments):
             extra = len(lists.unjudged())
-            counts = judgment_counts(self.judgments, self.options.empty)
-            unanswerable = counts["unanswerable"]
+            missing -= excused(self.judgments, lists.answered, self.options.empty)
         return RunAudit.of(
             table.source,
             tallies,
-            missing=int((~lists.answered).sum()),
+            missing=missing,
             extra=extra,
             comments=table.comments(),
             cutoffs=cutoffs_of(self.measures),
@@ -220,7 +219,6 @@ class Pipeline(Record):
             **audited(self.judgments, tallies),
             read_as=table.read_as(),
             failed=Counter(table.failed.values()),
-            unanswerable=unanswerable,
         )
 
     def assemble(self, parts: Sequence[ScoredPart], *, last: bool = False) -> RunScores:
@@ -368,9 +366,26 @@ def _query_mismatch(
     )
 
 
+def excused(judgments: Judgments, answered: Bools, empty: str) -> int:
+    """Return how many queries without a list need none; ``empty`` is the option of that name."""
+    without_list = ~answered
+    if empty == "unanswerable":
+        return int((without_list & ~_has_relevant(judgments)).sum())
+    count = 0
+    for extra in judgments.extras:
+        need_none = extra.need_no_list()
+        if need_none is not None:
+            count += int((without_list & need_none).sum())
+    return count
+
+
+def _has_relevant(judgments: Judgments) -> Bools:
+    return judgments.ideal.relevant_count(ANY_GAIN) > 0
+
+
 def judgment_counts(judgments: Judgments, empty: str) -> dict[str, int]:
     """Return the counts of the judgments' audit, by name; ``empty`` is the option of that name."""
-    none = judgments.ideal.relevant_count(ANY_GAIN) == 0
+    none = ~_has_relevant(judgments)
     counts = {
         "queries": len(judgments.queries),
         "judgments": len(judgments.grade),

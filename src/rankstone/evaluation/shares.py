@@ -10,7 +10,7 @@ import numpy as np
 
 from rankstone import errors
 from rankstone.errors import BadOption, RankstoneError, printable
-from rankstone.evaluation.pipeline import audited, judgment_counts, query_order
+from rankstone.evaluation.pipeline import audited, excused, judgment_counts, query_order
 from rankstone.evaluation.request import check_queries
 from rankstone.evaluation.scores import uncounted, weights
 from rankstone.hits.alignment_options import IMPUTATIONS
@@ -329,6 +329,7 @@ def scored_share(pipeline: Pipeline, table: Table) -> ShareResult:
         query_table["missing"] = audit.missing
     groups = judgments.groups
     counts = judgment_counts(judgments, pipeline.options.empty)
+    counts["excused"] = excused(judgments, lists.answered, pipeline.options.empty)
     counts["several_subtopics"] = 0
     if groups is not None:
         counts["several_subtopics"] = groups.several()

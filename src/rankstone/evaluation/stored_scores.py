@@ -177,6 +177,7 @@ class SummedScores(RunMeans, Record):
         grades = GradeCounts.summed(first.grades)
         counts: NamedValues = {**first.judgments}
         counts.pop("several_subtopics", None)
+        counts.pop("excused", None)
         counts["comments"] = self.judged.comments
         findings = {**self.findings}
         counts["warnings"] = (*findings.pop("warnings", ()), *grades.doubts())
@@ -208,7 +209,7 @@ class SummedScores(RunMeans, Record):
         audit = RunAudit.of(
             self.listed[name].source,
             [trailer.tally()] if trailer.lengths else [],
-            missing=trailer.missing,
+            missing=trailer.missing - trailer.judgments["excused"],
             extra=trailer.extra,
             comments=self.listed[name].comments,
             cutoffs=cutoffs_of(self.measures),
@@ -217,7 +218,6 @@ class SummedScores(RunMeans, Record):
             left_out=trailer.excluded(),
             read_as=self.listed[name].read_as,
             failed=self.listed[name].failed,
-            unanswerable=trailer.judgments["unanswerable"],
         )
         counts = {
             measure: [sums.count(status) for status in Status]

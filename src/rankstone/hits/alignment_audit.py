@@ -237,13 +237,12 @@ class RunAudit(ListCounts):
         left_out: LeftOut | None = None,
         read_as: Names = (),
         failed: Mapping[str, int] | None = None,
-        unanswerable: int = 0,
     ) -> RunAudit:
         """Add up the tallies of all batches.
 
         ``deepest`` is the largest cutoff of the measures, ``order`` the option of that name, ``left_out``
         what was excluded, ``read_as`` notes on what was detected about its file, ``failed`` counts queries
-        by the reason of their failure, ``unanswerable`` are queries that need not be answered.
+        by the reason of their failure; queries that need no answer are not among the ``missing``.
         """
         n = np.concatenate([t.n for t in tallies]) if tallies else np.zeros(0, np.int64)
         shown = int((n > 0).sum())
@@ -279,7 +278,7 @@ class RunAudit(ListCounts):
             queries=len(n),
             retrieved=int(n.sum()),
             judged=judged,
-            missing=missing - (unanswerable - counts["unanswerable"]),
+            missing=missing,
             extra=extra,
             comments=comments,
             shortest=int(n.min()) if len(n) else 0,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from rankstone._basics import Ints, Locate, NamedValues
+    from rankstone._basics import Bools, Ints, Locate, NamedValues
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.batches import Batch, Piece
     from rankstone.hits.hits import Hits
@@ -68,6 +68,10 @@ class Extra(Key[Value]):
     def judgment_counts(self) -> dict[str, int]:
         """Return what it counts in judgments that it comes with, by the names of their audit."""
         return {}
+
+    def need_no_list(self) -> Bools | None:
+        """Return which judged queries need no list, bool ``[judged queries]``; ``None``: all need one."""
+        return None
 
     def audit(self, tallies: Sequence[Tally]) -> NamedValues:  # noqa: ARG002 - the interface
         """Return what it adds to the audit of a run."""

@@ -47,6 +47,10 @@ class UnanswerableQueries(Record, Extra[Unanswerable]):
             "unanswerable": 0 if self.declared is None else int(self.declared.sum())
         }
 
+    def need_no_list(self) -> Bools | None:
+        """Return the queries that are declared to have no answer."""
+        return self.declared
+
     def attach(self, work: MatchedBatch) -> Unanswerable | None:
         """Return which lists are for queries without an answer; those without judgments are not."""
         return self._among(work.batch.codes)
