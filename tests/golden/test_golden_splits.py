@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 from tests.command_line import command
 
+import rankstone
 from rankstone import golden
 from rankstone.errors import UsageError
 from rankstone.golden.golden_splits import HOLDOUT
@@ -348,3 +349,28 @@ def test_a_file_that_takes_no_splits(tmp_path: Path) -> None:
     )
     assert "leave out --in-place" in message.stderr
     assert path.read_bytes() == before
+
+
+def test_splits_of_other_ids_are_no_reason_for_new_ones(tmp_path: Path) -> None:
+    """Where no stored query is in the set, ids were renamed: nothing is drawn, and the file stays as it is."""
+    path = tmp_path / "golden.json"
+    texts = ["refund policy", "opening hours", "cancel the plan", "export as CSV"]
+    cases = [
+        {"id": f"q{number}", "query": text, "expected": ["d"]}
+        for number, text in enumerate(texts)
+    ]
+    path.write_text(json.dumps(cases), encoding="utf-8")
+    command("golden", "split", str(path))
+    stored = (tmp_path / "golden.splits.csv").read_bytes()
+
+    line = ["golden", "split", str(path), "--columns", "query=query_id"]
+    refused = command(*line, code=3)
+    assert (
+        "none of the queries with a stored split is in the golden set" in refused.stderr
+    )
+    assert "stored q0, q1, q2 …; in the set refund policy" in refused.stderr
+    assert (tmp_path / "golden.splits.csv").read_bytes() == stored
+
+    run = {text: ["d"] for text in texts}
+    scores = rankstone.evaluate(path, run, "P@1", columns={"query": "query_id"})
+    assert "no query of the set is in golden.splits.csv" in str(scores)

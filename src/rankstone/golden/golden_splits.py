@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from rankstone._basics import Record, counted, some
-from rankstone.errors import UsageError, printable
+from rankstone.errors import InputError, UsageError, printable
 from rankstone.golden.near_duplicates import near_duplicates
 from rankstone.io.golden_sets import GoldenSet, golden_set
 from rankstone.stats.sample_size import detectable
@@ -213,6 +213,14 @@ def split(
     assigned = dict.fromkeys(known, "stored")
     sides = dict(known)
     reworded = _reworded([c for c in cases.cases if not c.split], [*gone])
+    if gone and not known and not reworded:
+        raise InputError(
+            "none of the queries with a stored split is in the golden set",
+            where=cases.splits,
+            given=f"stored {some(gone)}; in the set {some(strata)}",
+            expected="the ids, or texts, under which the splits were stored",
+            fix="leave out what renames ids; a new split begins when this file is removed",
+        )
     earlier = {new: gone[old] for new, old in reworded.items()}
     left_out = _follow(clusters, sides, assigned, earlier)
     first = not known and not gone

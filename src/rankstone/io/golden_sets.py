@@ -100,7 +100,9 @@ class GoldenSet(Record):
         if "id" not in self.roles.values():
             notes.append("no ids: the texts of the queries are the ids")
         if self.splits:
-            notes.append(f"splits of {printable(self.splits)}")
+            has_splits = any(case.split for case in self.cases)
+            note = "splits of" if has_splits else "no query of the set is in"
+            notes.append(f"{note} {printable(self.splits)}")
         grouped = sum(case.has_groups for case in self.cases)
         if grouped:
             held = counted(grouped, "query")
