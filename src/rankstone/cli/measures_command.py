@@ -288,7 +288,11 @@ def _parameters(kind: type[Named]) -> Iterable[str]:
         if declared.name in ("k", "budget"):
             continue
         rules = declared.metadata
-        kind_of_value = "measure" if declared.name == "of" else "number"
+        kind_of_value = "number"
+        if declared.name == "of":
+            kind_of_value = "measure"
+        elif rules.get("word"):
+            kind_of_value = "name"
         choices = "|".join(rules.get("choices", ())) or kind_of_value
         default = "none" if declared.default is None else declared.default
         default = "must be given" if rules.get("needed") else default

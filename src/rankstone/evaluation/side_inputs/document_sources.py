@@ -57,21 +57,13 @@ class DocumentSources(Record, SideInput):
 
     def of_run(self, run: Table) -> Table:
         """Add the number of each document's source."""
-        texts = self.documents.collect(*self.columns)
-        numbers = texts.select(
-            "doc_id",
-            *(
-                # what is empty is no source
-                pl.col(name)
-                .cast(pl.String)
-                .replace("", None)
-                .rank("dense")
-                .cast(pl.Float64)
-                .fill_null(float("nan"))
-                .alias(NUMBER.format(name))
-                for name in self.columns
-            ),
-        )
+        table = self.documents.collect(*self.columns)
+        numbers = table.select("doc_id")
+        for name in self.columns:
+            # what is empty is no source
+            texts = table[name].cast(pl.String).replace("", None)
+            number = texts.rank("dense").cast(pl.Float64)
+            numbers = numbers.with_columns(number.alias(NUMBER.format(name)))
         added = numbers.columns[1:]
 
         def joined(piece: pl.DataFrame) -> pl.DataFrame:
