@@ -17,6 +17,7 @@ PRONOUNS = {"one", "found", "at", "told", "given", "some"}
 #: rooms without such names; a room that is done is added, none is ever taken out
 DONE = {
     "answers",
+    "comparison",
     "diagnostics",
     "evaluation",
     "explanation",
@@ -24,6 +25,7 @@ DONE = {
     "ltr",
     "measures",
     "rankings",
+    "reports",
     "tables",
     "testing",
 }

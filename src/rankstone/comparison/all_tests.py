@@ -28,17 +28,20 @@ def by_test(comparison: ComparedRuns) -> pl.DataFrame:
         matrix = comparison.matrices[row["measure"]]
         if matrix.replicates or comparison.families[0].correction == "nemenyi":
             continue
-        one, other = (matrix.systems.index(row[name]) for name in ("system", "versus"))
-        units = Pair(matrix, one, other).units
-        names = {name: row[name] for name in ("measure", "system", "versus")}
-        p = {
-            comparison.settings.test: row["p"],
-            **{name: _p(name, units) for name in tests},
+
+        system = matrix.systems.index(row["system"])
+        versus = matrix.systems.index(row["versus"])
+        units = Pair(matrix, system, versus).units
+
+        p = {comparison.settings.test: row["p"]}
+        p |= {name: _p(name, units) for name in tests}
+        rejected = {
+            value < comparison.settings.alpha
+            for value in p.values()
+            if value is not None
         }
-        known = [
-            one < comparison.settings.alpha for one in p.values() if one is not None
-        ]
-        rows.append({**names, **p, "agree": len(set(known)) == 1})
+        names = {name: row[name] for name in ("measure", "system", "versus")}
+        rows.append({**names, **p, "agree": len(rejected) == 1})
     texts = dict.fromkeys(("measure", "system", "versus"), pl.String)
     return pl.DataFrame(
         rows,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, ValuesView
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -128,22 +128,24 @@ def compare(
     settings, aligned = _split_settings(options)
     queries = aligned.pop("queries", None)
     columns = columns_in(aligned)
+
     named_runs = _two_or_more(runs, run_column, columns, aligned)
-    given: dict[str, Any] = {"queries": queries, "columns": columns, **aligned}
-    sources = RunSources(qrels, named_runs, given, convention)
+    inputs: dict[str, Any] = {"queries": queries, "columns": columns, **aligned}
+    sources = RunSources(qrels, named_runs, inputs, convention)
     if keep_runs:
         sources = sources.remembering()
         named_runs = dict(sources.runs)
+
     only_relevant = False
     computed_as: dict[str, str] = {}
     if convention is not None:
         read: dict[str, Any] = {"on_bad_run": on_bad_run, "progress": progress}
         scores = evaluate_by(
-            convention, Given(qrels, named_runs), measures, **read, **given
+            convention, Given(qrels, named_runs), measures, **read, **inputs
         )
     else:
         requested = of_rankings(measures)
-        ready = Prepared(qrels, requested, **given)
+        ready = Prepared(qrels, requested, **inputs)
         computed_as = _names_as_computed(ready, requested)
         primary = _as_computed(primary, computed_as)
         requested = ready.measures
@@ -152,22 +154,15 @@ def compare(
             *ready.score_runs(named_runs, progress=progress, on_bad_run=on_bad_run)
         )
         only_relevant = only_relevant_judged(ready, requested)
+
     _refuse_without(scores, baseline_names(baseline), len(named_runs))
     named_runs = {name: named_runs[name] for name in scores.runs}
     sources = replace(sources, runs=named_runs)
     kept = [m for m in scores.measures if convention is not None or m in requested]
     cluster = cluster or cluster_of(queries, columns, kept)
     query_columns = _query_columns(queries, columns, by, cluster)
-    names = [str(measure) for measure in kept]
-    source = replace(
-        Source.of(scores, kept),
-        # shares of judged documents were not asked for
-        audit=scores.audit.about(names),
-        conventions={**scores.conventions, "measures": names},
-        relevant_alone=only_relevant,
-    )
     comparison = compare_pairs(
-        source,
+        _source(scores, kept, only_relevant=only_relevant),
         baseline,
         primary,
         _columns(by),
@@ -181,10 +176,20 @@ def compare(
         comparison, lang=lang, sources=sources, labels=labels, computed_as=computed_as
     )
     if bounds:
-        comparison = comparison.with_bounds(
-            _bounds(comparison, qrels, named_runs, convention, columns, aligned)
-        )
+        ends = _bounds(comparison, sources, columns, aligned)
+        comparison = comparison.with_bounds(ends)
     return comparison
+
+
+def _source(scores: Scores, kept: Measures, *, only_relevant: bool) -> Source:
+    """Return the scores of the measures that were asked for, without shares of judged documents."""
+    names = [str(measure) for measure in kept]
+    return replace(
+        Source.of(scores, kept),
+        audit=scores.audit.about(names),
+        conventions={**scores.conventions, "measures": names},
+        relevant_alone=only_relevant,
+    )
 
 
 @takes(SettingsKeywords)
@@ -236,7 +241,10 @@ def compare_scores(
             expected=", ".join(field.name for field in fields(ComparisonSettings)),
         )
     if isinstance(scores, Scores):
-        requested = scores.measures if measures is None else of_rankings(measures)
+        if measures is None:
+            requested = scores.measures
+        else:
+            requested = of_rankings(measures)
         source = Source.of(scores, [m for m in scores.measures if m in requested])
     else:
         with blaming(_files(scores)):
@@ -318,9 +326,11 @@ def _refuse_without(scores: Scores, baselines: tuple[str, ...], total: int) -> N
 
 def _files(scores: object) -> str | None:
     """Return the names of the files that scores are read from."""
-    several = scores.values() if isinstance(scores, Mapping) else scores
-    paths = several if isinstance(several, (list, tuple, ValuesView)) else (several,)
-    return ", ".join(display_name(one) for one in paths if is_path(one)) or None
+    several = scores
+    if isinstance(scores, Mapping):
+        several = [*scores.values()]
+    paths = several if isinstance(several, (list, tuple)) else (several,)
+    return ", ".join(display_name(path) for path in paths if is_path(path)) or None
 
 
 def _columns(by: str | Sequence[str]) -> tuple[str, ...]:
@@ -343,11 +353,9 @@ def cluster_of(
     """
     if queries is None or any(getattr(measure, "unit", None) for measure in measures):
         return None
-    return (
-        "session"
-        if "session" in read_attributes(queries, "query_id", columns).columns
-        else None
-    )
+    if "session" in read_attributes(queries, "query_id", columns).columns:
+        return "session"
+    return None
 
 
 def _query_columns(
@@ -372,20 +380,18 @@ def _query_columns(
 
 def _bounds(
     comparison: Comparison,
-    qrels: QrelsLike,
-    runs: Mapping[str, object],
-    convention: str | None,
+    sources: RunSources,
     columns: Columns | None,
     aligned: Mapping[str, Any],
 ) -> pl.DataFrame:
     """Return the bounds of differences of primary measures over grades of unjudged documents."""
-    if convention is not None or any(
-        len(several) > 1 for several in comparison.replicates.values()
-    ):
+    repeated = any(len(names) > 1 for names in comparison.replicates.values())
+    if sources.convention is not None or repeated:
         raise BadOption(
             "bounds=True works for rankstone's own measures and single runs only",
             fix="leave bounds out",
         )
+
     rows = []
     pairs = (
         comparison.table.filter(role="primary")
@@ -393,20 +399,20 @@ def _bounds(
         .unique(maintain_order=True)
     )
     for pair in pairs.iter_rows():
-        some = {name: runs[name] for name in pair}
-        mean = bounded(
-            qrels,
-            some,
+        bounds = bounded(
+            sources.qrels,
+            {name: sources.runs[name] for name in pair},
             list(comparison.primary),
             difference=pair,
             columns=columns,
             **aligned,
-        ).mean()
-        mean = mean.filter(run=" - ".join(pair))
+        )
+        mean = bounds.mean().filter(run=" - ".join(pair))
         rows += [
             (measure, *pair, low, high)
             for measure, low, high in mean.select("measure", "low", "high").rows()
         ]
+
     schema = {"measure": pl.String, "system": pl.String, "versus": pl.String}
     return pl.DataFrame(
         rows, {**schema, "lowest": pl.Float64, "highest": pl.Float64}, orient="row"

@@ -139,7 +139,7 @@ class ComparedSystems(Findings, Record, kw_only=True):
         pairs = self.table.select("system", "versus").unique(maintain_order=True).rows()
         first = {system: runs[0] for system, runs in self.replicates.items()}
         differ = judged_shares_differ(
-            self.judged[1], [(first[one], first[other]) for one, other in pairs]
+            self.judged[1], [(first[system], first[versus]) for system, versus in pairs]
         )
         return [pair for pair, yes in zip(pairs, differ, strict=True) if yes]
 

@@ -223,9 +223,9 @@ def method_of(comparison: ComparedSystems, digits: int) -> Iterator[str]:
     if family.size > 1:
         yield say(family.interval_kind, level=percent(comparison.settings.confidence))
     others = [
-        comparison.label(one)
-        for one in comparison.measures
-        if one not in comparison.primary
+        comparison.label(measure)
+        for measure in comparison.measures
+        if measure not in comparison.primary
     ]
     if others:
         yield say("exploratory", measures=", ".join(others))

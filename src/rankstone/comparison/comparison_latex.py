@@ -44,9 +44,12 @@ def latex_means(
             sign = signs[system]
             mark = f"$^{{{sign}}}$" if sign else ""
             cells[system].append(f"{bold} & {mark}" if raised else bold)
-    wide, shape = (
-        (r"\multicolumn{2}{c}{%s}", "r@{}l") if raised else ("%s", "r")
-    )  # decimals stay aligned
+
+    wide = "%s"
+    shape = "r"
+    if raised:  # decimals stay aligned
+        wide = r"\multicolumn{2}{c}{%s}"
+        shape = "r@{}l"
     head = [
         "",
         *(
@@ -82,7 +85,9 @@ def _daggers(comparison: ComparedSystems, board: Leaderboard) -> dict[str, str]:
     signs = dict.fromkeys(comparison.systems, "")
     several = len(comparison.baselines) > 1
     for number, baseline in enumerate(comparison.baselines, 1):
-        index = f"_{{{number}}}" if several else ""
+        index = ""
+        if several:
+            index = f"_{{{number}}}"
         for system, word, *_ in board.against(baseline).iter_rows():
             if word in CLEAR:
                 signs[system] += _DAGGERS[word]
@@ -97,7 +102,7 @@ def _caption(
     say = comparison.say
     family = comparison.families[0]
     settings = comparison.settings
-    found = [say("caption", n=f"{max(comparison.table['n']):,}")]
+    sentences = [say("caption", n=f"{max(comparison.table['n']):,}")]
     if marks == "superscript":
         baselines = comparison.baselines
         versus = ", ".join(
@@ -105,13 +110,13 @@ def _caption(
             for number, name in enumerate(baselines, 1)
         )
         marked = "caption_daggers" if baselines else "caption_letters"
-        found.append(say(marked, versus=versus))
+        sentences.append(say(marked, versus=versus))
     if marks is not None:
-        found.append(say("caption_bold"))
+        sentences.append(say("caption_bold"))
     correction = say(f"correction_{family.correction}")
     test = {
         "test": family.test,
         "correction": correction,
         "alpha": f"{settings.alpha:g}",
     }
-    return [*found, say("caption_test", **test, seed=settings.seed)]
+    return [*sentences, say("caption_test", **test, seed=settings.seed)]

@@ -81,9 +81,10 @@ def sheet(
     say = comparison.say
     short = short_names(comparison)
     names = [short[system] for system in comparison.systems]
-    systems = (
-        " · ".join(names) if len(names) < _MANY else say("systems", count=len(names))
-    )
+    if len(names) < _MANY:
+        systems = " · ".join(names)
+    else:
+        systems = say("systems", count=len(names))
     n = max(comparison.table["n"].to_list())
     draw = _brief
     if verbose:
@@ -536,11 +537,10 @@ def _segments(comparison: ComparedSystems, digits: int) -> Table:
             "–" if row[name] is None else printable(row[name], MAX_NAME) for name in by
         )
         names = names_in(comparison, row, short)
-        what = (
-            f"{names['measure']} {names['system']} − {names['versus']}"
-            if several
-            else names["measure"]
-        )
+        if several:
+            what = f"{names['measure']} {names['system']} − {names['versus']}"
+        else:
+            what = names["measure"]
         rows.append(
             (f"{values} ({row['n']:,})", what, *_row(row, say, digits, corrected))
         )

@@ -166,14 +166,14 @@ class Config:
             )
 
     @classmethod
-    def read(cls, path: StrPath, given: Mapping[str, Any]) -> Self:
+    def read(cls, path: StrPath, overrides: Mapping[str, Any]) -> Self:
         """Read a file: ``rankstone.toml``, or ``[tool.rankstone]`` of ``pyproject.toml``.
 
         Parameters
         ----------
         path
             The file; paths in it are relative to its folder.
-        given
+        overrides
             Values that override the file: ``candidate``, ``baseline``, ``qrels``, ``inconclusive``.
 
         Raises
@@ -191,7 +191,7 @@ class Config:
                 data = _table(data.get(name, {}), name)
             if "gate" not in data:
                 raise _no_gate(data)
-            return cls.of(data["gate"], given, where.parent)
+            return cls.of(data["gate"], overrides, where.parent)
         except UsageError as error:
             error.where = error.where or str(path)
             error.what = error.what.replace("[gate", f"[{above}gate")
@@ -203,7 +203,7 @@ class Config:
     def of(
         cls,
         data: Mapping[str, Any],
-        given: Mapping[str, Any],
+        overrides: Mapping[str, Any],
         folder: Path | None = None,
     ) -> Self:
         """Read a table of TOML, or a dict like one."""
@@ -215,7 +215,7 @@ class Config:
                 "gate.options",
             )
         values = {name: _path(name, value, folder) for name, value in data.items()}
-        values |= _overrides(given, values.get("options"))
+        values |= _overrides(overrides, values.get("options"))
         _refuse_other_fields(values, cls, "gate", more=("rules", "guards"))
         for name in ("baseline", "candidate"):
             if name not in values:
@@ -265,7 +265,7 @@ def _path(name: str, value: Any, folder: Path | None) -> Any:  # noqa: ANN401 - 
     if folder is None or name not in ("qrels", "baseline", "candidate", "queries"):
         return value
     if isinstance(value, (list, tuple)):
-        return [_path(name, one, folder) for one in value]
+        return [_path(name, path, folder) for path in value]
     if not isinstance(value, str):
         return value
     if is_database(value):
@@ -364,12 +364,12 @@ def _check_kind(name: str, value: object, declared: str, what: str) -> None:
         expected = declared
     elif "table" in declared:
         right = isinstance(value, dict) and all(
-            isinstance(one, str) for one in value.values()
+            isinstance(text, str) for text in value.values()
         )
         right = right or declared == "table"
         expected = 'a table of texts: { theirs = "ours" }'
     elif "texts" in declared and isinstance(value, (list, tuple)):
-        right = all(isinstance(one, str) for one in value)
+        right = all(isinstance(text, str) for text in value)
         expected = "a text, or a list of texts"
     elif "text" in declared or "str" in declared:
         right = isinstance(value, str) and value.strip() != ""
@@ -475,14 +475,14 @@ def _table(value: Any, name: str) -> Mapping[str, Any]:  # noqa: ANN401 - whatev
     return value
 
 
-def with_overrides(config: Config, given: Mapping[str, Any]) -> Config:
+def with_overrides(config: Config, overrides: Mapping[str, Any]) -> Config:
     """Return a configuration with some values replaced."""
-    return replace(config, **_overrides(given, config.options))
+    return replace(config, **_overrides(overrides, config.options))
 
 
-def _overrides(given: Mapping[str, Any], options: object) -> dict[str, Any]:
+def _overrides(overrides: Mapping[str, Any], options: object) -> dict[str, Any]:
     """Return the values that were given; options that were given join those of a configuration."""
-    values = {name: value for name, value in given.items() if value is not None}
+    values = {name: value for name, value in overrides.items() if value is not None}
     if "options" not in values:
         return values
     before = _table(options or {}, "gate.options")

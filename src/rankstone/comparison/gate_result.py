@@ -237,16 +237,16 @@ class Gate(Findings):
         """
         open_as = "failure" if self.inconclusive == "fail" else "skipped"
         tags = {"fail": "failure", "not comparable": "error", "inconclusive": open_as}
-        found = [tags.get(check.verdict) for check in self.checks]
+        case_tags = [tags.get(check.verdict) for check in self.checks]
         counts = {
-            "tests": len(found),
-            "failures": found.count("failure"),
-            "errors": found.count("error"),
-            "skipped": found.count("skipped"),
+            "tests": len(case_tags),
+            "failures": case_tags.count("failure"),
+            "errors": case_tags.count("error"),
+            "skipped": case_tags.count("skipped"),
         }
         texts = {name: str(count) for name, count in counts.items()}
         suite = ET.Element("testsuite", {"name": "rankstone gate", **texts})
-        for outcome, tag in zip(self.outcomes, found, strict=True):
+        for outcome, tag in zip(self.outcomes, case_tags, strict=True):
             name = printable(outcome.name, 200)
             case = ET.SubElement(
                 suite,

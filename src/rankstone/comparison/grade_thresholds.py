@@ -34,7 +34,7 @@ from rankstone.tables.sheet import Sheet, Table, cell
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rankstone._basics import Progress
+    from rankstone._basics import Ints, Progress
     from rankstone.evaluation.request import MeasuresLike, QrelsLike, RunsLike
     from rankstone.evaluation.scores import Scores
     from rankstone.hits.list_arrays import Ideal
@@ -97,16 +97,16 @@ def thresholds(
     """
     ready = Prepared(qrels, _with_threshold(measures), **options)
     ideal = ready.judgments().ideal
-    found = (
-        _levels(ideal, strict=strict)
-        if levels is None
-        else sorted({float(level) for level in levels})
-    )
-    if not found:
+    if levels is None:
+        grades = _levels(ideal, strict=strict)
+    else:
+        grades = sorted({float(level) for level in levels})
+    if not grades:
         raise BadParameter(
             "there is no grade above 0, so there are no thresholds to try"
         )
-    lines = [Threshold(level, strict=strict) for level in found]
+
+    lines = [Threshold(grade, strict=strict) for grade in grades]
     cut = [(m, line, replace(m, rel=line)) for m in ready.measures for line in lines]  # type: ignore[call-arg]
     scores = ready.for_measures([measure for _, _, measure in cut]).evaluate(
         runs, progress=progress
@@ -131,7 +131,7 @@ def _levels(ideal: Ideal, *, strict: bool) -> list[float]:
 
 
 def _with_threshold(measures: MeasuresLike) -> list[Measure]:
-    found = []
+    with_threshold = []
     for measure in parse_measures(measures):
         if not isinstance(measure, Measure) or not hasattr(measure, "rel"):
             raise BadParameter(
@@ -143,8 +143,8 @@ def _with_threshold(measures: MeasuresLike) -> list[Measure]:
                 f"{measure} already has a threshold",
                 fix="leave rel out: all thresholds are tried",
             )
-        found.append(measure)
-    return found
+        with_threshold.append(measure)
+    return with_threshold
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,9 +196,9 @@ class Thresholds(Result):
                 level: values
                 for (level,), values in part.group_by("rel", maintain_order=True)
             }
-            for one, other in combinations(by_level, 2):
+            for rel, other in combinations(by_level, 2):
                 rows.append(
-                    (measure, one, other, *_orders(by_level[one], by_level[other]))
+                    (measure, rel, other, *_orders(by_level[rel], by_level[other]))
                 )
         schema: dict[str, Any] = {"measure": pl.String, **self._line}
         schema |= {
@@ -266,13 +266,16 @@ class Thresholds(Result):
             "preferences lost",
             "queries without relevant",
         )
-        rows = tuple(
-            row
-            for part in self.values.partition_by("measure", maintain_order=True)
-            for row in self._rows(part, runs, digits)
-        )
-        table = Table("", head, rows, ("id", "text", *(True for _ in head[2:])))
-        parts = [part for one in self._drawings() for part in one] if drawn else []
+        rows: list[tuple[str, ...]] = []
+        for part in self.values.partition_by("measure", maintain_order=True):
+            rows += self._rows(part, runs, digits)
+
+        numeric = (True for _ in head[2:])
+        table = Table("", head, tuple(rows), ("id", "text", *numeric))
+        parts: list[Any] = []
+        if drawn:
+            for heading, drawing in self._drawings():
+                parts += [heading, drawing]
         return Sheet("", parts=(*parts, table), notes=tuple(self._note_lines()))
 
     def _rows(
@@ -281,12 +284,12 @@ class Thresholds(Result):
         """Yield a row for each threshold of a measure, then one for the spread."""
         measure = part["measure"][0]
         lines = {line: more for line, _, _, *more in self.pairs.iter_rows()}
-        for at in part.partition_by("rel", maintain_order=True):
-            rel = at["rel"][0]
-            cells = {
-                run: self._cell(*ends, digits=digits)
-                for run, *ends in at.select("run", "value", "low", "high").iter_rows()
-            }
+        for values in part.partition_by("rel", maintain_order=True):
+            rel = values["rel"][0]
+            cells = {}
+            for run, *ends in values.select("run", "value", "low", "high").iter_rows():
+                cells[run] = self._cell(*ends, digits=digits)
+
             share, empty = lines[rel]
             lost = "–" if share is None else f"{share:.0%}"
             line = f"{'>' if self.strict else '≥'} {exact(rel)}"
@@ -305,13 +308,10 @@ class Thresholds(Result):
     def _cell(
         self, value: float | None, low: float | None, high: float | None, *, digits: int
     ) -> str:
-        mean, low_end, high_end = (
-            cell(one, digits=digits) for one in (value, low, high)
-        )
-        few = low is not None and len(self.scores.runs) <= _FEW
-        if few:
-            return f"{mean} [{low_end}, {high_end}]"
-        return mean
+        mean = cell(value, digits=digits)
+        if low is None or len(self.scores.runs) > _FEW:
+            return mean
+        return f"{mean} [{cell(low, digits=digits)}, {cell(high, digits=digits)}]"
 
     def _drawings(self) -> Iterator[tuple[tuple[str, tuple[str, ...]], Drawing]]:
         known = self.values.drop_nulls("value")
@@ -331,11 +331,9 @@ class Thresholds(Result):
             yield "intervals: use --format csv or json to see those of more than four runs"
         else:
             settings = self.settings
-            drawn = (
-                f" bootstrap, seed {settings['seed']}"
-                if settings["interval"] in RESAMPLED
-                else ""
-            )
+            drawn = ""
+            if settings["interval"] in RESAMPLED:
+                drawn = f" bootstrap, seed {settings['seed']}"
             yield f"intervals  {100 * settings['confidence']:g} % over queries, {settings['interval']}{drawn}"
         yield data_notes(self.scores.audit, self.scores.conventions)
 
@@ -343,12 +341,11 @@ class Thresholds(Result):
         """Yield where runs swap places, and between which thresholds their order differs most."""
         for (measure,), part in self.reversals.group_by("measure", maintain_order=True):
             places = self.crossings.filter(measure=measure)
-            for (rel, other), at in places.group_by(
-                "rel", "other", maintain_order=True
-            ):
+            by_levels = places.group_by("rel", "other", maintain_order=True)
+            for (rel, other), swaps in by_levels:
                 named = [
                     f"{printable(a)} and {printable(b)}"
-                    for a, b in at.select("a", "b").iter_rows()
+                    for a, b in swaps.select("a", "b").iter_rows()
                 ]
                 more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
                 pairs = "; ".join(named[:_NAMED]) + more
@@ -413,25 +410,26 @@ def _pairs(ideal: Ideal, lines: list[Threshold]) -> pl.DataFrame:
 
 
 def _orders(
-    one: pl.DataFrame, other: pl.DataFrame
+    first: pl.DataFrame, second: pl.DataFrame
 ) -> tuple[float | None, float | None, list[list[str]]]:
     """Compare two orders of runs: Kendall's tau_b, one less that, and the pairs that swap places."""
-    runs = one["run"].to_list()
-    pairs = list(combinations(range(one.height), 2))
-    values = one["value"].to_list(), other["value"].to_list()
-    before, after = (
-        np.array([_sign(some[a], some[b]) for a, b in pairs], np.int64)
-        for some in values
-    )
+    before = _signs(first["value"])
+    after = _signs(second["value"])
     tau = float(tau_b(before, after))
+
+    pairs = combinations(first["run"], 2)
+    products = before * after
     swapped = [
-        [runs[a], runs[b]]
-        for (a, b), product in zip(pairs, before * after, strict=True)
-        if product < 0
+        [*pair] for pair, product in zip(pairs, products, strict=True) if product < 0
     ]
     if math.isnan(tau):
         return (None, None, swapped)
     return (tau, 1 - tau, swapped)
+
+
+def _signs(values: pl.Series) -> Ints:
+    """Return for each pair of runs 1, -1 or 0; 0 where a value is missing, too."""
+    return np.array([_sign(a, b) for a, b in combinations(values, 2)], np.int64)
 
 
 def _sign(a: float | None, b: float | None) -> int:

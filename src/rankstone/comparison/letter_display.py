@@ -46,16 +46,17 @@ def letter_columns(different: Bools) -> list[list[int]]:
         sum(1 << int(other) for other in np.flatnonzero(row)) for row in different
     ]
     columns = {(1 << len(different)) - 1}
-    for one in systems:
+    for system in systems:
         both = {
-            column for column in columns if column >> one & 1 and column & others[one]
+            column
+            for column in columns
+            if column >> system & 1 and column & others[system]
         }
         columns -= both
-        for new in {
-            part
-            for column in both
-            for part in (column & ~(1 << one), column & ~others[one])
-        }:
+
+        without_system = {column & ~(1 << system) for column in both}
+        without_others = {column & ~others[system] for column in both}
+        for new in without_system | without_others:
             if not any(new & column == new for column in columns):
                 columns = {column for column in columns if column & new != column} | {
                     new
@@ -64,14 +65,17 @@ def letter_columns(different: Bools) -> list[list[int]]:
             columns = _one_by_one(others)
             break
     member = np.array(
-        [[column >> one & 1 for one in systems] for column in sorted(columns)], np.int64
+        [[column >> system & 1 for system in systems] for column in sorted(columns)],
+        np.int64,
     )
+
+    # a column goes if each of its pairs shares another one
     shared = member.T @ member
-    for at in np.argsort(member.sum(axis=1), kind="stable"):
-        inside = np.flatnonzero(member[at])
+    for row in np.argsort(member.sum(axis=1), kind="stable"):
+        inside = np.flatnonzero(member[row])
         if (shared[np.ix_(inside, inside)] > 1).all():
             shared[np.ix_(inside, inside)] -= 1
-            member[at] = 0
+            member[row] = 0
     return sorted(np.flatnonzero(row).tolist() for row in member if row.any())
 
 
@@ -80,23 +84,20 @@ def _one_by_one(others: list[int]) -> set[int]:
     everyone = (1 << len(others)) - 1
     left = [everyone & ~apart for apart in others]
     columns = set()
-    for one in range(len(others)):
-        while left[one]:
+    for system in range(len(others)):
+        while left[system]:
             column = 0
             room = everyone
-            for wanted in (
-                1 << one,
-                left[one],
-                everyone,
-            ):  # pairs that are left open, then whoever else fits
+            # pairs that are left open, then whoever else fits
+            for wanted in (1 << system, left[system], everyone):
                 for other in range(len(others)):
                     if wanted & room & ~column & 1 << other:
                         column = column | 1 << other
                         room = room & ~others[other]
             columns.add(column)
             left = [
-                pairs & ~column if column >> at & 1 else pairs
-                for at, pairs in enumerate(left)
+                partners & ~column if column >> member & 1 else partners
+                for member, partners in enumerate(left)
             ]
     return columns
 
@@ -113,7 +114,7 @@ def letters(different: Bools) -> list[str]:
     if len(columns) > len(names):
         names = [str(number) for number in range(1, len(columns) + 1)]
         joint = ","
-    found = []
+    display = []
     for system in range(len(different)):
         places = np.flatnonzero([system in column for column in columns])
         runs = np.split(places, np.flatnonzero(np.diff(places) > 1) + 1)
@@ -123,5 +124,5 @@ def letters(different: Bools) -> list[str]:
             if len(part) > _RUN:
                 part = [f"{part[0]}–{part[-1]}"]
             parts += part
-        found.append(joint.join(parts))
-    return found
+        display.append(joint.join(parts))
+    return display

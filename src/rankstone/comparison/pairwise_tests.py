@@ -10,7 +10,6 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
 from rankstone.comparison.comparison_result import Comparison
 from rankstone.comparison.comparison_rows import comparison_frame
@@ -30,6 +29,8 @@ from rankstone.evaluation.scores import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    import polars as pl
 
     from rankstone.comparison.settings import ComparisonSettings
 
@@ -179,11 +180,10 @@ class ComparisonLayout:
         if not baselines and len(systems) == 2:  # noqa: PLR2004 - the second with the first
             baselines = systems[:1]
         pairs = tuple(_pairs(systems, baselines))
-        first = (
-            measures[:1]
-            if primary is None
-            else tuple(requested_measures(primary, measures))
-        )
+        if primary is None:
+            first = measures[:1]
+        else:
+            first = tuple(requested_measures(primary, measures))
         groups = {
             "primary": first,
             **{name: (name,) for name in measures if name not in first},
@@ -230,7 +230,10 @@ def _pairs(
             fix="name another one",
         )
     if not baselines:
-        return [(other, one) for one, other in combinations(range(len(systems)), 2)]
+        # each system with those before it
+        every = combinations(range(len(systems)), 2)
+        return [(system, versus) for versus, system in every]
+
     pairs: list[tuple[int, int]] = []
     for baseline in baselines:
         if baseline not in systems:
@@ -285,19 +288,17 @@ def _together(matrices: Sequence[Matrix]) -> dict[str, Matrix]:
             "the primary measures have no query in common",
             fix="correction='holm' tests them one by one",
         )
-    found = {}
+    joint = {}
     for matrix in matrices:
-        places = matrix.queries.to_frame("query_id").with_row_index("at")
+        places = matrix.queries.to_frame("query_id").with_row_index("row")
         rows = shared.to_frame("query_id").join(
             places, on="query_id", how="left", maintain_order="left"
         )
-        same = len(shared) == len(matrix) and bool(
-            (rows["at"] == pl.Series(range(len(shared)))).all()
-        )
-        found[matrix.measure] = (
-            matrix if same else matrix.some(rows["at"].to_numpy().astype(np.int64))
-        )
-    return found
+        kept = rows["row"].to_numpy().astype(np.int64)
+        joint[matrix.measure] = matrix
+        if not np.array_equal(kept, np.arange(len(matrix))):
+            joint[matrix.measure] = matrix.some(kept)
+    return joint
 
 
 def _segments(
@@ -318,7 +319,7 @@ def _segments(
     )
     segments, members = grouped(rows.select(by))
     tested = []
-    for segment, at in zip(segments.iter_rows(), members, strict=True):
-        part = matrix.some(at)
+    for segment, rows_of_segment in zip(segments.iter_rows(), members, strict=True):
+        part = matrix.some(rows_of_segment)
         tested += [Pair(part, *pair, segment) for pair in pairs]
     return tested

@@ -39,10 +39,10 @@ def costs_of(measures: tuple[str, ...], primary: str) -> list[str]:
     """Return the measures of cost that a primary measure of quality can be held against."""
     if primary.startswith("Cost("):
         return []
-    return [one for one in measures if one.startswith("Cost(")]
+    return [measure for measure in measures if measure.startswith("Cost(")]
 
 
-def quality_and_cost(found: ComparedRuns) -> pl.DataFrame:
+def quality_and_cost(comparison: ComparedRuns) -> pl.DataFrame:
     """Return the first primary measure of each system and its costs, the best system first.
 
     Returns
@@ -53,21 +53,20 @@ def quality_and_cost(found: ComparedRuns) -> pl.DataFrame:
         ``dominated_by``: systems that are no worse and no dearer, and better in one of both, by their means;
         ``clearly``: True if one of them is clearly better or cheaper, and in nothing worse.
     """
-    measure = found.primary[0]
-    sign = found.matrices[measure].sign
+    measure = comparison.primary[0]
+    sign = comparison.matrices[measure].sign
     rows = []
-    for cost in costs_of(found.measures, measure):
-        matrix = found.matrices[cost]
-        boards = {name: found.board(name) for name in (measure, cost)}
-        worth, mean = (
-            dict(board.rows.select("system", "mean").rows())
-            for board in boards.values()
-        )
+    for cost in costs_of(comparison.measures, measure):
+        matrix = comparison.matrices[cost]
+        boards = {name: comparison.board(name) for name in (measure, cost)}
+        worth = dict(boards[measure].rows.select("system", "mean").rows())
+        mean = dict(boards[cost].rows.select("system", "mean").rows())
         verdicts = {
             (name, system, versus): verdict
             for name, board in boards.items()
             for system, versus, verdict, *_ in board.pairs.iter_rows()
         }
+
         for column, system in enumerate(matrix.systems):
             over = [
                 other
@@ -76,12 +75,12 @@ def quality_and_cost(found: ComparedRuns) -> pl.DataFrame:
                 and mean[other] <= mean[system]
                 if worth[other] != worth[system] or mean[other] != mean[system]
             ]
-            clear = any(
-                _clearly(
-                    {verdicts.get((name, other, system)) for name in (measure, cost)}
-                )
-                for other in over
-            )
+            clear = False
+            for other in over:
+                quality_verdict = verdicts.get((measure, other, system))
+                cost_verdict = verdicts.get((cost, other, system))
+                clear = clear or _clearly({quality_verdict, cost_verdict})
+
             row = {
                 "system": system,
                 "quality": worth[system],
@@ -92,7 +91,7 @@ def quality_and_cost(found: ComparedRuns) -> pl.DataFrame:
             }
             row |= _percentiles(
                 matrix.values[:, column],
-                found.settings.confidence,
+                comparison.settings.confidence,
                 known=len(matrix.units) == len(matrix),
             )
             rows.append(row)
@@ -121,14 +120,15 @@ def _percentiles(
     return row
 
 
-def tradeoff_tables(found: ComparedRuns, digits: int) -> list[Table]:
+def tradeoff_tables(comparison: ComparedRuns, digits: int) -> list[Table]:
     """Return a table of quality and cost for each measure of cost, for people to read."""
-    say = found.say
+    say = comparison.say
     tables = []
-    for (cost,), rows in quality_and_cost(found).group_by("cost", maintain_order=True):
+    by_cost = quality_and_cost(comparison).group_by("cost", maintain_order=True)
+    for (cost,), rows in by_cost:
         body = []
         for row in rows.iter_rows(named=True):
-            over = ", ".join(printable(one, 60) for one in row["dominated_by"])
+            over = ", ".join(printable(system, 60) for system in row["dominated_by"])
             if row["clearly"]:
                 over += f" ({say('clearly')})"
             spread = (f"{row[name]:.4g} {ends_of(row, name)}" for name in _SHARES)
@@ -136,12 +136,12 @@ def tradeoff_tables(found: ComparedRuns, digits: int) -> list[Table]:
             body.append((printable(row["system"], 300), *means, *spread, over))
         head = (
             say("system"),
-            found.label(found.primary[0]),
+            comparison.label(comparison.primary[0]),
             say("mean"),
             *_SHARES,
             say("dominated_by"),
         )
-        title = say("tradeoff", cost=printable(found.label(str(cost)), 60))
+        title = say("tradeoff", cost=printable(comparison.label(str(cost)), 60))
         tables.append(
             Table(title, head, tuple(body), (False, True, True, True, True, False))
         )

@@ -131,9 +131,9 @@ class Plan(Result, Record):
     ) -> tuple[str, ...]:
         counts = [cell(row[name]) for name in ("needed", "needed_cautious")]
         spread = f"{row['deviation']:.{digits}f}"
-        given = f"{row['difference']:g}"
+        difference = f"{row['difference']:g}"
         if not piloted:
-            return spread, given, counts[0]
+            return spread, difference, counts[0]
         names = [
             printable(row[name], 20)
             for name in ("system", "versus")
@@ -141,7 +141,7 @@ class Plan(Result, Record):
         ]
         pair = " − ".join(names)
         least = cell(row["detectable"], digits=digits)
-        return row["measure"], pair, spread, given, *counts, least
+        return row["measure"], pair, spread, difference, *counts, least
 
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts."""
@@ -293,7 +293,10 @@ class _Design(Record):
         power: float,
     ) -> tuple[_Design, list[float]]:
         """Return the design, and the differences or widths."""
-        wanted = widths if differences is None else differences
+        if differences is None:
+            wanted = widths
+        else:
+            wanted = differences
         if None not in (differences, widths):
             raise UsageError(
                 "a plan is either for differences or for widths", fix=_DIFFERENCES
@@ -303,15 +306,18 @@ class _Design(Record):
                 f"among={systems!r} is out of range",
                 expected="2 or more systems, of differences",
             )
-        given = [wanted] if isinstance(wanted, (int, float)) else list(wanted or ())
-        for one in given:
-            if not isinstance(one, (int, float)) or not 0 < one < math.inf:
+        if isinstance(wanted, (int, float)):
+            sizes = [wanted]
+        else:
+            sizes = list(wanted or ())
+        for size in sizes:
+            if not isinstance(size, (int, float)) or not 0 < size < math.inf:
                 what = "difference" if widths is None else "width"
                 raise BadOption(
-                    f"a {what} of {printable(one)} cannot be planned for",
+                    f"a {what} of {printable(size)} cannot be planned for",
                     expected="a number above 0; with judgments and runs also measures",
                 )
-        return cls(systems, widths is not None, power), given
+        return cls(systems, widths is not None, power), sizes
 
     def needs(self, effect: float, alpha: float) -> int | None:
         """Return how many queries an effect needs, in standard deviations of differences."""
@@ -350,7 +356,10 @@ class _PairPlan(Record):
 
     def caution(self, units: int) -> float:
         """Return what the deviation is multiplied by to be its upper limit."""
-        share = 1.0 if self.pilots is None else float(self.pilots.share[0])
+        if self.pilots is None:
+            share = 1.0
+        else:
+            share = float(self.pilots.share[0])
         return upper_deviation(round(share * units) - 1)
 
     def queries(self, difference: float, widen: float, each: float) -> int | None:
@@ -378,8 +387,12 @@ def _deviations(pilot: Comparison, *, widths: bool) -> Iterator[tuple[Any, ...]]
         spread = row["spread"]
         if spread is None:
             continue
-        deviation = spread * math.sqrt(units) if row["ties"] < n else 0.0
-        share = 1 - row["ties"] / n if units == n else 1.0
+        deviation = 0.0
+        if row["ties"] < n:
+            deviation = spread * math.sqrt(units)
+        share = 1.0
+        if units == n:
+            share = 1 - row["ties"] / n
         pilots = Pilots.from_differences(
             np.array([row["difference"]]),
             np.array([deviation]),

@@ -78,11 +78,9 @@ class Margin:
         """Refuse a margin that an unchanged candidate cannot pass; 0 requires an improvement."""
         if not 0 < self.margin < self.many:
             return
-        use = (
-            f"use ≥ {counted(self.enough, 'query')}, or "
-            if self.enough is not None
-            else ""
-        )
+        use = ""
+        if self.enough is not None:
+            use = f"use ≥ {counted(self.enough, 'query')}, or "
         raise UsageError(
             f"{self.measure}: margin = {self.margin:g} cannot pass at n = {self.queries:,}",
             expected=f"{self.many:.2g} or more, or an unchanged candidate cannot pass",
@@ -131,15 +129,20 @@ def margin_plan(
     low, high = measure.span
     if low is None or high is None or method not in ("auto", "worst_case"):
         return None
+
     most = high - low
     few = most * unseen_share(n, alpha)
     enough = None
     if 0 < margin < most:
         enough = math.ceil(math.log(alpha) / math.log1p(-margin / most))
+
     many = few
     if method == "auto" and not _binary(measure):
-        little = Units.from_scores(np.where(np.arange(n) % 2, 1e-9, -1e-9)[:, None])
-        many = min(few, -difference_estimate(little, (low, high)).limits(alpha)[0])
+        # differences that hardly vary, around 0
+        little = np.where(np.arange(n) % 2, 1e-9, -1e-9)[:, None]
+        estimate = difference_estimate(Units.from_scores(little), (low, high))
+        lower, _ = estimate.limits(alpha)
+        many = min(few, -lower)
     return Margin(measure.label, margin, n, few, many, enough)
 
 
@@ -199,7 +202,7 @@ def gate(
         As for :func:`rankstone.compare`; for a configuration that is not valid; for a margin that an
         unchanged candidate cannot pass with so few queries.
     """
-    given = {
+    overrides = {
         "candidate": candidate,
         "baseline": baseline,
         "qrels": qrels,
@@ -209,7 +212,7 @@ def gate(
         "cluster": cluster,
         "options": options,
     }
-    read = _read(config, given)
+    read = _read(config, overrides)
     with (
         blaming(_file(config)),
         _blaming_renames(read, in_file=is_path(config)) as read,
@@ -255,14 +258,14 @@ def plan(
     list
         A ``Margin`` for each rule with a margin, of measures with a range.
     """
-    given = {
+    overrides = {
         "candidate": candidate,
         "baseline": baseline,
         "qrels": qrels,
         "queries": queries,
         "options": options,
     }
-    read = _read(config, given)
+    read = _read(config, overrides)
     with (
         blaming(_file(config)),
         _blaming_renames(read, in_file=is_path(config)) as read,
@@ -307,12 +310,12 @@ def _require_present(config: Config) -> None:
         columns.require_present()
 
 
-def _read(config: Any, given: Mapping[str, Any]) -> Config:  # noqa: ANN401 - whatever gate takes
+def _read(config: Any, overrides: Mapping[str, Any]) -> Config:  # noqa: ANN401 - whatever gate takes
     if isinstance(config, Config):
-        return with_overrides(config, given)
+        return with_overrides(config, overrides)
     if isinstance(config, Mapping):
-        return Config.of(config, given)
-    return Config.read(config, given)
+        return Config.of(config, overrides)
+    return Config.read(config, overrides)
 
 
 def _margins(config: Config) -> list[Margin]:
@@ -356,9 +359,9 @@ def _scored_queries(config: Config) -> int:
     return queries - counts["unanswerable"]
 
 
-def _same_lists(config: Config, found: Comparison, measure: str) -> bool:
+def _same_lists(config: Config, comparison: Comparison, measure: str) -> bool:
     """Return True if both runs return the same lists, down to the cutoff of a measure."""
-    if found.sources is None:
+    if comparison.sources is None:
         return False
     options = config.options
     own = {
@@ -366,11 +369,11 @@ def _same_lists(config: Config, found: Comparison, measure: str) -> bool:
         for name in (*OPTIONS, "columns", "format_in")
         if name in options
     }
-    if len(found.sources.runs) > 2:  # noqa: PLR2004 - repeated runs have several lists
+    if len(comparison.sources.runs) > 2:  # noqa: PLR2004 - repeated runs have several lists
         return False
     if own.get("duplicates", "error") not in ORDERINGS["duplicates"]:
         return False  # such rules need judgments: lists with copies are not compared
-    baseline, candidate = found.sources.runs.values()
+    baseline, candidate = comparison.sources.runs.values()
     cutoff = getattr(parse_measure(measure), "k", None)
     deepest = [depth for depth in (cutoff, own.pop("depth", None)) if depth is not None]
     return identical(baseline, candidate, min(deepest, default=None), **own)
@@ -385,10 +388,11 @@ def _comparison(
     both: dict[str, Any] = {}
     for name, runs in zip(names, (config.baseline, config.candidate), strict=True):
         several = runs if isinstance(runs, (list, tuple)) else [runs]
-        both |= {
-            f"{name}/{at}" if len(several) > 1 else name: run
-            for at, run in enumerate(several, 1)
-        }
+        if len(several) == 1:
+            both[name] = several[0]
+        else:
+            both |= {f"{name}/{number}": run for number, run in enumerate(several, 1)}
+
     margins = list(
         dict.fromkeys(rule.measure for rule in config.rules if rule.margin is not None)
     )

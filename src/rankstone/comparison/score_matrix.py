@@ -112,9 +112,11 @@ class Matrix(Record):
                 given=", ".join(map(printable, systems)),
                 fix="do the query ids match?",
             )
+
         rows = np.flatnonzero(has)
         queries = every["query_id"].gather(rows)
         parts = [values[rows] for values in columns]
+
         number = None
         names = None
         if cluster is not None:
@@ -211,9 +213,9 @@ class Matrix(Record):
         values = ranks(self.values, rounding=ROUNDING)
         return replace(self, values=values, declared=declared)
 
-    def differences(self, one: int | Ints, other: int | Ints) -> Floats:
-        """Return columns ``one - other`` of every query; what is only rounding is 0."""
-        differences: Floats = self.values[:, one] - self.values[:, other]
+    def differences(self, system: int | Ints, versus: int | Ints) -> Floats:
+        """Return columns ``system - versus`` of every query; what is only rounding is 0."""
+        differences: Floats = self.values[:, system] - self.values[:, versus]
         rounding = ROUNDING * np.abs(self.values).max(initial=0.0)
         differences[np.abs(differences) <= rounding] = 0.0
         return differences
@@ -228,11 +230,10 @@ NO_CLUSTER: Final = "\0"
 def _placed(table: pl.DataFrame, every: pl.DataFrame) -> tuple[Floats, Floats]:
     """Return values and weights for every query, NaN where there is none."""
     joined = every.join(table, on="query_id", how="left", maintain_order="left")
-    value, weight = (
-        joined[name].cast(pl.Float64).fill_null(float("nan")).to_numpy()
-        for name in ("value", "weight")
+    numbers = joined.select(
+        pl.col("value", "weight").cast(pl.Float64).fill_null(float("nan"))
     )
-    return value, weight
+    return numbers["value"].to_numpy(), numbers["weight"].to_numpy()
 
 
 def _over_runs(values: Floats) -> Floats:

@@ -120,10 +120,13 @@ def read_scores(
     sources = {}
     notes = {} if notes is None else notes
     advice = _IF_MEASURES if len(named) > 1 else _IF_ALONE
-    for name, one in named:
-        frame = _read(name, one, columns, asked, notes, advice)
+    for name, table in named:
+        frame = _read(name, table, columns, asked, notes, advice)
         frames.append(frame)
-        source_name = display_name(one) if is_path(one) else type(one).__name__
+        if is_path(table):
+            source_name = display_name(table)
+        else:
+            source_name = type(table).__name__
         if not frame.height:
             raise EmptyInput("there are no scores", where=source_name)
         sources.update(
@@ -140,9 +143,9 @@ def read_scores(
 def _named(source: object) -> list[tuple[str | None, object]]:
     """Return tables with the names of systems that were given to them."""
     if isinstance(source, Mapping):
-        return [(str(name), one) for name, one in source.items()]
+        return [(str(name), table) for name, table in source.items()]
     if isinstance(source, Sequence) and not isinstance(source, str):
-        return [(None, one) for one in source]
+        return [(None, table) for table in source]
     return [(None, source)]
 
 
@@ -217,10 +220,10 @@ def _table(
         raise _no_queries(where, columns_in_source(theirs, columns))
     is_readable = measures or is_long or len(systems) > 1
     if not is_readable:
-        given = columns_in_source(theirs, columns)
+        source_columns = columns_in_source(theirs, columns)
         measures = _of_queries(table, where)
         fix = advice.format(measures[-1]) if measures else None
-        raise _no_queries(where, given, fix)
+        raise _no_queries(where, source_columns, fix)
     values = measures or systems
     names = [name for name in SCHEMA if name in known and name not in values]
     with reading(where):
@@ -252,12 +255,12 @@ def _typed(frame: pl.DataFrame, where: str) -> pl.DataFrame:
     return frame.with_columns(value, weight)
 
 
-def _no_queries(where: str, given: str, fix: str | None = None) -> MissingColumn:
+def _no_queries(where: str, columns: str, fix: str | None = None) -> MissingColumn:
     """Return the error for a table without scores of queries."""
     return MissingColumn(
         "there are no scores of single queries",
         where=where,
-        given=given,
+        given=columns,
         expected="query_id, measure, value; or a row for each query_id "
         "and a column for each system, or for each measure, "
         "of which those that are asked for are read",
@@ -342,24 +345,23 @@ def score_numbers(column: pl.Series, where: str) -> pl.Series:
     numbers = numbers_in(column, lambda row: f"{where}, row {row + 1}")
     beyond = (numbers.abs() > LARGEST).fill_null(value=False)
     if beyond.any():
-        at = first_true(beyond)
+        index = first_true(beyond)
         raise BadValue(
-            f"the {printable(column.name, 40)} {numbers[at]:g} is out of range",
-            where=f"{where}, row {at + 1}",
+            f"the {printable(column.name, 40)} {numbers[index]:g} is out of range",
+            where=f"{where}, row {index + 1}",
             expected=f"numbers up to {LARGEST:g}",
         )
     return numbers
 
 
 def _query_scores(run: str, scores: Mapping[Any, Any]) -> pl.DataFrame:
-    rows = [
-        (run, str(query), str(measure), None if value is None else float(value), 1.0)
-        for query, values in scores.items()
-        for measure, value in values.items()
-    ]
-    return pl.DataFrame(rows, SCHEMA, orient="row").with_columns(
-        pl.col("value").fill_nan(None)
-    )
+    rows: list[tuple[Any, ...]] = []
+    for query, values in scores.items():
+        for measure, value in values.items():
+            number = None if value is None else float(value)
+            rows.append((run, str(query), str(measure), number, 1.0))
+    frame = pl.DataFrame(rows, SCHEMA, orient="row")
+    return frame.with_columns(pl.col("value").fill_nan(None))
 
 
 def _printed(name: str, text: str, where: str) -> pl.DataFrame:
@@ -387,11 +389,13 @@ def _printed(name: str, text: str, where: str) -> pl.DataFrame:
             where=where,
             fix="trec_eval -q prints them",
         )
-    columns = {name: SCHEMA[name] for name in ("query_id", "measure", "value")}
-    frame = pl.DataFrame(rows, columns, orient="row").with_columns(
-        pl.col("value").fill_nan(None)
+
+    columns = {column: SCHEMA[column] for column in ("query_id", "measure", "value")}
+    frame = pl.DataFrame(rows, columns, orient="row")
+    scores = frame.with_columns(
+        pl.col("value").fill_nan(None), run=pl.lit(name), weight=pl.lit(1.0)
     )
-    return frame.with_columns(run=pl.lit(name), weight=pl.lit(1.0)).select(list(SCHEMA))
+    return scores.select(list(SCHEMA))
 
 
 def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
@@ -487,10 +491,10 @@ class Source(Record):
     ) -> Source:
         """Read saved scores; ``columns`` carry the CSV options."""
         notes: dict[str, tuple[str, ...]] = {}
-        given = (
-            [measures] if isinstance(measures, (str, Named)) else list(measures or ())  # type: ignore[call-overload]
-        )
-        texts = [str(measure) for measure in given]
+        if isinstance(measures, (str, Named)):
+            texts = [str(measures)]
+        else:
+            texts = [*map(str, measures or ())]  # type: ignore[call-overload]
         words = " ".join(texts).split()
         asked = [*dict.fromkeys([*texts, *words])]
         frame, sources = read_scores(source, columns, notes, asked)
@@ -499,13 +503,11 @@ class Source(Record):
             for text in frame["measure"].unique(maintain_order=True)
         }
         if measures is None:
-            chosen = {
-                text: way for text, way in known.items() if way != "neither"
-            } or known
+            better_ways = {k: way for k, way in known.items() if way != "neither"}
+            chosen = better_ways or known
         else:
-            chosen = {
-                text: known[text] for text in requested_measures(measures, tuple(known))
-            }
+            names = requested_measures(measures, tuple(known))
+            chosen = {name: known[name] for name in names}
         runs = tuple(frame["run"].unique(maintain_order=True))
         inputs = {"scores": sources}
         spans = {text: fact_of(text, "span", (None, None)) for text in chosen}
@@ -535,10 +537,15 @@ def check_means(measures: Sequence[Measure]) -> None:
 
 def tables_of(frame: pl.DataFrame) -> dict[tuple[str, str], pl.DataFrame]:
     """Return the scores by run and measure."""
-    parts = frame.select("run", "measure", "query_id", "value", "weight").partition_by(
+    rows = frame.select("run", "measure", "query_id", "value", "weight")
+    parts = rows.partition_by(
         "run", "measure", as_dict=True, include_key=False, maintain_order=True
     )
-    return {(str(key[0]), str(key[1])): part for key, part in parts.items()}
+
+    tables = {}
+    for (run, measure), part in parts.items():
+        tables[str(run), str(measure)] = part
+    return tables
 
 
 def fact_of(text: str, fact: str, otherwise: Any) -> Any:  # noqa: ANN401 - whatever a card holds
@@ -554,7 +561,7 @@ def fact_of(text: str, fact: str, otherwise: Any) -> Any:  # noqa: ANN401 - what
 
 def requested_measures(requested: object, known: Sequence[str]) -> list[str]:
     """Return the known names of the requested measures, in whatever spelling."""
-    found = []
+    names = []
     for item in _one_by_one(requested, known):
         text = next(
             (name for name in known if name == str(item) or _same(name, item)), None
@@ -565,8 +572,8 @@ def requested_measures(requested: object, known: Sequence[str]) -> list[str]:
                 expected=", ".join(map(printable, known[:20])),
                 fix=did_you_mean(item, known),
             )
-        found.append(text)
-    return list(dict.fromkeys(found))
+        names.append(text)
+    return list(dict.fromkeys(names))
 
 
 def _one_by_one(requested: object, known: Sequence[str]) -> list[object]:

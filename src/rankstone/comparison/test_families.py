@@ -127,10 +127,10 @@ def _inverted_ends(
 ) -> list[tuple[float, float]]:
     """Return the interval of each pair that its test gives."""
     ends: dict[int, tuple[float, float]] = {}
-    for matrix, places, one, other in by_matrix(pairs):
+    for matrix, places, systems, versus in by_matrix(pairs):
         intervals = inverted(
             settings.test,
-            matrix.units.difference(one, other),
+            matrix.units.difference(systems, versus),
             level,
             flips=settings.shuffles(len(matrix.units)),
             seed=settings.seed,
@@ -149,13 +149,13 @@ class _Cube(Record):
     draws: int
 
 
-def _combined(one: _Cube, other: _Cube) -> _Cube:
+def _combined(first: _Cube, second: _Cube) -> _Cube:
     """Combine two procedures: the larger p, and intervals that contain those of both."""
     return _Cube(
-        np.maximum(one.p, other.p),
-        np.minimum(one.low, other.low),
-        np.maximum(one.high, other.high),
-        max(one.draws, other.draws),
+        np.maximum(first.p, second.p),
+        np.minimum(first.low, second.low),
+        np.maximum(first.high, second.high),
+        max(first.draws, second.draws),
     )
 
 
@@ -267,7 +267,7 @@ def _closed_form_pairs(
     return AllPairs(np.array(p), ends)
 
 
-def with_runs(estimate: Estimate, matrix: Matrix, one: int, other: int) -> Estimate:
+def with_runs(estimate: Estimate, matrix: Matrix, system: int, versus: int) -> Estimate:
     """Add the variance between runs to the error of an estimate over queries.
 
     Queries and runs are both drawn from many, and crossed: the squared error of a difference of means over
@@ -281,11 +281,11 @@ def with_runs(estimate: Estimate, matrix: Matrix, one: int, other: int) -> Estim
         The estimate over queries alone, by t.
     matrix
         The scores, and the means of runs.
-    one, other
+    system, versus
         Columns of the two systems.
     """
     parts = [(estimate.error**2, estimate.df)]
-    for column in (one, other):
+    for column in (system, versus):
         means = matrix.replicates.get(matrix.systems[column])
         if means is None:
             continue
@@ -315,7 +315,9 @@ def analyse_families(
     for (name, pairs), together in zip(families.items(), every, strict=True):
         statistics, drawn = _statistics(pairs, settings, progress)
         own = settings.interval == "test" and not _replicated(pairs)
-        invert = partial(_inverted_ends, pairs, settings) if own else None
+        invert = None
+        if own:
+            invert = partial(_inverted_ends, pairs, settings)
         results.append(
             family_results(
                 name, statistics, drawn, settings, correction, together, by, invert
@@ -375,8 +377,12 @@ def family_results(
     p = np.array([pair.p for pair in statistics])
     if every is not None:
         # another pair never lowers p, whatever is drawn
-        corrected = np.maximum(p, every.p) if correction == FLIPPED else every.p
-        level = settings.alpha if len(p) == 1 and correction == FLIPPED else math.nan
+        corrected = every.p
+        level = math.nan
+        if correction == FLIPPED:
+            corrected = np.maximum(p, every.p)
+            if len(p) == 1:
+                level = settings.alpha
         drawn = max(drawn, every.draws)
         intervals = every.ends
     else:
@@ -405,21 +411,22 @@ def family_results(
 def _estimates(pairs: Sequence[Pair], settings: ComparisonSettings) -> list[Estimate]:
     """Estimate differences without resampling, with the variance between runs where there are several."""
     of_pair: dict[int, Estimate] = {}
-    for matrix, places, one, other in by_matrix(pairs):
+    for matrix, places, systems, versus in by_matrix(pairs):
         if matrix.replicates and settings.interval not in ("test", "auto", "t"):
             raise BadOption(
                 f"interval={settings.interval!r} cannot be used with several runs of one system",
                 fix="interval='t' covers queries and runs",
             )
-        units = matrix.units.difference(one, other)
+        units = matrix.units.difference(systems, versus)
         if not matrix.replicates and settings.interval in ("auto", "worst_case"):
             bounded = difference_estimates(units, matrix.span, settings.interval)
             of_pair |= zip(places, bounded, strict=True)
             continue
         most = matrix.span[1] - matrix.span[0]
         of_queries = estimates(units, span=(-most, most))
-        for place, estimate, a, b in zip(places, of_queries, one, other, strict=True):
-            of_pair[place] = with_runs(estimate, matrix, a, b)
+        columns = zip(systems, versus, strict=True)
+        for place, estimate, pair in zip(places, of_queries, columns, strict=True):
+            of_pair[place] = with_runs(estimate, matrix, *pair)
     return [of_pair[place] for place in range(len(pairs))]
 
 
@@ -431,8 +438,8 @@ def _bootstrap_estimates(
 ) -> list[Estimate]:
     """Estimate by the bootstrap: all pairs of a measure share their resamples."""
     of_pair = list(plain)
-    for matrix, places, one, other in by_matrix(pairs):
-        units = matrix.units.difference(one, other)
+    for matrix, places, systems, versus in by_matrix(pairs):
+        units = matrix.units.difference(systems, versus)
         keys = matrix.keys if settings.interval == "poisson" else None
         resampled = estimates(
             units,
@@ -456,22 +463,23 @@ def _p_values(
     """Return p of every pair, and the largest number of permutations drawn."""
     p = np.ones(len(pairs))
     most = 0
-    for matrix, places, one, other in by_matrix(pairs):
+    for matrix, places, systems, versus in by_matrix(pairs):
         if matrix.replicates:
             p[places] = [two_sided(of_pair[place]) for place in places]
         elif settings.test != "randomisation":
             test = PAIRED[settings.test]
-            p[places] = [p_or_one(test(pairs[at].units)) for at in places]
+            p[places] = [p_or_one(test(pairs[place].units)) for place in places]
         else:
-            flips = sign_flips(
+            tests = sign_flips(
                 matrix.units.total,
-                pairs=np.stack([one, other], axis=1),
+                pairs=np.stack([systems, versus], axis=1),
                 flips=settings.shuffles(len(matrix.units)),
                 seed=settings.seed,
                 progress=progress,
             )
-            p[places] = [one.p for one in flips]
-            most = max([most, *(one.flips for one in flips if not one.exact)])
+            p[places] = [flipped.p for flipped in tests]
+            drawn = [flipped.flips for flipped in tests if not flipped.exact]
+            most = max([most, *drawn])
     return p, most
 
 

@@ -153,9 +153,9 @@ def by_matrix(pairs: Sequence[Pair]) -> Iterator[tuple[Matrix, list[int], Ints, 
         at_once = max(1, _BLOCK // len(matrix))
         for begin in range(0, len(members), at_once):
             block = members[begin : begin + at_once]
-            one = np.array([pairs[position].one for position in block])
-            other = np.array([pairs[position].other for position in block])
-            yield matrix, block, one, other
+            systems = np.array([pairs[position].one for position in block])
+            versus = np.array([pairs[position].other for position in block])
+            yield matrix, block, systems, versus
 
 
 def pair_statistics(
@@ -167,18 +167,22 @@ def pair_statistics(
 ) -> list[PairStatistics]:
     """Compute the statistics of pairs from scores per query, estimates and p-values."""
     statistics: dict[int, PairStatistics] = {}
-    for matrix, places, one, other in by_matrix(pairs):
-        units = matrix.units.difference(one, other)
+    for matrix, places, systems, versus in by_matrix(pairs):
+        units = matrix.units.difference(systems, versus)
         several = bool(matrix.replicates)
-        better = np.sign(matrix.differences(one, other)).T * matrix.sign
-        counts = [(better == way).sum(axis=1).tolist() for way in (1, 0, -1)]
+        better = np.sign(matrix.differences(systems, versus)).T * matrix.sign
+        wins = (better > 0).sum(axis=1).tolist()
+        ties = (better == 0).sum(axis=1).tolist()
+        losses = (better < 0).sum(axis=1).tolist()
+
         if several:
             p_t = [two_sided(estimates[place]) for place in places]
         else:
             p_t = paired_ts(units).tolist()
+
         mean = matrix.units.mean.tolist()
         for place, a, b, t, won, tied, lost in zip(
-            places, one, other, p_t, *counts, strict=True
+            places, systems, versus, p_t, wins, ties, losses, strict=True
         ):
             statistics[place] = PairStatistics(
                 matrix.measure,
@@ -225,7 +229,7 @@ _COLUMNS: Final = (
 
 
 def result_rows(
-    found: Sequence[PairStatistics],
+    pairs: Sequence[PairStatistics],
     settings: ComparisonSettings,
     ends: Sequence[tuple[float, float]],
     levels: Sequence[float],
@@ -245,12 +249,12 @@ def result_rows(
     p_adjusted
         float64 ``[pairs]``, the corrected p.
     """
-    decided = _decided(found, settings, ends, p_adjusted, family)
-    plans = _planned(found, settings, decided.verdicts, levels)
+    decided = _decided(pairs, settings, ends, p_adjusted, family)
+    plans = _planned(pairs, settings, decided.verdicts, levels)
     primary = family.name in ("primary", "segments")
     level = family.alpha if math.isnan(family.level) else family.level
     rows = []
-    for number, pair in enumerate(found):
+    for number, pair in enumerate(pairs):
         estimate = pair.estimate
         low, high = decided.ends[number]
         low_guarded = None
@@ -291,7 +295,10 @@ def _effects(pair: PairStatistics) -> dict[str, float | None]:
     if math.isnan(deviation):
         return {"d_z": None, "g": None}
     effect = d_z(pair.estimate.value, deviation)
-    g = None if effect is None else effect * hedges(pair.units)
+    if effect is None:
+        g = None
+    else:
+        g = effect * hedges(pair.units)
     return {"d_z": effect, "g": g}
 
 
@@ -304,7 +311,7 @@ class _Decided(Record):
 
 
 def _decided(
-    found: Sequence[PairStatistics],
+    pairs: Sequence[PairStatistics],
     settings: ComparisonSettings,
     ends: Sequence[tuple[float, float]],
     p_adjusted: Floats,
@@ -312,12 +319,12 @@ def _decided(
 ) -> _Decided:
     """Decide by the interval, or, where it is that of the test, by p."""
     losses = ends
-    rejected: list[bool | None] = [None] * len(found)
+    rejected: list[bool | None] = [None] * len(pairs)
     if settings.interval == "test":
         rejected = [bool(p <= settings.alpha) for p in p_adjusted]
         ends = [
             agreeing(end, pair.estimate.value, rejected=bool(differs))
-            for end, pair, differs in zip(ends, found, rejected, strict=True)
+            for end, pair, differs in zip(ends, pairs, rejected, strict=True)
         ]
         losses = ends
     if settings.interval == "test" and settings.margin is not None:
@@ -325,36 +332,36 @@ def _decided(
         level = family.level
         if math.isnan(level):
             level = settings.alpha / family.size
-        losses = [pair.guarded.interval(1 - level) for pair in found]
+        losses = [pair.guarded.interval(1 - level) for pair in pairs]
     verdicts = [
         _verdict(pair, end, loss, settings.margin, rejected=differs)
-        for pair, end, loss, differs in zip(found, ends, losses, rejected, strict=True)
+        for pair, end, loss, differs in zip(pairs, ends, losses, rejected, strict=True)
     ]
     return _Decided(verdicts, ends, losses)
 
 
 def _planned(
-    found: Sequence[PairStatistics],
+    pairs: Sequence[PairStatistics],
     settings: ComparisonSettings,
     verdicts: Sequence[str],
     levels: Sequence[float],
 ) -> list[dict[str, Any]]:
     """Return for each pair what its queries detect, and how many would decide where these do not."""
-    units = np.array([pair.units for pair in found], np.int64)
-    pilots = _pilots(found, settings, units)
+    units = np.array([pair.units for pair in pairs], np.int64)
+    pilots = _pilots(pairs, settings, units)
     level = np.array(levels, np.float64)
     power = settings.power
     known = (pilots.deviation > 0) & (level > 0) & (level < power)
-    least = np.full(len(found), np.nan)
+    least = np.full(len(pairs), np.nan)
     least[known] = pilots.of_pairs(known).detectable(units[known], level[known], power)
 
-    distance = np.abs([pair.estimate.value for pair in found])
+    distance = np.abs([pair.estimate.value for pair in pairs])
     if settings.margin is not None:
         inside = distance < settings.margin
         distance = np.where(inside, settings.margin - distance, distance)
     open_ = np.flatnonzero(known & (np.array(verdicts) == "inconclusive"))
-    some = pilots.of_pairs(open_)
-    differing = np.rint(some.share * units[open_]).astype(np.int64)
+    open_pilots = pilots.of_pairs(open_)
+    differing = np.rint(open_pilots.share * units[open_]).astype(np.int64)
     cautious = np.array([upper_deviation(count - 1) for count in differing.tolist()])
     plans: list[dict[str, Any]] = [
         {
@@ -362,28 +369,28 @@ def _planned(
             "needed": None,
             "needed_cautious": None,
         }
-        for number in range(len(found))
+        for number in range(len(pairs))
     ]
     for name, widen in (("needed", 1.0), ("needed_cautious", cautious)):
-        counts = some.needed(distance[open_], level[open_], power, widen)
+        counts = open_pilots.needed(distance[open_], level[open_], power, widen)
         for number, count in zip(open_.tolist(), counts, strict=True):
-            plans[number][name] = _queries(count, found[number])
+            plans[number][name] = _queries(count, pairs[number])
     return plans
 
 
 def _pilots(
-    found: Sequence[PairStatistics], settings: ComparisonSettings, units: Ints
+    pairs: Sequence[PairStatistics], settings: ComparisonSettings, units: Ints
 ) -> Pilots:
     """Return what pairs say about queries to come, for the test whose verdict is planned for."""
-    queries = np.array([pair.n for pair in found])
-    differing = np.array([pair.n - pair.ties for pair in found])
+    queries = np.array([pair.n for pair in pairs])
+    differing = np.array([pair.n - pair.ties for pair in pairs])
     # whether clusters differ is not counted
     share = np.where(units == queries, differing / np.maximum(queries, 1), 1.0)
-    deviation = np.sqrt(units) * [pair.estimate.spread for pair in found]
+    deviation = np.sqrt(units) * [pair.estimate.spread for pair in pairs]
     # more queries would not show how runs of one system vary
-    deviation[[pair.replicated for pair in found]] = np.nan
+    deviation[[pair.replicated for pair in pairs]] = np.nan
     return Pilots.from_differences(
-        np.array([pair.estimate.value for pair in found]),
+        np.array([pair.estimate.value for pair in pairs]),
         deviation,
         units,
         share,
@@ -404,7 +411,10 @@ def _verdict(
         return "equivalent"
     if rejected:  # a limit may be 0
         ends = (1.0, 1.0) if ends[0] >= 0 else (-1.0, -1.0)
-    word = "inconclusive" if rejected is False else verdict(ends, pair.direction, None)
+    if rejected is False:
+        word = "inconclusive"
+    else:
+        word = verdict(ends, pair.direction, None)
     same = pair.ties == pair.n and not pair.replicated
     return "identical" if word == "inconclusive" and same else word
 
@@ -458,9 +468,9 @@ def margins(estimate: Estimate, margin: float | None) -> tuple[float, float] | N
     return (estimate.p_above(-margin), estimate.p_below(margin))
 
 
-def _queries(units: int | None, one: PairStatistics) -> int | None:
+def _queries(units: int | None, pair: PairStatistics) -> int | None:
     """Return how many queries so many units hold."""
-    return units and math.ceil(units * (one.n / max(one.units, 1)))
+    return units and math.ceil(units * (pair.n / max(pair.units, 1)))
 
 
 def _es_hsd(matrix: Matrix, difference: float) -> float | None:
@@ -527,9 +537,9 @@ def judged_scores(
     ]
     if not names:
         return None
-    rows = (
-        frame.filter(measure=names[-1]).select("run", "query_id", "value").drop_nulls()
-    )
+
+    rows = frame.filter(measure=names[-1]).select("run", "query_id", "value")
+    rows = rows.drop_nulls()
     parts = rows.partition_by(
         "run", as_dict=True, include_key=False, maintain_order=True
     )
@@ -556,21 +566,21 @@ def judged_shares_differ(
         row_of[run] = row
         columns = [column[query] for query in judged[run]["query_id"]]
         values[row, columns] = judged[run]["value"].to_numpy()
-    one, other = (
-        np.array([row_of.get(pair[side], -1) for pair in pairs], np.int64)
-        for side in (0, 1)
-    )
+    first = np.array([row_of.get(run, -1) for run, _ in pairs], np.int64)
+    second = np.array([row_of.get(run, -1) for _, run in pairs], np.int64)
+
     both = ~np.isnan(values)
     differ = np.zeros(len(pairs), np.bool_)
     shared: dict[bytes, list[int]] = {}
-    for place, (a, b) in enumerate(zip(one, other, strict=True)):
-        shared.setdefault((both[a] & both[b]).tobytes(), []).append(place)
+    for place, (a, b) in enumerate(zip(first, second, strict=True)):
+        mask = (both[a] & both[b]).tobytes()
+        shared.setdefault(mask, []).append(place)
+
     for mask, places in shared.items():
         rows = np.frombuffer(mask, np.bool_)
         if rows.sum() >= _FEW:
-            units = Units.from_scores(values[:, rows].T).difference(
-                one[places], other[places]
-            )
+            scores = Units.from_scores(values[:, rows].T)
+            units = scores.difference(first[places], second[places])
             for place, estimate in zip(places, estimates(units), strict=True):
                 low, high = estimate.interval()
                 excluded = low > 0 or high < 0

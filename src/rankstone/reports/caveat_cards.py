@@ -63,48 +63,50 @@ class CaveatCard(NamedTuple):
 
 
 def cards(
-    found: Comparison, board: Leaderboard, short: Mapping[str, str], words: Words
+    comparison: Comparison, board: Leaderboard, short: Mapping[str, str], words: Words
 ) -> list[CaveatCard]:
     """Return the caveats of a comparison, those that could change the verdict first."""
-    rows = found.table.filter(measure=found.primary[0])
+    rows = comparison.table.filter(measure=comparison.primary[0])
     row = rows.row(0, named=True)
-    two = rows.height == 1 and len(found.systems) == 2  # noqa: PLR2004 - a pair
+    two = rows.height == 1 and len(comparison.systems) == 2  # noqa: PLR2004 - a pair
     every = [
-        *_alignment(found, short, words),
+        *_alignment(comparison, short, words),
         *(
-            _pair_judged(found, row, short, words)
+            _pair_judged(comparison, row, short, words)
             if two
-            else _judged(found, board, short, words)
+            else _judged(comparison, board, short, words)
         ),
         *_queries(row, words),
         *(
-            _pair(found, row, words)
+            _pair(comparison, row, words)
             if two
-            else _first_place(found, board, short, words)
+            else _first_place(comparison, board, short, words)
         ),
     ]
     return sorted(every, key=lambda card: ("flips", "warn", "note").index(card.kind))
 
 
 def _alignment(
-    found: Comparison, short: Mapping[str, str], words: Words
+    comparison: Comparison, short: Mapping[str, str], words: Words
 ) -> Iterator[CaveatCard]:
     """Yield what alignment found: runs without scores, ids that do not match, ties, unanswered queries."""
-    if found.audit is None:
+    if comparison.audit is None:
         return
     bad = [
         f"{printable(name, _NAME)} ({printable(e.what, _REASON)})"
-        for name, e in found.audit.bad_runs.items()
+        for name, e in comparison.audit.bad_runs.items()
     ]
     if bad:
         yield CaveatCard.of(
             words, "bad_runs", "left_out_of_all", "warn", names=words.listed(bad)
         )
+
     runs = {
-        short.get(name, printable(name, _NAME)): one
-        for name, one in found.audit.runs.items()
+        short.get(name, printable(name, _NAME)): counts
+        for name, counts in comparison.audit.runs.items()
     }
-    if unknown := [name for name, one in runs.items() if not one.judged]:
+    unknown = [name for name, counts in runs.items() if not counts.judged]
+    if unknown:
         yield CaveatCard.of(
             words,
             "nothing_judged",
@@ -112,13 +114,14 @@ def _alignment(
             "flips",
             names=words.listed(unknown),
         )
-    options = found.conventions.get("alignment", {})
+
+    options = comparison.conventions.get("alignment", {})
     rules = {"ties": options.get("ties", "–"), "order": options.get("order", "score")}
     for count, usual in _COUNTS.items():
         names = [
-            f"{name} {getattr(one, count):,}"
-            for name, one in runs.items()
-            if getattr(one, count)
+            f"{name} {getattr(counts, count):,}"
+            for name, counts in runs.items()
+            if getattr(counts, count)
         ]
         kind = "note" if count == "tied" else "warn"
         outcome = usual
@@ -130,18 +133,21 @@ def _alignment(
             )
 
 
-def judged_shares(found: Comparison) -> dict[str, float]:
+def judged_shares(comparison: Comparison) -> dict[str, float]:
     """Return the mean share of judged documents of each system; none where it is not known, or is P@k."""
-    if found.judged is None or found.relevant_alone:
+    if comparison.judged is None or comparison.relevant_alone:
         return {}
-    return dict(found.board().rows.select("system", "judged").drop_nulls().rows())
+    return dict(comparison.board().rows.select("system", "judged").drop_nulls().rows())
 
 
 def _pair_judged(
-    found: Comparison, row: Mapping[str, Any], short: Mapping[str, str], words: Words
+    comparison: Comparison,
+    row: Mapping[str, Any],
+    short: Mapping[str, str],
+    words: Words,
 ) -> Iterator[CaveatCard]:
-    shares = judged_shares(found)
-    if not shares or (min(shares.values()) >= JUDGED and not found.pool_bias):
+    shares = judged_shares(comparison)
+    if not shares or (min(shares.values()) >= JUDGED and not comparison.pool_bias):
         return
     fewer, other = sorted(shares, key=shares.__getitem__)
     unjudged = {
@@ -151,7 +157,7 @@ def _pair_judged(
     low = row.get("lowest")
     high = row.get("highest")
     won = {"better": row["system"], "worse": row["versus"]}.get(row["verdict"])
-    stands = won == fewer and bool(found.pool_bias)
+    stands = won == fewer and bool(comparison.pool_bias)
     name = "unjudged_winner"
     if low is not None and high is not None:
         reach = 0.0 if row["low"] is None else (row["high"] - row["low"]) / 2
@@ -165,7 +171,7 @@ def _pair_judged(
         "warn" if stands else "flips",
         fewer=short[fewer],
         other=short[other],
-        k=_cutoff(found),
+        k=_cutoff(comparison),
         low=shown(low, digits, sign=True),
         high=shown(high, digits, sign=True),
         **unjudged,
@@ -173,9 +179,9 @@ def _pair_judged(
 
 
 def _judged(
-    found: Comparison, board: Leaderboard, short: Mapping[str, str], words: Words
+    comparison: Comparison, board: Leaderboard, short: Mapping[str, str], words: Words
 ) -> Iterator[CaveatCard]:
-    shares = judged_shares(found)
+    shares = judged_shares(comparison)
     low = sorted(
         (name for name in board.systems if shares.get(name, 1.0) < JUDGED),
         key=shares.__getitem__,
@@ -188,15 +194,15 @@ def _judged(
             "count": len(low),
             "n": len(board.systems),
             "names": names,
-            "k": _cutoff(found),
+            "k": _cutoff(comparison),
         }
         yield CaveatCard.of(
             words, "judged_many", "order_could_change", "flips", **parts
         )
 
 
-def _cutoff(found: Comparison) -> str:
-    return "" if found.judged is None else found.judged[0].partition("@")[2]
+def _cutoff(comparison: Comparison) -> str:
+    return "" if comparison.judged is None else comparison.judged[0].partition("@")[2]
 
 
 def _queries(row: Mapping[str, Any], words: Words) -> Iterator[CaveatCard]:
@@ -238,10 +244,10 @@ def _queries(row: Mapping[str, Any], words: Words) -> Iterator[CaveatCard]:
 
 
 def _pair(
-    found: Comparison, row: Mapping[str, Any], words: Words
+    comparison: Comparison, row: Mapping[str, Any], words: Words
 ) -> Iterator[CaveatCard]:
     """Yield what the scores of two systems show: one query that decides, a test that disagrees."""
-    matrix = found.matrices[row["measure"]]
+    matrix = comparison.matrices[row["measure"]]
     differences = matrix.differences(
         *(matrix.systems.index(row[name]) for name in ("system", "versus"))
     )
@@ -262,14 +268,14 @@ def _pair(
             query=query,
             value=value,
         )
-    if (least := fewest_differing(row, found.settings)) is not None:
+    if (least := fewest_differing(row, comparison.settings)) is not None:
         differing = row["wins"] + row["losses"]
         numbers = {"count": differing, "n": row["n"], "least": least}
-        alpha = f"{found.settings.alpha:g}"
+        alpha = f"{comparison.settings.alpha:g}"
         yield CaveatCard.of(
             words, "few_differ", "no_proof_of_equality", "warn", alpha=alpha, **numbers
         )
-    if rare := unguarded_loss(found, row):
+    if rare := unguarded_loss(comparison, row):
         most, share = rare
         yield CaveatCard.of(
             words,
@@ -279,7 +285,7 @@ def _pair(
             most=f"{most:g}",
             share=words.percent(round(share, 2)),
         )
-    if row["n"] > 1 and disagrees(row, found.settings):
+    if row["n"] > 1 and disagrees(row, comparison.settings):
         yield CaveatCard.of(
             words,
             "borderline",
@@ -290,13 +296,15 @@ def _pair(
 
 
 def _first_place(
-    found: Comparison, board: Leaderboard, short: Mapping[str, str], words: Words
+    comparison: Comparison, board: Leaderboard, short: Mapping[str, str], words: Words
 ) -> Iterator[CaveatCard]:
     """Yield how many queries would tell the first from the second."""
     top = list(board.systems[:2])
-    rows = found.table.filter(measure=found.primary[0], verdict="inconclusive")
+    rows = comparison.table.filter(
+        measure=comparison.primary[0], verdict="inconclusive"
+    )
     for row in rows.drop_nulls("needed").iter_rows(named=True):
-        if found.baseline is None and sorted(top) == sorted(
+        if comparison.baseline is None and sorted(top) == sorted(
             [row["system"], row["versus"]]
         ):
             numbers = {

@@ -15,6 +15,8 @@ from rankstone.reports.result_pages import slices_rows
 from rankstone.tables.short_names import shortened
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rankstone._basics import Progress
     from rankstone.boards.slices_result import Slices
     from rankstone.comparison.comparison_result import Comparison
@@ -28,7 +30,7 @@ _PAIR: Final = 2
 
 
 def comparison_content(
-    found: Comparison,
+    comparison: Comparison,
     words: Words,
     documents: object = None,
     queries: object = None,
@@ -36,46 +38,36 @@ def comparison_content(
     slices: Slices | None = None,
 ) -> dict[str, Any]:
     """Return what is written on the page of a comparison, and its data for the scripts."""
-    measure = found.primary[0]
-    settings = found.settings
-    board = found.board(measure)
-    rows = found.table.filter(measure=measure)
+    measure = comparison.primary[0]
+    settings = comparison.settings
+    board = comparison.board(measure)
+    rows = comparison.table.filter(measure=measure)
     first = rows.row(0, named=True)
-    two = len(found.systems) == _PAIR
+    two = len(comparison.systems) == _PAIR
     order = (first["versus"], first["system"]) if two else board.systems
 
     full = [printable(name, _MAX_NAME) for name in order]
     cut = shortened(full, _MAX_SHORT)
     short = dict(zip(order, map(cut.__getitem__, full), strict=True))
-    rivals = [order.index(name) for name in found.baselines] or [0]
-    ids, scores = page_data.queries(found, order)
+    rivals = [order.index(name) for name in comparison.baselines] or [0]
+    ids, scores = page_data.queries(comparison, order)
     data: dict[str, Any] = {
         "systems": full,
         "short": list(short.values()),
         "two": two,
-        "baselines": [] if two or not found.baselines else rivals,
-        "measures": page_data.measures(found, order),
-        "pairs": page_data.pairs(found, order),
-        "segments": page_data.segments(found, order),
-        "queries": scores | query_texts(found, ids, queries),
-        "lists": examples(found, order, ids, documents, progress),
+        "baselines": [] if two or not comparison.baselines else rivals,
+        "measures": page_data.measures(comparison, order),
+        "pairs": page_data.pairs(comparison, order),
+        "segments": page_data.segments(comparison, order),
+        "queries": scores | query_texts(comparison, ids, queries),
+        "lists": examples(comparison, order, ids, documents, progress),
         "margin": settings.margin,
         "level": words.percent(settings.confidence),
         "pair_level": words.percent(first["confidence"]),
-        "correction": found.families[0].correction,
+        "correction": comparison.families[0].correction,
         "ranks": board.rows["rank"].to_list(),
     }
 
-    shares = judged_shares(found)
-    judged: list[tuple[float, bool] | None] = []
-    for name in order:
-        share = shares.get(name)
-        judged.append(None if share is None else (share, share < JUDGED))
-    several = [
-        printable(name, _MAX_SHORT)
-        for name, runs in found.replicates.items()
-        if len(runs) > 1
-    ]
     view = {
         "kind": "pair" if two else "board",
         "row": first,
@@ -85,19 +77,22 @@ def comparison_content(
         "board": board,
         "digits": _mean_digits(board.means),
         "rivals": rivals,
-        "cards": cards(found, board, short, words),
-        "judged": judged,
+        "cards": cards(comparison, board, short, words),
+        "judged": _judged(comparison, order),
         "counts": [_counts(board, order[rival]) for rival in rivals],
-        "second": data["measures"][1] if len(found.measures) > 1 else None,
+        "second": data["measures"][1] if len(comparison.measures) > 1 else None,
         "pairs": rows.height,
-        "several": several,
+        "several": [
+            printable(name, _MAX_SHORT)
+            for name, runs in comparison.replicates.items()
+            if len(runs) > 1
+        ],
         "reach": ((rows["high"] - rows["low"]) / 2).median(),
     }
-    if costs_of(found.measures, measure):
-        view["costs"] = page_data.costs(found, data["measures"], order, short)
 
     parts = ["queries", "examples", "measures"] if two else ["board", "pairs"]
-    if "costs" in view:
+    if costs_of(comparison.measures, measure):
+        view["costs"] = page_data.costs(comparison, data["measures"], order, short)
         parts.append("cost")
     if two and data["segments"]:
         parts.append("segments")
@@ -105,6 +100,18 @@ def comparison_content(
         data["slices"] = slices_rows(slices)["slices"]
         parts.append("slices")
     return {"view": view, "data": data, "parts": parts}
+
+
+def _judged(
+    comparison: Comparison, order: Sequence[str]
+) -> list[tuple[float, bool] | None]:
+    """Return the share of judged documents of each system, and whether it is low; none where not known."""
+    shares = judged_shares(comparison)
+    judged: list[tuple[float, bool] | None] = []
+    for name in order:
+        share = shares.get(name)
+        judged.append(None if share is None else (share, share < JUDGED))
+    return judged
 
 
 def _counts(board: Leaderboard, rival: str) -> list[tuple[int, int, int]]:

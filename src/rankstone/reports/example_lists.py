@@ -40,7 +40,7 @@ _QUERY_ATTRIBUTES: Final = 4
 
 
 def examples(
-    found: Comparison,
+    comparison: Comparison,
     order: Sequence[str],
     ids: Sequence[str],
     documents: object = None,
@@ -50,7 +50,7 @@ def examples(
 
     Parameters
     ----------
-    found
+    comparison
         The comparison.
     order
         The systems, the first two those of the page.
@@ -67,24 +67,24 @@ def examples(
         ``k`` documents of each list, the ``systems`` (places in ``order``), ``queries`` by id, and a ``note``
         where there are no lists: a key of the page's phrases.
     """
-    note = _obstacle(found)
+    note = _obstacle(comparison)
     if note is not None:
         return _no_lists(note)
 
     queries = [*ids]
     if len(queries) > _ALL:
         queries = [*ids[:_ENDS], *ids[-_ENDS:]]
-    depth = _depth(found.primary[0])
+    depth = _depth(comparison.primary[0])
     held = (_RANKS / (depth * len(queries))) ** 0.5
     systems = order[: max(2, min(_SYSTEMS, int(held)))]
     try:
-        lists = _ranked_lists(found, systems, queries, progress)
+        lists = _ranked_lists(comparison, systems, queries, progress)
     except (UsageError, InputError):
         return _no_lists("no_lists_here")
 
     pooled = _pooled(lists, depth)
     ids_shown = pooled["doc_id"].unique(maintain_order=True)
-    about = _titles(documents, ids_shown, found)
+    about = _titles(documents, ids_shown, comparison)
     parts = pooled.partition_by("query_id", as_dict=True, maintain_order=True)
     columns = {}
     for (query, *_), part in parts.items():
@@ -178,12 +178,12 @@ def _whole(grade: float | None) -> float | None:
 
 
 def _titles(
-    documents: object, ids: pl.Series, found: Comparison
+    documents: object, ids: pl.Series, comparison: Comparison
 ) -> dict[str, dict[str, str]]:
     """Return what is known of documents: title, text, cost, class."""
     if documents is None:
         return {}
-    options = _reading_options(found)
+    options = _reading_options(comparison)
     table = read_attributes(documents, "doc_id", options.get("columns"))
     lengths = {"title": _TITLE, "text": _TEXT, "cost": _ID, "class": _ID}
     columns = [name for name in lengths if name in table.columns]
@@ -208,10 +208,10 @@ def _reading_options(comparison: Comparison) -> Mapping[str, Any]:
 
 
 def query_texts(
-    found: Comparison, ids: Sequence[str], queries: object = None
+    comparison: Comparison, ids: Sequence[str], queries: object = None
 ) -> dict[str, list[str]]:
     """Return the text of each query, and its other attributes in one line; empty where nothing is known."""
-    options = _reading_options(found)
+    options = _reading_options(comparison)
     source = options.get("queries") if queries is None else queries
     if source is None:
         return {"texts": [], "attributes": []}

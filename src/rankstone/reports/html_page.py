@@ -47,10 +47,10 @@ _NAME: Final = 300
 
 def policy(scripts: Iterable[str]) -> str:
     """Return the content security policy of a page that runs these scripts and makes no requests."""
-    hashes = (
-        f"'sha256-{base64.b64encode(sha256(one.encode()).digest()).decode()}'"
-        for one in scripts
-    )
+    hashes = []
+    for script in scripts:
+        digest = sha256(script.encode()).digest()
+        hashes.append(f"'sha256-{base64.b64encode(digest).decode()}'")
     return _POLICY.format(hashes=" ".join(hashes))
 
 
@@ -105,7 +105,7 @@ _SCRIPTS: Final = (
 
 
 def page(
-    content: dict[str, Any], result: object, words: Words, **told: str | None
+    content: dict[str, Any], result: object, words: Words, **names: str | None
 ) -> str:
     """Return the page of a result.
 
@@ -128,7 +128,7 @@ def page(
         "words": words.phrases,
         "digits": digits,
     }
-    several = (
+    functions = (
         shown,
         decimals,
         decimals_of,
@@ -139,7 +139,7 @@ def page(
         inputs,
         versions,
     )
-    helpers = {one.__name__: one for one in several}
+    helpers = {function.__name__: function for function in functions}
     return _rendered(
         "page",
         ["".join(map(_asset, _SCRIPTS))],
@@ -149,18 +149,18 @@ def page(
         say=words,
         data=_whole(as_data(data)),
         style=_whole(_asset("report.css")),
-        **told,
+        **names,
         **helpers,
     )
 
 
-def _rendered(name: str, scripts: list[str], **given: Any) -> str:  # noqa: ANN401 - what templates show
+def _rendered(name: str, scripts: list[str], **values: Any) -> str:  # noqa: ANN401 - what templates show
     environment = _environment()
-    environment.filters["say_percent"] = getattr(given.get("say"), "percent", str)
+    environment.filters["say_percent"] = getattr(values.get("say"), "percent", str)
     template = environment.get_template(f"{name}.html.j2")
     return str(
         template.render(
-            policy=policy(scripts), scripts=[*map(_whole, scripts)], **given
+            policy=policy(scripts), scripts=[*map(_whole, scripts)], **values
         )
     )
 
@@ -186,10 +186,10 @@ def _whole(text: str) -> Any:  # noqa: ANN401 - markupsafe's text, which the tem
     return needed("markupsafe").Markup(text)
 
 
-def inputs(found: Any) -> list[tuple[str, str, str]]:  # noqa: ANN401 - any result with inputs
+def inputs(result: Any) -> list[tuple[str, str, str]]:  # noqa: ANN401 - any result with inputs
     """Return the names, the source and, of files, the SHA-256 of every input; files are read again."""
     names: dict[str, list[str]] = {}
-    for name, source in flat(found.inputs, last_name=True):
+    for name, source in flat(result.inputs, last_name=True):
         names.setdefault(source, []).append(printable(name, _NAME))
     return [
         (some(several), printable(masked(source), _NAME), sha256_of(source) or "")
@@ -199,9 +199,10 @@ def inputs(found: Any) -> list[tuple[str, str, str]]:  # noqa: ANN401 - any resu
 
 def versions() -> str:
     """Return what a page was made with."""
-    found = {name: version(name) for name in ("rankstone", "numpy", "polars", "scipy")}
-    found["Python"] = platform.python_version()
-    return " · ".join(f"{name} {one}" for name, one in found.items())
+    packages = ("rankstone", "numpy", "polars", "scipy")
+    parts = [f"{name} {version(name)}" for name in packages]
+    parts.append(f"Python {platform.python_version()}")
+    return " · ".join(parts)
 
 
 def flat(

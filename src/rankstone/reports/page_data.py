@@ -43,23 +43,23 @@ _SEGMENTS: Final = 5_000
 _NAME: Final = 40
 
 
-def measures(found: Comparison, order: Sequence[str]) -> list[dict[str, Any]]:
+def measures(comparison: Comparison, order: Sequence[str]) -> list[dict[str, Any]]:
     """Return each measure with the mean of every system and, of few systems, the ends of its own interval."""
     columns: list[dict[str, Any]] = []
-    for name in found.measures:
-        matrix = found.matrices[name]
+    for name in comparison.measures:
+        matrix = comparison.matrices[name]
         place = [matrix.systems.index(system) for system in order]
         known = not columns or len(order) * (1 + len(columns)) <= _INTERVALS
-        intervals = found.mean_intervals(name) if known else {}
+        intervals = comparison.mean_intervals(name) if known else {}
         ends = [intervals[system] for system in order if intervals]
         low_ends, high_ends = np.reshape(ends, (-1, 2)).T
         low, high = matrix.declared
         bounds = [0.0, 1.0] if matrix.span == (0.0, 1.0) and high is None else None
         columns.append(
             {
-                "name": found.label(name),
+                "name": comparison.label(name),
                 "sign": matrix.sign,
-                "primary": name in found.primary,
+                "primary": name in comparison.primary,
                 "n": len(matrix),
                 "bounds": bounds if low is None or high is None else [low, high],
                 "mean": _short(matrix.units.mean[place]),
@@ -70,9 +70,9 @@ def measures(found: Comparison, order: Sequence[str]) -> list[dict[str, Any]]:
     return columns
 
 
-def pairs(found: Comparison, order: Sequence[str]) -> dict[str, Any]:
+def pairs(comparison: Comparison, order: Sequence[str]) -> dict[str, Any]:
     """Return the pairs as columns: places of both systems in ``order``, then the numbers of each measure."""
-    rows = _placed(found.table, order)
+    rows = _placed(comparison.table, order)
     parts = rows.partition_by("measure", maintain_order=True)
     names = ("wins", "losses", "p", "needed")
     columns = [
@@ -88,16 +88,16 @@ def pairs(found: Comparison, order: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def segments(found: Comparison, order: Sequence[str]) -> dict[str, Any]:
+def segments(comparison: Comparison, order: Sequence[str]) -> dict[str, Any]:
     """Return the same comparisons within segments, for the first primary measure."""
-    if found.segments is None:
+    if comparison.segments is None:
         return {}
-    by = found.segments.columns[: found.segments.columns.index("measure")]
+    by = comparison.segments.columns[: comparison.segments.columns.index("measure")]
     rows = _placed(
-        found.segments.filter(measure=found.primary[0]).head(_SEGMENTS), order
+        comparison.segments.filter(measure=comparison.primary[0]).head(_SEGMENTS), order
     )
     names = [
-        " · ".join("–" if one is None else printable(one, _NAME) for one in row)
+        " · ".join("–" if value is None else printable(value, _NAME) for value in row)
         for row in rows.select(by).rows()
     ]
     numbers = ("mean", "mean_versus", "difference", "low", "high")
@@ -112,44 +112,41 @@ def segments(found: Comparison, order: Sequence[str]) -> dict[str, Any]:
 
 
 def _placed(table: pl.DataFrame, order: Sequence[str]) -> pl.DataFrame:
-    place = {name: at for at, name in enumerate(order)}
-    one, other = (
-        pl.col(name).replace_strict(place, return_dtype=pl.Int64)
-        for name in ("system", "versus")
-    )
+    place = {name: index for index, name in enumerate(order)}
     return table.with_columns(
-        one=one,
-        other=other,
+        one=pl.col("system").replace_strict(place, return_dtype=pl.Int64),
+        other=pl.col("versus").replace_strict(place, return_dtype=pl.Int64),
         verdict=pl.col("verdict").replace(_LETTERS),
         p=pl.col("p_adjusted").round_sig_figs(2),
     )
 
 
 def queries(
-    found: Comparison, order: Sequence[str]
+    comparison: Comparison, order: Sequence[str]
 ) -> tuple[list[str], dict[str, Any]]:
     """Return the ids of queries, and their scores by the first primary measure, a column for each system.
 
     Where there are too many, those with the largest differences of the last two systems of a pair, or the
     first two of many, are kept, and others at even steps between them; ``quantiles`` are of all queries.
     """
-    matrix = found.matrices[found.primary[0]]
+    matrix = comparison.matrices[comparison.primary[0]]
     rows = query_rows(matrix, *(matrix.systems.index(name) for name in order[1::-1]))
     ids = thinned(rows, min(_QUERIES, _NUMBERS // len(order)))["query_id"]
-    at = pl.DataFrame({"query_id": matrix.queries.cast(pl.String)}).with_row_index(
-        "row"
+    queries_of_rows = pl.DataFrame({"query_id": matrix.queries.cast(pl.String)})
+    kept = ids.to_frame().join(
+        queries_of_rows.with_row_index("row"),
+        on="query_id",
+        how="left",
+        maintain_order="left",
     )
-    kept = (
-        ids.to_frame()
-        .join(at, on="query_id", how="left", maintain_order="left")["row"]
-        .to_numpy()
-    )
+    kept_rows = kept["row"].to_numpy()
     levels = np.linspace(1, 0, _POINTS if len(matrix) > _BARS else 0)
     return ids.to_list(), {
         "ids": [printable(name, 300) for name in ids],
         "n": len(matrix),
         "values": [
-            _short(matrix.values[kept, matrix.systems.index(name)]) for name in order
+            _short(matrix.values[kept_rows, matrix.systems.index(name)])
+            for name in order
         ],
         "quantiles": _short(np.quantile(rows["difference"].to_numpy(), levels)),
     }
@@ -174,7 +171,7 @@ _LABELLED: Final = 12
 
 
 def costs(
-    found: Comparison,
+    comparison: Comparison,
     columns: Sequence[dict[str, Any]],
     order: Sequence[str],
     short: Mapping[str, str],
@@ -184,69 +181,88 @@ def costs(
     ``columns`` are the :func:`measures` of the page, in the order of its systems.
     """
     known = {column["name"]: column for column in columns}
-    quality = known[found.label(found.primary[0])]
+    quality = known[comparison.label(comparison.primary[0])]
+    rows = quality_and_cost(comparison)
+
     pictures = []
-    rows = quality_and_cost(found)
     for cost in rows["cost"].unique(maintain_order=True):
-        column = known[found.label(cost)]
-        across = _Scale.from_column(column, _LEFT, _RIGHT)
-        up = _Scale.from_column(quality, _BOTTOM, _TOP)
-        dots: list[dict[str, Any]] = []
-        for row in rows.filter(cost=cost).iter_rows(named=True):
-            at = order.index(row["system"])
-            ends = dict.fromkeys(("xl", "xh", "yl", "yh"))
-            if column["low"] and quality["low"]:
-                ends = {
-                    "xl": across(column["low"][at]),
-                    "xh": across(column["high"][at]),
-                }
-                ends |= {"yl": up(quality["low"][at]), "yh": up(quality["high"][at])}
-            place = {"x": across(row["mean"]), "y": up(row["quality"])}
-            apart = (
-                math.hypot(9 * (dot["x"] - place["x"]), dot["y"] - place["y"])
-                for dot in dots
-            )
-            over = ", ".join(short[name] for name in row["dominated_by"][:3])
-            dots.append(
-                {
-                    "name": printable(row["system"], 300),
-                    "short": short[row["system"]],
-                    **place,
-                    **ends,
-                    "dy": 24 if min(apart, default=_NEAR) < _NEAR else -12,
-                    "quality": f"{row['quality']:.3f}",
-                    "mean": f"{row['mean']:.4g}",
-                    **{
-                        name: f"{row[name]:.4g} {ends_of(row, name)}"
-                        for name in ("p50", "p95")
-                    },
-                    "over": over,
-                    "clearly": row["clearly"],
-                    "labelled": not over or len(order) <= _LABELLED,
-                }
-            )
-        best = sorted(
-            (dot for dot in dots if not dot["over"]), key=lambda dot: dot["x"]
-        )
-        steps = [
-            {"x1": a["x"], "x2": b["x"], "y1": a["y"], "y2": a["y"]}
-            for a, b in pairwise(best)
-        ]
-        steps += [
-            {"x1": b["x"], "x2": b["x"], "y1": a["y"], "y2": b["y"]}
-            for a, b in pairwise(best)
-        ]
-        names = {"quality": quality["name"], "cost": column["name"]}
+        plane = _Plane(known[comparison.label(cost)], quality)
+        dots = _dots(rows.filter(cost=cost), plane, order, short)
         pictures.append(
             {
-                **names,
+                "quality": quality["name"],
+                "cost": plane.cost["name"],
                 "dots": dots,
-                "frontier": steps,
-                "across": across.ticks(),
-                "up": up.ticks(),
+                "frontier": _frontier(dots),
+                "across": plane.across.ticks(),
+                "up": plane.up.ticks(),
             }
         )
     return pictures
+
+
+def _dots(
+    rows: pl.DataFrame, plane: _Plane, order: Sequence[str], short: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """Return a dot a system; a name moves below its dot where another dot is near."""
+    dots: list[dict[str, Any]] = []
+    for row in rows.iter_rows(named=True):
+        x = plane.across(row["mean"])
+        y = plane.up(row["quality"])
+        apart = (math.hypot(9 * (dot["x"] - x), dot["y"] - y) for dot in dots)
+        over = ", ".join(short[name] for name in row["dominated_by"][:3])
+        dots.append(
+            {
+                "name": printable(row["system"], 300),
+                "short": short[row["system"]],
+                "x": x,
+                "y": y,
+                **plane.ends(order.index(row["system"])),
+                "dy": 24 if min(apart, default=_NEAR) < _NEAR else -12,
+                "quality": f"{row['quality']:.3f}",
+                "mean": f"{row['mean']:.4g}",
+                "p50": f"{row['p50']:.4g} {ends_of(row, 'p50')}",
+                "p95": f"{row['p95']:.4g} {ends_of(row, 'p95')}",
+                "over": over,
+                "clearly": row["clearly"],
+                "labelled": not over or len(order) <= _LABELLED,
+            }
+        )
+    return dots
+
+
+def _frontier(dots: Sequence[dict[str, Any]]) -> list[dict[str, float]]:
+    """Return the steps between the dots that none dominates, first the level ones, then the rises."""
+    best = [dot for dot in dots if not dot["over"]]
+    best.sort(key=lambda dot: dot["x"])
+
+    levels = []
+    rises = []
+    for a, b in pairwise(best):
+        levels.append({"x1": a["x"], "x2": b["x"], "y1": a["y"], "y2": a["y"]})
+        rises.append({"x1": b["x"], "x2": b["x"], "y1": a["y"], "y2": b["y"]})
+    return levels + rises
+
+
+class _Plane:
+    """Places in the picture: cost across, quality up."""
+
+    def __init__(self, cost: Mapping[str, Any], quality: Mapping[str, Any]) -> None:
+        self.cost = cost
+        self.quality = quality
+        self.across = _Scale.from_column(cost, _LEFT, _RIGHT)
+        self.up = _Scale.from_column(quality, _BOTTOM, _TOP)
+
+    def ends(self, index: int) -> dict[str, float | None]:
+        """Return where the intervals of a system end; none where either mean has none."""
+        if not (self.cost["low"] and self.quality["low"]):
+            return dict.fromkeys(("xl", "xh", "yl", "yh"))
+        return {
+            "xl": self.across(self.cost["low"][index]),
+            "xh": self.across(self.cost["high"][index]),
+            "yl": self.up(self.quality["low"][index]),
+            "yh": self.up(self.quality["high"][index]),
+        }
 
 
 class _Scale(Record):

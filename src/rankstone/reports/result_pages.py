@@ -46,22 +46,25 @@ _NAME: Final = 300
 Rows = dict[str, Any]
 
 
-def result_content(found: object) -> Rows | None:
+def result_content(result: object) -> Rows | None:
     """Return the kind, the rows and the parts of a result's page; ``None`` where there is none."""
-    if isinstance(found, (Board, PairedBoard)):
-        return standings_content(found)
+    if isinstance(result, (Board, PairedBoard)):
+        return standings_content(result)
+
     for kind, (name, parts, rows) in _PAGES.items():
-        if isinstance(found, kind):
-            data = {
-                key: _plain(one) if isinstance(one, pl.DataFrame) else one
-                for key, one in rows(found).items()
-            }
-            shown = [part for part in parts.split() if data.get(part) != []]
-            return {
-                "view": {"kind": name, "cards": []},
-                "data": {**data, "two": False, "baselines": []},
-                "parts": shown,
-            }
+        if not isinstance(result, kind):
+            continue
+
+        data = rows(result)
+        for key, value in data.items():
+            if isinstance(value, pl.DataFrame):
+                data[key] = _plain(value)
+
+        return {
+            "view": {"kind": name, "cards": []},
+            "data": {**data, "two": False, "baselines": []},
+            "parts": [part for part in parts.split() if data.get(part) != []],
+        }
     return None
 
 
@@ -81,15 +84,15 @@ def _shown(value: object) -> object:
     return printable(value, _NAME) if isinstance(value, str) else value
 
 
-def _curves(found: Curves) -> Rows:
-    names = [(str(curve), _x_axis(curve)) for curve in found.curves]
-    means = found.mean().select("run", "curve", "x", "mean", "ci_low", "ci_high", "n")
+def _curves(curves: Curves) -> Rows:
+    names = [(str(curve), _x_axis(curve)) for curve in curves.curves]
+    means = curves.mean().select("run", "curve", "x", "mean", "ci_low", "ci_high", "n")
     return {
         "curve": means,
         "curves": names,
-        "runs": [_shown(run) for run in list(found.runs)[:_LINES]],
-        "drawn": found.resampling.resamples > 1,
-        "confidence": f"{100 * found.resampling.confidence:.4g}",
+        "runs": [_shown(run) for run in list(curves.runs)[:_LINES]],
+        "drawn": curves.resampling.resamples > 1,
+        "confidence": f"{100 * curves.resampling.confidence:.4g}",
     }
 
 
@@ -102,19 +105,19 @@ def _x_axis(curve: object) -> str:
     return "recall"
 
 
-def _bounds(found: Bounds) -> Rows:
-    pair = None if found.difference is None else " - ".join(found.difference)
-    means = found.mean().drop("sign")
+def _bounds(bounds: Bounds) -> Rows:
+    pair = None if bounds.difference is None else " - ".join(bounds.difference)
+    means = bounds.mean().drop("sign")
     spans = {
         str(measure): measure.span
-        for measure in found.measures
+        for measure in bounds.measures
         if None not in measure.span
     }
     return {"bounds": means, "pair": _shown(pair), "spans": spans, "table": means}
 
 
-def _beyond(found: BeyondScores) -> Rows:
-    means = found.mean()
+def _beyond(scores: BeyondScores) -> Rows:
+    means = scores.mean()
     return {
         "measures": means.select("run", "measure", "value"),
         "spans": {},
@@ -123,68 +126,70 @@ def _beyond(found: BeyondScores) -> Rows:
     }
 
 
-def slices_rows(found: Slices) -> Rows:
+def slices_rows(search: Slices) -> Rows:
     """Return the slices that differ, or the largest gaps, as bars; every slice as a row of a table."""
-    clear = found.found.height > 0
-    rows = _plain((found.found if clear else found.table).head(_BARS))
+    clear = search.found.height > 0
+    rows = _plain((search.found if clear else search.table).head(_BARS))
     parts = dict(
-        found.table.filter(found=False).group_by("within").agg("slice").iter_rows()
+        search.table.filter(found=False).group_by("within").agg("slice").iter_rows()
     )
-    names = ("same", "within")
     for row in rows:
-        row["within"] = parts.get(row["slice"]) or []
-        row |= {name: [_shown(one) for one in row[name]] for name in names}
-    settings = found.settings
+        row["same"] = [*map(_shown, row["same"])]
+        row["within"] = [*map(_shown, parts.get(row["slice"]) or [])]
+
+    settings = search.settings
     bars = {
         "rows": rows,
         "found": clear,
-        "visible": [*found.visible_lines(found.digits)],
-        "systems": [_shown(one) for one in found.systems],
+        "visible": [*search.visible_lines(search.digits)],
+        "systems": [*map(_shown, search.systems)],
         "level": f"{100 * settings.confidence:g}",
         "against": settings.against,
-        "kind": found.kind,
-        "sign": found.sign,
+        "kind": search.kind,
+        "sign": search.sign,
     }
     return {
         "slices": bars,
-        "table": found.table.select("slice", "n", *NUMBERS, "within").head(_LISTED),
+        "table": search.table.select("slice", "n", *NUMBERS, "within").head(_LISTED),
     }
 
 
-def _collection(found: Collection) -> Rows:
-    name = found.measures[0]
-    means = found.leaderboard.select("run", pl.col(name).alias("value"), "low", "high")
+def _collection(collection: Collection) -> Rows:
+    name = collection.measures[0]
+    means = collection.leaderboard.select(
+        "run", pl.col(name).alias("value"), "low", "high"
+    )
     return {
         "measures": means.with_columns(measure=pl.lit(name)),
-        "level": f"{100 * found.confidence:g}",
+        "level": f"{100 * collection.confidence:g}",
         "spans": {},
         "pair": None,
-        "topics": found.topics,
-        "tables": _tables(found.sheet(verbose=True)),
+        "topics": collection.topics,
+        "tables": _tables(collection.sheet(verbose=True)),
     }
 
 
-def _reproduction(found: Reproduction) -> Rows:
-    return {"tables": _tables(found.sheet())}
+def _reproduction(reproduction: Reproduction) -> Rows:
+    return {"tables": _tables(reproduction.sheet())}
 
 
-def _stages(found: Stages) -> Rows:
+def _stages(stages: Stages) -> Rows:
     """Return the share of each fate as a bar; all tables, with examples."""
-    bars = found.bars()
-    first, *_, last = found.names
+    bars = stages.bars()
+    first, *_, last = stages.names
     return {
         "measures": bars,
-        "level": f"{100 * found.confidence:g}",
+        "level": f"{100 * stages.confidence:g}",
         "first": _shown(first),
         "last": _shown(last),
         "spans": {bars["measure"][0]: (0.0, 1.0)},
         "pair": None,
-        "tables": _tables(found.sheet(verbose=True)),
+        "tables": _tables(stages.sheet(verbose=True)),
     }
 
 
-def _abstention(found: Abstention) -> Rows:
-    label = found.curve_label()
+def _abstention(abstention: Abstention) -> Rows:
+    label = abstention.curve_label()
     curves = [
         curve.gather_every(-(-curve.height // _POINTS)).select(
             pl.lit(run).alias("curve"),
@@ -193,14 +198,14 @@ def _abstention(found: Abstention) -> Rows:
             pl.col("utility").alias("mean"),
             pl.col("answered").alias("n"),
         )
-        for run, curve in found.curves()
+        for run, curve in abstention.curves()
     ]
     return {
         "curve": pl.concat(curves),
-        "curves": [(_shown(run), "top_score") for run in found.rows["run"]],
+        "curves": [(_shown(run), "top_score") for run in abstention.rows["run"]],
         "runs": [label],
         "drawn": False,
-        "tables": _tables(found.sheet(verbose=True)),
+        "tables": _tables(abstention.sheet(verbose=True)),
     }
 
 
@@ -208,46 +213,48 @@ def _tables(sheet: Sheet) -> list[Rows]:
     """Return the tables of a sheet as they are shown."""
     return [
         {
-            "title": one.title,
-            "head": [*map(_shown, one.head)],
-            "rows": [[*map(_shown, row)] for row in one.rows[:_ROWS]],
-            "numeric": one.numeric,
+            "title": table.title,
+            "head": [*map(_shown, table.head)],
+            "rows": [[*map(_shown, row)] for row in table.rows[:_ROWS]],
+            "numeric": table.numeric,
         }
-        for one in sheet.readable
-        if isinstance(one, Table)
+        for table in sheet.readable
+        if isinstance(table, Table)
     ]
 
 
-def _retention(found: Retention) -> Rows:
+def _retention(retention: Retention) -> Rows:
     try:
-        points, lines = curve_rows(found)
+        points, lines = curve_rows(retention)
     except UsageError:  # no cohort was watched for long enough
         points = pl.DataFrame()
         lines = []
-    compared = found.by is not None and found.segments.comparable(found.versus)
+    compared = retention.by is not None and retention.segments.comparable(
+        retention.versus
+    )
     return {
-        "by": found.by,
-        "unit": found.calendar.unit,
-        "curve": found.days,
+        "by": retention.by,
+        "unit": retention.calendar.unit,
+        "curve": retention.days,
         "points": points,
         "runs": [_shown(line) for line in lines],
         "cohorts": [
-            {"segment": one, "rows": _plain(heatmap_rows(found, one)[0])}
-            for one in _segments(found)
+            {"segment": segment, "rows": _plain(heatmap_rows(retention, segment)[0])}
+            for segment in _segments(retention)
         ],
-        "periods": found.periods,
-        "bars": period_rows(found),
-        "differences": found.differences if compared else [],
+        "periods": retention.periods,
+        "bars": period_rows(retention),
+        "differences": retention.differences if compared else [],
     }
 
 
-def _segments(found: Retention) -> list[str | None]:
+def _segments(retention: Retention) -> list[str | None]:
     """Return the segments that have a table of cohorts, the largest first."""
-    if found.by is None:
+    if retention.by is None:
         return [None]
-    sizes = found.periods.group_by(found.by).agg(pl.col("new").sum())
+    sizes = retention.periods.group_by(retention.by).agg(pl.col("new").sum())
     names = (
-        sizes.sort("new", found.by, descending=[True, False])[found.by]
+        sizes.sort("new", retention.by, descending=[True, False])[retention.by]
         .drop_nulls()
         .to_list()
     )

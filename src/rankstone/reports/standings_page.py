@@ -22,11 +22,11 @@ _CELLS: Final = 400_000
 _NAME: Final = 300
 
 
-def standings_content(found: Board | PairedBoard) -> dict[str, Any]:
+def standings_content(board: Board | PairedBoard) -> dict[str, Any]:
     """Return the view, the data and the parts of a board's page."""
-    own = _of_scores(found) if isinstance(found, Board) else _of_battles(found)
-    table = found.table
-    order = found.order
+    own = _of_scores(board) if isinstance(board, Board) else _of_battles(board)
+    table = board.table
+    order = board.order
     columns = {
         name: table[name].to_list() for name in table.columns if name != "system"
     }
@@ -35,31 +35,34 @@ def standings_content(found: Board | PairedBoard) -> dict[str, Any]:
     digits = min(max(decimals(top, (top[0], top[-1])), own["least"]), 4)
     columns["mean"] = [_rounded(mean, 6) for mean in means]
     columns["first"] = [_rounded(share, 4) for share in columns["first"]]
+
     shown = np.ix_(order[:_PAIRS], order[:_PAIRS])
-    percent = 100 * found.chance_better()[shown]
+    percent = 100 * board.chance_better()[shown]
     chances = np.round(percent).astype(object)
     chances[np.isnan(percent)] = None
-    names = [_shown(one) for one in found.systems]
+
+    names = [_shown(system) for system in board.systems]
     ends = [
         f"{name}_{end}"
         for name in ("rank", "single", "rules", "without")
         for end in ("low", "high")
     ]
     kept = ["rank", "tier", "mean", "first", "datasets", *ends]
+
     view = {
         "kind": "standings",
         "cards": [],
         "digits": digits,
         "means": means,
         "names": names,
+        "estimate": own["estimate"],
     }
-    view["estimate"] = own["estimate"]
     data = {
         "two": False,
         "baselines": [],
-        "systems": [names[at] for at in order],
+        "systems": [names[index] for index in order],
         "estimate": own["estimate"],
-        "level": f"{100 * found.confidence:g}",
+        "level": f"{100 * board.confidence:g}",
         "decimals": digits,
         "board": {name: columns[name] for name in kept if name in columns},
         "chances": chances.tolist(),
@@ -72,57 +75,57 @@ def standings_content(found: Board | PairedBoard) -> dict[str, Any]:
     return {"view": view | own["view"], "data": data | own["data"], "parts": parts}
 
 
-def _of_scores(found: Board) -> dict[str, Any]:
+def _of_scores(board: Board) -> dict[str, Any]:
     """Return what only boards of scores have."""
     parts = {"ranks", "critical", "cells", "chances", "left"}
-    if len(found.complete) < 2 or len(found.has) < 2:  # noqa: PLR2004 - ranks within data sets
+    if len(board.complete) < 2 or len(board.has) < 2:  # noqa: PLR2004 - ranks within data sets
         parts.remove("critical")
-    if found.scores.values.size > _CELLS:
+    if board.scores.values.size > _CELLS:
         parts.remove("cells")
-    if not len(found.without):
+    if not len(board.without):
         parts.remove("left")
     lines = (
-        f"about_{found.resample}",
-        f"is_{found.rule.estimate}",
+        f"about_{board.resample}",
+        f"is_{board.rule.estimate}",
         "columns",
-        f"intervals_{found.resample}",
+        f"intervals_{board.resample}",
     )
     return {
-        "estimate": found.rule.estimate,
+        "estimate": board.rule.estimate,
         "least": 3,
         "parts": parts,
         "view": {
-            "count": ("n_datasets", len(found.scores.datasets)),
-            "measure": _shown(found.scores.measure),
+            "count": ("n_datasets", len(board.scores.datasets)),
+            "measure": _shown(board.scores.measure),
             "method": lines,
         },
         "data": {
-            "datasets": [_shown(one) for one in found.scores.datasets],
-            "complete": bool(found.has.all()),
-            "lower": found.rule.sign < 0,
-            "cells": _cells(found) if "cells" in parts else [],
-            "critical": diagram_layout(found) if "critical" in parts else None,
-            "left": found.by_dataset().to_dicts() if "left" in parts else [],
+            "datasets": [*map(_shown, board.scores.datasets)],
+            "complete": bool(board.has.all()),
+            "lower": board.rule.sign < 0,
+            "cells": _cells(board) if "cells" in parts else [],
+            "critical": diagram_layout(board) if "critical" in parts else None,
+            "left": board.by_dataset().to_dicts() if "left" in parts else [],
         },
     }
 
 
-def _of_battles(found: PairedBoard) -> dict[str, Any]:
+def _of_battles(board: PairedBoard) -> dict[str, Any]:
     """Return what only boards of battles have."""
     return {
         "estimate": "rating",
         "least": 0,
         "parts": {"ranks", "chances"},
         "view": {
-            "count": ("n_battles", len(found.table_of.battles.left)),
+            "count": ("n_battles", len(board.table_of.battles.left)),
             "measure": None,
             "method": (
-                found.error_phrase,
-                f"is_{found.fit.model}",
+                board.error_phrase,
+                f"is_{board.fit.model}",
                 "paired_columns",
                 "intervals_battles",
             ),
-            "columns": ", ".join(map(_shown, found.clusters)),
+            "columns": ", ".join(map(_shown, board.clusters)),
             "caveat": "battles",
         },
         "data": {
@@ -136,11 +139,11 @@ def _of_battles(found: PairedBoard) -> dict[str, Any]:
     }
 
 
-def _cells(found: Board) -> list[list[float | None]]:
+def _cells(board: Board) -> list[list[float | None]]:
     """Return the scores of each system, the best system first, with four figures."""
     return [
         [None if np.isnan(value) else float(f"{value:.4g}") for value in row]
-        for row in found.scores.values.T[found.order]
+        for row in board.scores.values.T[board.order]
     ]
 
 

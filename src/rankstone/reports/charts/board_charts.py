@@ -21,14 +21,14 @@ _MOST: Final = 40
 _DIAGRAM: Final = 24
 
 
-def ranks(found: RankedSystems, most: int = _MOST) -> Any:  # noqa: ANN401 - Altair's chart
+def ranks(ranked: RankedSystems, most: int = _MOST) -> Any:  # noqa: ANN401 - Altair's chart
     """Return the ranks of the best systems: dot the rank, lines the ranks that each could have."""
     alt = needed("altair")
     shown = ["system", "rank", "rank_low", "rank_high", "single_low", "single_high"]
-    systems = found.to_frame()
+    systems = ranked.to_frame()
     rows = systems.head(most).select(shown)
     y = alt.Y("system:N", title=None, sort=None).axis(labelLimit=240)
-    title = label("rank", found.lang)
+    title = label("rank", ranked.lang)
     base = alt.Chart(alt.NamedData("systems")).encode(y)
     span = (
         alt.X("rank_low:Q", title=title)
@@ -43,48 +43,48 @@ def ranks(found: RankedSystems, most: int = _MOST) -> Any:  # noqa: ANN401 - Alt
         near.encode(x="single_low:Q", x2="single_high:Q"),
         dots.encode(x="rank:Q"),
     )
-    heading = label("board_ranks", found.lang, level=f"{100 * found.confidence:g}")
+    heading = label("board_ranks", ranked.lang, level=f"{100 * ranked.confidence:g}")
     return drawn(chart, "systems", rows, heading, _ROW * rows.height)
 
 
-def slices(found: Slices, most: int = _MOST) -> Any:  # noqa: ANN401 - Altair's chart
+def slices(search: Slices, most: int = _MOST) -> Any:  # noqa: ANN401 - Altair's chart
     """Return the gaps of the slices that differ, or the largest ones, as bars with simultaneous intervals."""
     alt = needed("altair")
-    table = found.found
+    table = search.found
     name = "slices"
     if not table.height:
-        table = found.table
+        table = search.table
         name = "largest_slices"
     rows = table.head(most).select("slice", "gap", "low", "high")
     y = alt.Y("slice:N", title=None, sort=None).axis(labelLimit=320)
     base = alt.Chart(alt.NamedData("slices")).encode(y)
-    x = alt.X("gap:Q", title=label("slice_gap", found.settings.lang))
-    worse = f"datum.gap * {found.sign} < 0"
+    x = alt.X("gap:Q", title=label("slice_gap", search.settings.lang))
+    worse = f"datum.gap * {search.sign} < 0"
     tone = alt.condition(worse, alt.value(COLOURS[1]), alt.value(COLOURS[0]))
     bars = base.mark_bar(size=_ROW * 0.6).encode(x, color=tone)
     spans = base.mark_rule(color="black").encode(x="low:Q", x2="high:Q")
-    level = f"{100 * found.settings.confidence:g}"
-    title = label(name, found.settings.lang, level=level)
+    level = f"{100 * search.settings.confidence:g}"
+    title = label(name, search.settings.lang, level=level)
     height = _ROW * 1.3 * rows.height
     return drawn(alt.layer(bars, spans), "slices", rows, title, height)
 
 
-def topics(found: Collection) -> Any:  # noqa: ANN401 - Altair's chart
+def topics(collection: Collection) -> Any:  # noqa: ANN401 - Altair's chart
     """Return the best, median and worst score of each topic, the hardest left."""
     alt = needed("altair")
-    rows = found.topics.select("query_id", "best", "median", "worst")
-    x = alt.X("query_id:N", title=label("topic", found.lang), sort=None)
+    rows = collection.topics.select("query_id", "best", "median", "worst")
+    x = alt.X("query_id:N", title=label("topic", collection.lang), sort=None)
     x = x.axis(labelOverlap=True)
     base = alt.Chart(alt.NamedData("topics")).encode(x)
     spans = base.mark_rule(color=COLOURS[0], opacity=0.5).encode(
-        y=alt.Y("worst:Q", title=legible(found.measures[0])), y2="best:Q"
+        y=alt.Y("worst:Q", title=legible(collection.measures[0])), y2="best:Q"
     )
     marks = base.mark_point(filled=True, color=COLOURS[0], size=40).encode(y="median:Q")
     chart = alt.layer(spans, marks)
-    return drawn(chart, "topics", rows, label("topics", found.lang), WIDTH * 0.4)
+    return drawn(chart, "topics", rows, label("topics", collection.lang), WIDTH * 0.4)
 
 
-def diagram_layout(found: Board, most: int = _DIAGRAM) -> dict[str, Any]:
+def diagram_layout(board: Board, most: int = _DIAGRAM) -> dict[str, Any]:
     """Return what a critical-difference diagram shows, the best systems only where there are many.
 
     Returns
@@ -93,10 +93,10 @@ def diagram_layout(found: Board, most: int = _DIAGRAM) -> dict[str, Any]:
         ``names`` and ``ranks``, the best first; ``bars``, first and last place of systems that do not differ;
         ``reach``, the critical difference; ``systems``, how many were tested; ``p`` of Friedman's test.
     """
-    names, mean = mean_ranks(found)
-    test = friedman_test(found).row(0, named=True)
+    names, mean = mean_ranks(board)
+    test = friedman_test(board).row(0, named=True)
     ends: dict[int, int] = {}
-    for low, high in groups(found):  # those that go beyond what is shown end together
+    for low, high in groups(board):  # those that go beyond what is shown end together
         if low < most - 1:
             ends.setdefault(min(high, most - 1), low)
     return {
@@ -109,10 +109,10 @@ def diagram_layout(found: Board, most: int = _DIAGRAM) -> dict[str, Any]:
     }
 
 
-def critical_difference(found: Board, most: int = _DIAGRAM) -> Any:  # noqa: ANN401 - Altair's chart
+def critical_difference(board: Board, most: int = _DIAGRAM) -> Any:  # noqa: ANN401 - Altair's chart
     """Return the critical-difference diagram of Demšar (JMLR 7, 2006), by Nemenyi's test."""
     alt = needed("altair")
-    plan = diagram_layout(found, most)
+    plan = diagram_layout(board, most)
     low = min(plan["ranks"])
     high = max(plan["ranks"])
     margin = (high - low) * 0.1 + 0.05
@@ -133,7 +133,7 @@ def critical_difference(found: Board, most: int = _DIAGRAM) -> Any:  # noqa: ANN
 
     step = max(1, round((high - low) / 10))
     x = (
-        alt.X("x:Q", title=label("mean_rank", found.lang))
+        alt.X("x:Q", title=label("mean_rank", board.lang))
         .scale(domain=[left, right], nice=False, zero=False)
         .axis(
             orient="top",
@@ -155,7 +155,7 @@ def critical_difference(found: Board, most: int = _DIAGRAM) -> Any:  # noqa: ANN
         alt.layer(*marks).configure_view(stroke=None),
         "lines",
         [*lines, *texts],
-        label("critical", found.lang),
+        label("critical", board.lang),
         _ROW * (below + 1 - top),
     )
 

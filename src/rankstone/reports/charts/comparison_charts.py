@@ -45,43 +45,47 @@ _SIGN_COLOURS: Final = (COLOURS[0], "#999999", COLOURS[1])
 _SIGN_SHAPES: Final = ("triangle-up", "circle", "triangle-down")
 
 
-def forest(found: Comparison, measure: str | None = None) -> Any:  # noqa: ANN401 - Altair's chart
+def forest(comparison: Comparison, measure: str | None = None) -> Any:  # noqa: ANN401 - Altair's chart
     """Return every question's difference with its interval at the family's level."""
-    wanted = _measure(found, measure)
-    rows = _question_rows(found.table.filter(measure=wanted))
-    title = label("forest", found.lang, measure=wanted)
-    return _forest(rows, title, found.lang)
+    wanted = _measure(comparison, measure)
+    rows = _question_rows(comparison.table.filter(measure=wanted))
+    title = label("forest", comparison.lang, measure=wanted)
+    return _forest(rows, title, comparison.lang)
 
 
-def segments(found: Comparison, measure: str | None = None) -> Any:  # noqa: ANN401 - Altair's chart
+def segments(comparison: Comparison, measure: str | None = None) -> Any:  # noqa: ANN401 - Altair's chart
     """Return the same for each segment of queries."""
-    if found.segments is None:
+    if comparison.segments is None:
         raise BadOption(
             "this comparison has no segments", fix="compare(…, queries=…, by='column')"
         )
-    wanted = _measure(found, measure)
-    title = label("segments", found.lang, measure=wanted)
+    wanted = _measure(comparison, measure)
+    title = label("segments", comparison.lang, measure=wanted)
     return _forest(
-        _question_rows(found.segments.filter(measure=wanted)), title, found.lang
+        _question_rows(comparison.segments.filter(measure=wanted)),
+        title,
+        comparison.lang,
     )
 
 
 def differences(
-    found: Comparison,
+    comparison: Comparison,
     measure: str | None = None,
     system: str | None = None,
     versus: str | None = None,
 ) -> Any:  # noqa: ANN401 - Altair's chart
     """Return the queries' differences in order, a bar a query."""
-    rows, title = _query_rows_and_title(found, "differences", measure, system, versus)
+    rows, title = _query_rows_and_title(
+        comparison, "differences", measure, system, versus
+    )
     alt = needed("altair")
     chart = alt.Chart(alt.NamedData("queries")).mark_bar(binSpacing=0, cursor="pointer")
-    place = alt.X("place:O", title=label("order", found.lang)).axis(
+    place = alt.X("place:O", title=label("order", comparison.lang)).axis(
         labels=False, ticks=False, grid=False
     )
     chart = chart.encode(
         place,
-        alt.Y("difference:Q", title=label("difference", found.lang)),
+        alt.Y("difference:Q", title=label("difference", comparison.lang)),
         _sign_colour_and_shape()[0],
         tooltip=_query_tooltips(),
     )
@@ -89,16 +93,20 @@ def differences(
 
 
 def histogram(
-    found: Comparison,
+    comparison: Comparison,
     measure: str | None = None,
     system: str | None = None,
     versus: str | None = None,
 ) -> Any:  # noqa: ANN401 - Altair's chart
     """Return how many queries have which difference."""
-    rows, title = _query_rows_and_title(found, "histogram", measure, system, versus)
+    rows, title = _query_rows_and_title(
+        comparison, "histogram", measure, system, versus
+    )
     alt = needed("altair")
-    bins = alt.X("difference:Q", title=label("difference", found.lang)).bin(maxbins=40)
-    count = alt.Y("count():Q", title=label("queries", found.lang))
+    bins = alt.X("difference:Q", title=label("difference", comparison.lang)).bin(
+        maxbins=40
+    )
+    count = alt.Y("count():Q", title=label("queries", comparison.lang))
     chart = (
         alt.Chart(alt.NamedData("queries"))
         .mark_bar(color=COLOURS[0])
@@ -108,14 +116,14 @@ def histogram(
 
 
 def scatter(
-    found: Comparison,
+    comparison: Comparison,
     measure: str | None = None,
     system: str | None = None,
     versus: str | None = None,
 ) -> Any:  # noqa: ANN401 - Altair's chart
     """Return one system's scores over the other's, a point a query."""
-    rows, title = _query_rows_and_title(found, "scatter", measure, system, versus)
-    first, second = _pair(found, system, versus)
+    rows, title = _query_rows_and_title(comparison, "scatter", measure, system, versus)
+    first, second = _pair(comparison, system, versus)
     alt = needed("altair")
     colour, shape = _sign_colour_and_shape()
     marks = alt.Chart(alt.NamedData("queries")).mark_point(
@@ -141,7 +149,7 @@ def scatter(
 
 
 def pr_curve(
-    found: Comparison, curves: Curves | None = None, system: str | None = None
+    comparison: Comparison, curves: Curves | None = None, system: str | None = None
 ) -> Any:  # noqa: ANN401
     """Return precision over recall, interpolated, the mean of each system, with its interval up to four.
 
@@ -153,8 +161,8 @@ def pr_curve(
     system
         One system (run) alone, over its queries' own curves and the band that most of them are in.
     """
-    shown = traced(found, "PR") if curves is None else curves
-    lang = found.lang
+    shown = traced(comparison, "PR") if curves is None else curves
+    lang = comparison.lang
     if system is None:
         return curve_chart(shown, label("pr", lang), lang)
     if system not in shown.runs:
@@ -165,7 +173,7 @@ def pr_curve(
 
 
 def at_k(
-    found: Comparison,
+    comparison: Comparison,
     measure: str = "nDCG",
     k: str = "1..20",
     curves: Curves | None = None,
@@ -179,15 +187,15 @@ def at_k(
     curves
         As for :func:`pr_curve`.
     """
-    shown = traced(found, f"{measure}@{k}") if curves is None else curves
-    title = label("at_k", found.lang, measure=str(shown.curves[0]))
-    return curve_chart(shown, title, found.lang)
+    shown = traced(comparison, f"{measure}@{k}") if curves is None else curves
+    title = label("at_k", comparison.lang, measure=str(shown.curves[0]))
+    return curve_chart(shown, title, comparison.lang)
 
 
-def _measure(found: Comparison, measure: str | None) -> str:
-    names = found.measures
+def _measure(comparison: Comparison, measure: str | None) -> str:
+    names = comparison.measures
     if measure is None:
-        return found.primary[0]
+        return comparison.primary[0]
     if measure not in names:
         raise BadOption(
             f"{printable(measure)} was not compared",
@@ -197,14 +205,18 @@ def _measure(found: Comparison, measure: str | None) -> str:
     return measure
 
 
-def _pair(found: Comparison, system: str | None, versus: str | None) -> tuple[str, str]:
-    pairs = found.table.select("system", "versus").unique(maintain_order=True).rows()
+def _pair(
+    comparison: Comparison, system: str | None, versus: str | None
+) -> tuple[str, str]:
+    pairs = (
+        comparison.table.select("system", "versus").unique(maintain_order=True).rows()
+    )
     if system is None and versus is None:
         first, second = pairs[0]
         return str(first), str(second)
     for name in (system, versus):
-        if name not in found.systems:
-            raise _no_system(name, found.systems, "name both: system=…, versus=…")
+        if name not in comparison.systems:
+            raise _no_system(name, comparison.systems, "name both: system=…, versus=…")
     return str(system), str(versus)
 
 

@@ -40,27 +40,31 @@ _BAND: Final = ("band_low", "band_high")
 _NAME: Final = 30
 
 
-def means(found: Curves, curve: str | None = None, *, lang: str = "en") -> Any:  # noqa: ANN401 - Altair's chart
+def means(curves: Curves, curve: str | None = None, *, lang: str = "en") -> Any:  # noqa: ANN401 - Altair's chart
     """Return the mean of each run, with its interval up to four."""
-    name = _curve(found, curve)
-    return curve_chart(found, _title(found, name, lang), lang, name)
+    name = _curve(curves, curve)
+    return curve_chart(curves, _title(curves, name, lang), lang, name)
 
 
 def cloud(
-    found: Curves, run: str | None = None, curve: str | None = None, *, lang: str = "en"
+    curves: Curves,
+    run: str | None = None,
+    curve: str | None = None,
+    *,
+    lang: str = "en",
 ) -> Any:  # noqa: ANN401 - Altair's chart
     """Return one run's mean (the first's) over the curves of its queries, with the band of most."""
-    name = _curve(found, curve)
-    runs = list(found.runs)
+    name = _curve(curves, curve)
+    runs = list(curves.runs)
     run = runs[0] if run is None else run
     if run not in runs:
         raise _unknown("run", run, runs)
-    title = f"{printable(run, _NAME)}: {_title(found, name, lang)}"
-    return cloud_chart(found, run, title, lang, name)
+    title = f"{printable(run, _NAME)}: {_title(curves, name, lang)}"
+    return cloud_chart(curves, run, title, lang, name)
 
 
-def _curve(found: Curves, curve: str | None) -> str:
-    names = [str(traced_curve) for traced_curve in found.curves]
+def _curve(curves: Curves, curve: str | None) -> str:
+    names = [str(traced_curve) for traced_curve in curves.curves]
     if curve is None:
         return names[0]
     if curve not in names:
@@ -68,9 +72,9 @@ def _curve(found: Curves, curve: str | None) -> str:
     return curve
 
 
-def _title(found: Curves, name: str, lang: str) -> str:
-    one = next(curve for curve in found.curves if str(curve) == name)
-    if isinstance(one, AtK):
+def _title(curves: Curves, name: str, lang: str) -> str:
+    curve = next(curve for curve in curves.curves if str(curve) == name)
+    if isinstance(curve, AtK):
         return label("at_k", lang, measure=name)
     return label("pr", lang) if name == "PR" else name
 
@@ -83,41 +87,41 @@ def _unknown(what: str, name: str, known: list[str]) -> BadOption:
     )
 
 
-def traced(found: Comparison, curves: str) -> Curves:
+def traced(comparison: Comparison, curves: str) -> Curves:
     """Trace curves of the runs that a comparison was made of."""
-    if found.sources is None:
+    if comparison.sources is None:
         raise UsageError(
             "scores per query have no lists to trace curves of",
             fix="rankstone.compare(qrels, runs, …), or hand in curves=rankstone.curve(…)",
         )
     from rankstone.diagnostics.curve_evaluation import curve
 
-    many = max(map(len, found.matrices.values())) > _MANY
-    plain = many or len(found.sources.runs) > _BANDS
-    given = {
+    many = max(map(len, comparison.matrices.values())) > _MANY
+    plain = many or len(comparison.sources.runs) > _BANDS
+    options = {
         "resamples": 1 if plain else _RESAMPLES,
-        "seed": found.settings.seed,
-        **found.sources.given,
+        "seed": comparison.settings.seed,
+        **comparison.sources.given,
     }
-    return curve(found.sources.qrels, found.sources.runs, curves, **given)
+    return curve(comparison.sources.qrels, comparison.sources.runs, curves, **options)
 
 
-def curve_chart(found: Curves, title: str, lang: str, curve: str | None = None) -> Any:  # noqa: ANN401
+def curve_chart(curves: Curves, title: str, lang: str, curve: str | None = None) -> Any:  # noqa: ANN401
     """Return the mean curves of all runs: lines with points, a band for the interval of the mean."""
     alt = needed("altair")
-    one = next(c for c in found.curves if curve is None or str(c) == curve)
-    rows = _means(found, str(one))
-    across = _across(one, lang)
+    drawn_curve = next(c for c in curves.curves if curve is None or str(c) == curve)
+    rows = _means(curves, str(drawn_curve))
+    across = _across(drawn_curve, lang)
     x = alt.X("x:Q", title=across)
     base = alt.Chart(alt.NamedData("curve"))
-    look = by_system(list(found.runs), label("system", lang))
+    look = by_system(list(curves.runs), label("system", lang))
     shown = [
         alt.Tooltip("run:N"),
         alt.Tooltip("x:Q", title=across),
         *tooltips(_MEAN, ".4f"),
     ]
     opacity = 0.0
-    if len(found.runs) <= _BANDS:
+    if len(curves.runs) <= _BANDS:
         opacity = 0.12
     band = base.mark_area(opacity=opacity).encode(
         x, alt.Y("ci_low:Q"), alt.Y2("ci_high:Q"), look["color"]
@@ -132,12 +136,12 @@ def curve_chart(found: Curves, title: str, lang: str, curve: str | None = None) 
 
 
 def cloud_chart(
-    found: Curves, run: str, title: str, lang: str, curve: str | None = None
+    curves: Curves, run: str, title: str, lang: str, curve: str | None = None
 ) -> Any:  # noqa: ANN401
     """Return one run's mean curve over the curves of its queries, with the band that most of these are in."""
     alt = needed("altair")
-    one = next(c for c in found.curves if curve is None or str(c) == curve)
-    across = _across(one, lang)
+    drawn_curve = next(c for c in curves.curves if curve is None or str(c) == curve)
+    across = _across(drawn_curve, lang)
     x = alt.X("x:Q", title=across)
     base = alt.Chart(alt.NamedData("cloud"))
     means = base.transform_filter("!isValid(datum.query_id)")
@@ -162,15 +166,16 @@ def cloud_chart(
             x, y, color=colour, tooltip=shown
         ),
     )
-    return drawn(chart, "cloud", cloud_rows(found, run, str(one)), title, _HEIGHT)
+    rows = cloud_rows(curves, run, str(drawn_curve))
+    return drawn(chart, "cloud", rows, title, _HEIGHT)
 
 
-def cloud_rows(found: Curves, run: str, curve: str) -> list[dict[str, Any]]:
+def cloud_rows(curves: Curves, run: str, curve: str) -> list[dict[str, Any]]:
     """Return the rows of a run's cloud: its means, and curves of queries at even steps of their height."""
-    means = found.mean().filter(curve=curve, run=run).select("x", *_MEAN, *_BAND)
-    own = found.per_query.filter(curve=curve, run=run).select("query_id", "x", "y")
+    means = curves.mean().filter(curve=curve, run=run).select("x", *_MEAN, *_BAND)
+    own = curves.per_query.filter(curve=curve, run=run).select("query_id", "x", "y")
     heights = own.group_by("query_id").agg(pl.col("y").mean()).sort("y", "query_id")
-    most = min(_CLOUD, max(1, _CLOUDS // len(found.runs)))
+    most = min(_CLOUD, max(1, _CLOUDS // len(curves.runs)))
     places = np.unique(
         np.linspace(0, max(heights.height - 1, 0), most).round().astype(np.int64)
     )
@@ -185,13 +190,13 @@ def cloud_rows(found: Curves, run: str, curve: str) -> list[dict[str, Any]]:
     ]
 
 
-def _means(found: Curves, curve: str) -> pl.DataFrame:
+def _means(curves: Curves, curve: str) -> pl.DataFrame:
     """Return the means with the ends of their intervals: drawn, or normal; none where no band is drawn."""
-    rows = found.mean().filter(curve=curve)
-    if found.resampling.resamples == 1:
+    rows = curves.mean().filter(curve=curve)
+    if curves.resampling.resamples == 1:
         reach = (
             _NORMAL * pl.col("se")
-            if len(found.runs) <= _BANDS
+            if len(curves.runs) <= _BANDS
             else pl.lit(None, pl.Float64)
         )
         rows = rows.with_columns(

@@ -40,7 +40,7 @@ _NONE: Final = "–"
 
 
 def retention_heatmap(
-    found: Retention, segment: str | None = None, *, lang: str = "en"
+    retention: Retention, segment: str | None = None, *, lang: str = "en"
 ) -> Any:  # noqa: ANN401 - Altair's chart
     """Return the triangle: a row a cohort, a column an age; what is not known stays empty.
 
@@ -50,22 +50,22 @@ def retention_heatmap(
         The segment, if there are several; by default the largest.
     """
     alt = needed("altair")
-    rows, _ = heatmap_rows(found, segment)
+    rows, _ = heatmap_rows(retention, segment)
     ages = rows["at"].n_unique()
     dates = rows["cohort"].n_unique()
-    known = found.cohorts.filter(pl.col("age") > 0)["rate"]
+    known = retention.cohorts.filter(pl.col("age") > 0)["rate"]
     top = (
         known.quantile(_TOP) or 1.0
     )  # a cohort of one comes back as a whole or not at all
     shown = [
         alt.Tooltip("cohort:N", title=label("cohort", lang)),
-        alt.Tooltip("at:N", title=label(found.calendar.unit, lang)),
+        alt.Tooltip("at:N", title=label(retention.calendar.unit, lang)),
         *tooltips(["size", "retained"], ",d", lang),
         *tooltips(_RATES, ".2%", lang),
     ]
     base = alt.Chart(alt.NamedData("heatmap"))
     by_age = alt.EncodingSortField("age", op="min")
-    across = alt.X("at:O", title=label(found.calendar.unit, lang)).sort(by_age)
+    across = alt.X("at:O", title=label(retention.calendar.unit, lang)).sort(by_age)
     across = across.axis(labelAngle=0, labelOverlap=True, orient="top", grid=False)
     down = alt.Y("cohort:O", title=label("cohort", lang)).axis(
         grid=False, labelOverlap=True
@@ -89,20 +89,20 @@ def retention_heatmap(
         )
         chart = alt.layer(cells, number)
     height = max(60, min(24, 1_000 // max(dates, 1)) * dates)
-    title = heatmap_title(found, segment, lang=lang)
+    title = heatmap_title(retention, segment, lang=lang)
     return drawn(chart, "heatmap", rows, title, height)
 
 
-def retention_curve(found: Retention, *, lang: str = "en") -> Any:  # noqa: ANN401 - Altair's chart
+def retention_curve(retention: Retention, *, lang: str = "en") -> Any:  # noqa: ANN401 - Altair's chart
     """Return retention over age, a line a segment, with Wilson's interval as a band up to four lines."""
     alt = needed("altair")
-    rows, lines = curve_rows(found)
-    look = by_system(lines, found.by or label("rate", lang))
-    if found.by is None:
+    rows, lines = curve_rows(retention)
+    look = by_system(lines, retention.by or label("rate", lang))
+    if retention.by is None:
         look = {name: channel.legend(None) for name, channel in look.items()}
-    unit = label(found.calendar.unit, lang)
+    unit = label(retention.calendar.unit, lang)
     across = label("reached", lang, unit=unit)
-    if found.windows.kind == "bracket":
+    if retention.windows.kind == "bracket":
         x = alt.X("at:O", title=across).sort(None).axis(labelAngle=0)
     else:
         x = alt.X("day:Q", title=across).axis(tickMinStep=1, format="d")
@@ -111,8 +111,8 @@ def retention_curve(found: Retention, *, lang: str = "en") -> Any:  # noqa: ANN4
         *tooltips((*_RATES, "mean"), ".2%", lang),
         *tooltips(["users", "cohorts"], ",d", lang),
     ]
-    if found.by:
-        shown.insert(0, alt.Tooltip("run:N", title=legible(found.by)))
+    if retention.by:
+        shown.insert(0, alt.Tooltip("run:N", title=legible(retention.by)))
     base = alt.Chart(alt.NamedData("retention"))
     y = alt.Y("rate:Q", title=label("rate", lang)).axis(format="%").scale(domainMin=0)
     opacity = 0.0
@@ -127,14 +127,14 @@ def retention_curve(found: Retention, *, lang: str = "en") -> Any:  # noqa: ANN4
     points = base.mark_point(filled=True, size=size, opacity=1)
     points = points.encode(x, y, look["color"], look["shape"], tooltip=shown)
     chart = alt.layer(band, line, points)
-    return drawn(chart, "retention", rows, _title(found, "curve", lang), _HEIGHT)
+    return drawn(chart, "retention", rows, _title(retention, "curve", lang), _HEIGHT)
 
 
-def retention_periods(found: Retention, *, lang: str = "en") -> Any:  # noqa: ANN401 - Altair's chart
+def retention_periods(retention: Retention, *, lang: str = "en") -> Any:  # noqa: ANN401 - Altair's chart
     """Return who came when: new and returning users of every period, one above the other."""
     alt = needed("altair")
     kinds = [label(name, lang) for name in ("new", "returning")]
-    rows = period_rows(found).with_columns(
+    rows = period_rows(retention).with_columns(
         kind=pl.col("kind").replace_strict(
             ["new", "returning"], kinds, return_dtype=pl.String
         )
@@ -143,7 +143,7 @@ def retention_periods(found: Retention, *, lang: str = "en") -> Any:  # noqa: AN
     colour = colour.scale(domain=kinds, range=[COLOURS[1], COLOURS[0]])
     when = alt.X("period:T", title=label("period", lang))
     unit = {"day": "yearmonthdate", "week": "yearmonthdate", "month": "yearmonth"}[
-        found.calendar.unit
+        retention.calendar.unit
     ]
     shown = [
         alt.Tooltip("period:T", title=label("period", lang), format="%Y-%m-%d"),
@@ -158,41 +158,41 @@ def retention_periods(found: Retention, *, lang: str = "en") -> Any:  # noqa: AN
         alt.Order("kind:N", sort="descending"),
         tooltip=shown,
     )
-    return drawn(chart, "periods", rows, _title(found, "periods", lang), _HEIGHT)
+    return drawn(chart, "periods", rows, _title(retention, "periods", lang), _HEIGHT)
 
 
 def heatmap_title(
-    found: Retention, segment: str | None = None, *, lang: str = "en"
+    retention: Retention, segment: str | None = None, *, lang: str = "en"
 ) -> str:
     """Return what the heatmap of a segment is called, and how much of the triangle it shows."""
-    title = _title(found, "heatmap", lang)
-    by = found.by
+    title = _title(retention, "heatmap", lang)
+    by = retention.by
     if by is not None:
-        title += f", {printable(by, _NAME)} {printable(_segment(found, segment) or _NONE, _NAME)}"
-    _, cut = heatmap_rows(found, segment)
+        title += f", {printable(by, _NAME)} {printable(_segment(retention, segment) or _NONE, _NAME)}"
+    _, cut = heatmap_rows(retention, segment)
     return title + (label("cut", lang, **cut) if cut else "")
 
 
-def _title(found: Retention, what: str, lang: str) -> str:
-    unit = label(found.calendar.unit, lang)
-    return label(what, lang, unit=unit, kind=label(found.windows.kind, lang))
+def _title(retention: Retention, what: str, lang: str) -> str:
+    unit = label(retention.calendar.unit, lang)
+    return label(what, lang, unit=unit, kind=label(retention.windows.kind, lang))
 
 
 _RATES: Final = ("rate", "low", "high")
 
 
 def heatmap_rows(
-    found: Retention, segment: str | None = None
+    retention: Retention, segment: str | None = None
 ) -> tuple[pl.DataFrame, dict[str, int]]:
     """Return the cells of a heatmap, and of how many cohorts and ages they are where it does not show all.
 
     Cohorts without users, and cohorts and ages that nothing is known of, have no cells.
     """
-    rows = found.cohorts.filter(pl.col("rate").is_not_null())
-    if found.by is not None:
+    rows = retention.cohorts.filter(pl.col("rate").is_not_null())
+    if retention.by is not None:
         rows = rows.filter(
-            pl.col(found.by).eq_missing(pl.lit(_segment(found, segment)))
-        ).drop(found.by)
+            pl.col(retention.by).eq_missing(pl.lit(_segment(retention, segment)))
+        ).drop(retention.by)
     cohorts = rows["cohort"].unique().sort()
     ages = rows.select("at", "age").unique().sort("age", "at")["at"]
     last = cohorts.tail(_COHORTS)
@@ -212,15 +212,15 @@ def heatmap_rows(
     ), counts if cut else {}
 
 
-def _segment(found: Retention, segment: str | None) -> str | None:
+def _segment(retention: Retention, segment: str | None) -> str | None:
     """Return the name of a segment, the largest unless one is named."""
-    assert found.by is not None  # noqa: S101 - the caller checked
+    assert retention.by is not None  # noqa: S101 - the caller checked
     sizes = (
-        found.periods.group_by(found.by)
+        retention.periods.group_by(retention.by)
         .agg(pl.col("new").sum())
-        .sort("new", found.by, descending=[True, False])
+        .sort("new", retention.by, descending=[True, False])
     )
-    names = sizes[found.by].to_list()
+    names = sizes[retention.by].to_list()
     if segment is None:
         return str(names[0]) if names[0] is not None else None
     if segment not in names:
@@ -233,18 +233,20 @@ def _segment(found: Retention, segment: str | None) -> str | None:
     return segment
 
 
-def curve_rows(found: Retention) -> tuple[pl.DataFrame, list[str]]:
+def curve_rows(retention: Retention) -> tuple[pl.DataFrame, list[str]]:
     """Return the points of the curve, and the names of its lines, those of the most users first.
 
     Age 0, at which all users of a cohort are active, has no point; nor have ages that only few users have
     reached.
     """
-    name = pl.lit("all") if found.by is None else pl.col(found.by).fill_null(_NONE)
-    rows = found.curve.filter(pl.col("rate").is_not_null())
-    rows = rows.with_columns(
-        run=name.cast(pl.String), day=pl.col("age") + found.windows.origin
+    name = (
+        pl.lit("all") if retention.by is None else pl.col(retention.by).fill_null(_NONE)
     )
-    if found.audit.registrations is None and found.windows.kind != "bracket":
+    rows = retention.curve.filter(pl.col("rate").is_not_null())
+    rows = rows.with_columns(
+        run=name.cast(pl.String), day=pl.col("age") + retention.windows.origin
+    )
+    if retention.audit.registrations is None and retention.windows.kind != "bracket":
         rows = rows.filter(pl.col("age") > 0)
     users = pl.col("users")
     rows = rows.filter(users >= _REACHED * users.max().over("run"))
@@ -262,9 +264,9 @@ def curve_rows(found: Retention) -> tuple[pl.DataFrame, list[str]]:
     ), lines
 
 
-def period_rows(found: Retention) -> pl.DataFrame:
+def period_rows(retention: Retention) -> pl.DataFrame:
     """Return a row a period and kind of user, new or returning, of the last periods."""
-    rows = found.periods.group_by("period", maintain_order=True).agg(
+    rows = retention.periods.group_by("period", maintain_order=True).agg(
         pl.col("new", "returning").sum()
     )
     long = rows.tail(_PERIODS).unpivot(
