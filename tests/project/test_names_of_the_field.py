@@ -22,6 +22,7 @@ DONE = {
     "evaluation",
     "explanation",
     "hits",
+    "integrations",
     "ltr",
     "measures",
     "rankings",

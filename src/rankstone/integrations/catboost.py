@@ -70,22 +70,21 @@ def eval_metric(
     (True, (0.75, 1.0))
     """
     scoring = Scoring(measure, convention=convention, **options)
-    bound = [_bound(pool, f"pools[{at}]") for at, pool in enumerate(pools)]
+    bound = [_bound(pool, f"pools[{number}]") for number, pool in enumerate(pools)]
     if not bound:
         raise BadOption(
             "no data sets are given; CatBoost passes no groups",
             fix="eval_metric(…, train, valid)",
         )
-    for at, one in enumerate(bound):
-        if any(
-            one.matches(other.labels) and not np.array_equal(one.sizes, other.sizes)
-            for other in bound[:at]
-        ):
-            raise BadOption(
-                "two data sets have the same labels and different groups, and cannot be distinguished",
-                where=f"pools[{at}]",
-                fix="score after training: rankstone.integrations.catboost.staged",
-            )
+    for number, data in enumerate(bound):
+        for other in bound[:number]:
+            same_groups = np.array_equal(data.sizes, other.sizes)
+            if data.matches(other.labels) and not same_groups:
+                raise BadOption(
+                    "two data sets have the same labels and different groups, and cannot be distinguished",
+                    where=f"pools[{number}]",
+                    fix="score after training: rankstone.integrations.catboost.staged",
+                )
     return _named(scoring, bound)
 
 
@@ -135,7 +134,7 @@ class _Metric:
         raise BadValue(
             "these labels belong to none of the given data sets",
             given=f"{counted(len(labels), 'label')}",
-            expected=" or ".join(f"{len(one.labels):,}" for one in self._bound),
+            expected=" or ".join(f"{len(data.labels):,}" for data in self._bound),
             fix="give every data set, including the training data: eval_metric(…, train, valid)",
         )
 
@@ -176,19 +175,18 @@ def staged(
     scoring = Scoring(measures, convention=convention, **options)
     labels, sizes = _bound(pool, "the pool")
     weights = None if group_weight is None else weights_of_queries(group_weight, sizes)
-    raw = (
-        "prediction_type" in signature(model.staged_predict).parameters
-    )  # a classifier would return classes
-    stages = model.staged_predict(
-        pool, eval_period=every, **({"prediction_type": "RawFormulaVal"} if raw else {})
-    )
-    return pl.DataFrame(
-        [
-            {"trees": min((at + 1) * every, model.tree_count_)}
-            | scoring(stage, labels, sizes=sizes, weights=weights)
-            for at, stage in enumerate(stages)
-        ]
-    )
+    kind = {}
+    if "prediction_type" in signature(model.staged_predict).parameters:
+        # a classifier would return classes
+        kind = {"prediction_type": "RawFormulaVal"}
+
+    rows = []
+    stages = model.staged_predict(pool, eval_period=every, **kind)
+    for number, stage in enumerate(stages, 1):
+        trees = min(number * every, model.tree_count_)
+        means = scoring(stage, labels, sizes=sizes, weights=weights)
+        rows.append({"trees": trees} | means)
+    return pl.DataFrame(rows)
 
 
 def _bound(pool: Any, where: str) -> _Bound:  # noqa: ANN401 - a pool, or a pair

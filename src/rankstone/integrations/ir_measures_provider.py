@@ -67,15 +67,14 @@ class _Evaluation(_LIBRARY.providers.Evaluator):  # type: ignore[misc]
     def iter_calc(self, run: object) -> Iterator[Any]:
         table = _table(_LIBRARY.util.RunConverter(run), ("score",))
         for measure in self.measures:
-            if (
-                table.is_empty()
-            ):  # this is how PyTerrier requests the value of queries without results
-                found: Iterable[Any] = [(query, measure.DEFAULT) for query in self.ids]
+            if table.is_empty():
+                # this is how PyTerrier requests the value of queries without results
+                values: Iterable[Any] = [(query, measure.DEFAULT) for query in self.ids]
             else:
-                found = _values(
+                values = _values(
                     measure, self.qrels, table, ours=isinstance(measure, Ours)
                 )
-            for query, value in found:
+            for query, value in values:
                 yield _LIBRARY.Metric(
                     query_id=self.ids.get(query, query), measure=measure, value=value
                 )
@@ -89,18 +88,19 @@ def _values(
     ours: bool,
 ) -> Iterable[Any]:
     """Return ids and values of the queries that have one."""
-    one = (
-        measure.params["measure"]
-        if ours
-        else convention("ir_measures").read(str(measure))[0].measure
-    )
-    judged = (
-        qrels.rename({"iteration": "subtopic"})
-        if columns_read([one])
-        else _without_subtopics(qrels)
-    )
     if ours:
-        scores = Prepared(judged, one, **measure.params["options"]).evaluate(run)
+        own_measure = measure.params["measure"]
+    else:
+        own_measure = convention("ir_measures").read(str(measure))[0].measure
+
+    if columns_read([own_measure]):
+        judged = qrels.rename({"iteration": "subtopic"})
+    else:
+        judged = _without_subtopics(qrels)
+
+    if ours:
+        ready = Prepared(judged, own_measure, **measure.params["options"])
+        scores = ready.evaluate(run)
     else:
         scores = evaluate_by("ir_measures", Given(judged, run), str(measure))
     return scores.per_query.select("query_id", "value").drop_nulls().iter_rows()
@@ -121,16 +121,16 @@ def _known(measure: Any) -> bool:  # noqa: ANN401 - ir_measures.Measure
         return False
 
 
-def _table(given: Any, further: Names) -> pl.DataFrame:  # noqa: ANN401 - a converter of ir_measures
+def _table(converter: Any, further: Names) -> pl.DataFrame:  # noqa: ANN401 - a converter of ir_measures
     """Return judgments or a run as a table, without a loop over its rows if it is a frame already."""
     names = ("query_id", "doc_id", *further)
-    if given.predict_type()[0] == "pd_dataframe":
-        frame = given.as_pd_dataframe()
+    if converter.predict_type()[0] == "pd_dataframe":
+        frame = converter.as_pd_dataframe()
         columns = {
             name: frame[name].to_list() for name in names if name in frame.columns
         }
     else:
-        rows = list(given.as_namedtuple_iter())
+        rows = list(converter.as_namedtuple_iter())
         columns = {name: [getattr(row, name) for row in rows] for name in names}
     columns.setdefault("iteration", ["0"] * len(columns["query_id"]))
     ids = {

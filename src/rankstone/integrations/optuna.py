@@ -65,23 +65,22 @@ def mean_or_prune(
         raise BadOption(
             "chunk is too small", given=f"chunk={chunk}", expected="1 or more"
         )
-    order = np.random.Generator(np.random.Philox(trial.number)).permutation(
-        len(queries)
-    )
+
+    generator = np.random.Generator(np.random.Philox(trial.number))
+    order = generator.permutation(len(queries))
     values: list[float] = []
     for begin in range(0, len(order), chunk):
-        some = [queries[at] for at in order[begin : begin + chunk]]
-        found = score(some)
-        for query in some:
-            if query not in found:
+        part = [queries[place] for place in order[begin : begin + chunk]]
+        scores = score(part)
+        for query in part:
+            if query not in scores:
                 raise BadValue(
                     "score returned no value for a query",
                     where=f"query {printable(query)}",
                 )
-            value = found[query]
-            if value is not None and not math.isnan(
-                value
-            ):  # the pruner gives up at a NaN
+            value = scores[query]
+            # the pruner gives up at a NaN
+            if value is not None and not math.isnan(value):
                 trial.report(float(value), steps[query])
                 values.append(float(value))
         if trial.should_prune():

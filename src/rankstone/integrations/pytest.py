@@ -138,14 +138,18 @@ def _against(files: NamedValues, rule: NamedValues, options: NamedValues) -> str
         for name in SettingsKeywords.__annotations__
         if name in options
     }
-    found = gate({**files, "rules": [rule], "statistics": settings, "options": options})
-    if found.verdict == "pass":
+    decision = gate(
+        {**files, "rules": [rule], "statistics": settings, "options": options}
+    )
+    if decision.verdict == "pass":
         return None
-    lower = found.comparison.matrices[found.comparison.measures[0]].direction == "lower"
-    worst = found.comparison.per_query.sort(
+
+    comparison = decision.comparison
+    lower = comparison.matrices[comparison.measures[0]].direction == "lower"
+    worst = comparison.per_query.sort(
         "difference", descending=lower, nulls_last=True, maintain_order=True
     )
-    shown = found.text(verbose=True)  # pytest has no -v of ours
+    shown = decision.text(verbose=True)  # pytest has no -v of ours
     return f"{shown}\n\n{_queries(worst, 'difference')}"
 
 

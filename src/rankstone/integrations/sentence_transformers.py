@@ -161,9 +161,10 @@ def retrieved(
     texts = encode_query(list(queries.values()), **how)
     ids = pl.Series(list(corpus))
     names = pl.Series(list(queries))
-    found = pl.DataFrame(
+    hits = pl.DataFrame(
         schema={"query": pl.Int64, "document": pl.Int64, "score": pl.Float32}
     )
+
     for begin in range(0, len(ids), chunk):
         part = list(corpus.values())[begin : begin + chunk]
         likeness = model.similarity(texts, encode_document(part, **how))
@@ -171,6 +172,7 @@ def retrieved(
             raise BadValue("a similarity is NaN", fix="has the model diverged?")
         best = likeness.topk(min(depth, len(part)), dim=1)
         least = best.values[:, -1:]
+
         query, document = (likeness >= least).nonzero(as_tuple=True)
         score = likeness[query, document].float().cpu().numpy()
         columns = {
@@ -180,13 +182,13 @@ def retrieved(
         more = pl.DataFrame({**columns, "score": score.astype(np.float32)})
         score_column = pl.col("score")
         least_of_query = score_column.top_k(depth).min().over("query")
-        found = pl.concat([found, more]).filter(score_column >= least_of_query)
-    found = found.sort("query", maintain_order=True)
+        hits = pl.concat([hits, more]).filter(score_column >= least_of_query)
+    hits = hits.sort("query", maintain_order=True)
     return pl.DataFrame(
         {
-            "query_id": names.gather(found["query"]),
-            "doc_id": ids.gather(found["document"]),
-            "score": found["score"],
+            "query_id": names.gather(hits["query"]),
+            "doc_id": ids.gather(hits["document"]),
+            "score": hits["score"],
         }
     )
 

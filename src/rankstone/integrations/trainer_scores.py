@@ -73,12 +73,12 @@ class Scoring:
         convention: str | Convention | None = None,
         **options: Unpack[AlignmentKeywords],
     ) -> None:
-        given = cast("dict[str, Any]", options)
+        alignment = cast("dict[str, Any]", options)
         if convention is None:
             self.measures = of_rankings(measures)
-            self._parts = [_Part(self.measures, given)]
+            self._parts = [_Part(self.measures, alignment)]
         else:
-            readings, self._parts = _by(convention, measures, given)
+            readings, self._parts = _by(convention, measures, alignment)
             self.measures = tuple(reading.measure for reading in readings)
         self._kept: list[tuple[NDArray[Any], NDArray[Any], list[Evaluator]]] = []
         # so that errors are raised before hours of training

@@ -61,12 +61,12 @@ class Watch(_LIBRARY.callback.TrainingCallback):  # type: ignore[misc] # the lib
 
 def _arrays(matrix: Any) -> NamedValues:  # noqa: ANN401 - a DMatrix
     """Return the arguments of ``DMatrix`` for a data set."""
-    given = {"weight": matrix.get_weight(), "base_margin": matrix.get_base_margin()}
+    optional = {"weight": matrix.get_weight(), "base_margin": matrix.get_base_margin()}
     return {
         "data": matrix.get_data(),
         "label": matrix.get_label(),
         "group": np.diff(matrix.get_uint_info("group_ptr")),
         "feature_names": matrix.feature_names,
         "feature_types": matrix.feature_types,
-        **{name: values for name, values in given.items() if len(values)},
+        **{name: values for name, values in optional.items() if len(values)},
     }

@@ -95,12 +95,13 @@ def __dir__() -> list[str]:
 
 def _kinds() -> dict[str, type[Measure]]:
     """Return the measures that need only labels, by their names as functions."""
-    found: dict[str, type[Measure]] = {}
+    kinds: dict[str, type[Measure]] = {}
     for kind in MEASURES.values():
-        if issubclass(kind, Measure) and not (
-            kind.judgment_columns or kind.query_columns or kind.requires & _MORE
-        ):
-            for word in filter(str.isidentifier, (kind.name, *kind.aliases)):
-                name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", word)
-                found.setdefault(name.lower(), kind)
-    return found
+        if not issubclass(kind, Measure):
+            continue
+        if kind.judgment_columns or kind.query_columns or kind.requires & _MORE:
+            continue
+        for word in filter(str.isidentifier, (kind.name, *kind.aliases)):
+            name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", word)
+            kinds.setdefault(name.lower(), kind)
+    return kinds

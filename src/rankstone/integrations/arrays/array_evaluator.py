@@ -172,19 +172,19 @@ class Evaluator:
         shape = tuple(grades.shape)
         self.layout = ArrayLayout.of(shape, qid, sizes, mask)
         self._afar: DeviceLabels | None = None
-        given: Floats | None = None
+        numbers: Floats | None = None
         if not home.near:
             self._afar = labels_on_device(home, grades, self.layout, self.options)
         if self._afar is None:
-            given = numbers_of(self.layout, home.host(labels), "labels")
-            given = given.copy()  # the caller may change them
+            numbers = numbers_of(self.layout, home.host(labels), "labels")
+            numbers = numbers.copy()  # the caller may change them
         alone = qid is None and sizes is None and len(shape) == 1
-        self._doubts = doubts(given, self.layout, self.options, alone=alone)
+        self._doubts = doubts(numbers, self.layout, self.options, alone=alone)
         for doubt in self._doubts:
             warnings.warn(doubt, UserWarning, stacklevel=2)
         self._doubts += without_documents(self.layout, self.options)
-        if given is not None:
-            self._label = settled(given, self.layout, self.options)
+        if numbers is not None:
+            self._label = settled(numbers, self.layout, self.options)
         self._road: list[str] = []
         self._again = True  # scores of later epochs will come
         self._dense_lists: dict[Home, list[DenseLists]] = {}
@@ -230,14 +230,20 @@ class Evaluator:
             scores = np.asarray(scores)
         home = home_of(scores)
         refuse_inexact_scores(self.layout, home, scores)
-        dense = self._dense_scores(home, scores) if self._is_dense(home) else None
-        computed = () if dense is None else dense.measures
-        left = [measure for measure in self.measures if measure not in computed]
-        found = self._scored_on_host(left, home.host(scores)) if left else {}
+        dense = None
+        left: Measures = self.measures
+        if self._is_dense(home):
+            dense = self._dense_scores(home, scores)
+        if dense is not None:
+            left = [measure for measure in left if measure not in dense.measures]
+        host_scores = {}
+        if left:
+            host_scores = self._scored_on_host(left, home.host(scores))
+
         self._road = self._ways(home, dense, left)
         return ArrayScores(
             self.layout.queries,
-            found,
+            host_scores,
             self.measures,
             home,
             self.options.as_dict(),

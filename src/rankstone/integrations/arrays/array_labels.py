@@ -43,9 +43,9 @@ def numbers_of(layout: ArrayLayout, values: NDArray[Any], what: str) -> Floats:
 def refuse_inexact_scores(layout: ArrayLayout, home: Home, scores: Data) -> None:
     """Refuse whole numbers that would tie as float64."""
     if str(scores.dtype).endswith("int64"):  # as NumPy, PyTorch and JAX call it
-        given = home.host(scores)
-        layout.fits(given.shape, "scores")
-        refuse_inexact(pl.Series(layout.flat(given)), "score", layout.where)
+        numbers = home.host(scores)
+        layout.fits(numbers.shape, "scores")
+        refuse_inexact(pl.Series(layout.flat(numbers)), "score", layout.where)
 
 
 def doubts(
@@ -99,8 +99,8 @@ def settled(label: Floats, layout: ArrayLayout, options: AlignmentOptions) -> Fl
     least = np.fmin.reduce(label, initial=np.inf)
     most = np.fmax.reduce(label, initial=-np.inf)
     if max(-least, most) > LARGEST_GRADE:
-        at = int((np.abs(label) > LARGEST_GRADE).argmax())
-        raise bad_grade("a label", label[at], layout.where(at), f"{label[at]}")
+        index = int((np.abs(label) > LARGEST_GRADE).argmax())
+        raise bad_grade("a label", label[index], layout.where(index), f"{label[index]}")
     if not least < 0 or options.negative == "keep":
         return label
     below = label < 0

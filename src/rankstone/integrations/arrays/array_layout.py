@@ -95,15 +95,17 @@ class ArrayLayout(Record):
             )
         if not np.prod(shape):
             raise EmptyInput("there are no labels", where=f"an array of shape {shape}")
+
         arguments = {"qid": qid, "sizes": sizes, "mask": mask}
-        given = [name for name, value in arguments.items() if value is not None]
-        if len(given) > 1:
+        names = [name for name, value in arguments.items() if value is not None]
+        if len(names) > 1:
             raise BadOption(
-                f"{' and '.join(given)} are given",
+                f"{' and '.join(names)} are given",
                 expected="one of qid, sizes and mask",
             )
+
         if len(shape) == _MOST_AXES:
-            return cls._padded(shape, mask, given)
+            return cls._padded(shape, mask, names)
         if mask is not None:
             raise BadOption(
                 "mask is for arrays [lists, longest]",
@@ -119,13 +121,13 @@ class ArrayLayout(Record):
 
     @classmethod
     def _padded(
-        cls, shape: tuple[int, ...], mask: object, given: list[str]
+        cls, shape: tuple[int, ...], mask: object, names: list[str]
     ) -> ArrayLayout:
         count, longest = shape
         rows = np.arange(count)
-        if given not in ([], ["mask"]):
+        if names not in ([], ["mask"]):
             raise BadOption(
-                f"{given[0]} is for flat arrays",
+                f"{names[0]} is for flat arrays",
                 given=f"shape {shape}: a row a list",
                 fix="give a mask, or none",
             )
@@ -211,14 +213,13 @@ class ArrayLayout(Record):
     def _take_of_numpy(self) -> NDArray[Any]:
         return on_host(self.take)
 
-    def where(self, at: int) -> str:
+    def where(self, index: int) -> str:
         """Return the index and the query of a value of the flat array, for messages."""
-        query = int(np.searchsorted(self.offsets, at, side="right")) - 1
-        place = at
+        query = int(np.searchsorted(self.offsets, index, side="right")) - 1
         if self.take is not None:
-            place = int(self.take[at])
-        index = ", ".join(map(str, np.unravel_index(place, self.shape)))
-        return f"[{index}], query {printable(self.queries[query])}"
+            index = int(self.take[index])
+        indices = ", ".join(map(str, np.unravel_index(index, self.shape)))
+        return f"[{indices}], query {printable(self.queries[query])}"
 
 
 def _where_it_is(values: object) -> Data:
@@ -301,7 +302,7 @@ class Padded(Record):
         BadValue
             When shapes do not fit, or a score is NaN.
         """
-        traced = [given for given in (scores, labels, mask) if _traced(given)]
+        traced = [array for array in (scores, labels, mask) if _traced(array)]
         xp = _functions([*traced, scores][0])
         if not hasattr(scores, "detach"):
             scores = xp.asarray(scores)
@@ -494,13 +495,15 @@ def _own(xp: Any, values: object, scores: Data) -> Data:  # noqa: ANN401 - a mod
         raw = np.asarray(values, np.float64)
         return _constant(raw.tobytes(), raw.shape, scores.device)
     if hasattr(scores, "detach"):
-        given = values if isinstance(values, xp.Tensor) else np.asarray(values)
-        own = xp.as_tensor(given, dtype=xp.float64, device=scores.device)
+        if not isinstance(values, xp.Tensor):
+            values = np.asarray(values)
+        own = xp.as_tensor(values, dtype=xp.float64, device=scores.device)
         return own.detach()
     if xp is np:
         return on_host(values).astype(np.float64)
-    given = values if _functions(values) is xp else on_host(values)
-    return xp.asarray(given).astype(xp.result_type(float))
+    if _functions(values) is not xp:
+        values = on_host(values)
+    return xp.asarray(values).astype(xp.result_type(float))
 
 
 @lru_cache(64)

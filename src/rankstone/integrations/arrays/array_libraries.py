@@ -100,8 +100,8 @@ class _Torch:
     def exactly(self) -> AbstractContextManager[Any]:
         import torch
 
-        found: AbstractContextManager[Any] = torch.no_grad()
-        return found
+        context: AbstractContextManager[Any] = torch.no_grad()
+        return context
 
 
 @dataclass(frozen=True)
@@ -137,8 +137,8 @@ class _Jax:
     def exactly(self) -> AbstractContextManager[Any]:
         import jax
 
-        found: AbstractContextManager[Any] = jax.enable_x64(True)
-        return found
+        context: AbstractContextManager[Any] = jax.enable_x64(True)
+        return context
 
 
 def on_host(values: object) -> NDArray[Any]:

@@ -182,9 +182,9 @@ def top_k(users: Data, items: Data, k: int, *, seen: Any = None) -> tuple[Data, 
         return _top_k_by_torch(users, items, k, (step, columns), rows)
     parts = []
     for begin in range(0, len(users), step):
-        some = users[begin : begin + step]
+        block = users[begin : begin + step]
         seen_by_them = _some(rows, begin, step)
-        parts.append(_top_k_by_numpy(some, items, k, columns, seen_by_them))
+        parts.append(_top_k_by_numpy(block, items, k, columns, seen_by_them))
     ids, scores = zip(*parts, strict=True)
     return np.concatenate(ids), np.concatenate(scores)
 
@@ -291,14 +291,14 @@ def _top_k_by_torch(
     large = largest_product > torch.finfo(users.dtype).max
 
     def part(begin: int, *, sort: bool) -> tuple[Data, Data, Data]:
-        some = users[begin : begin + step]
+        block = users[begin : begin + step]
         seen = _some(rows, begin, step)
-        return _top_of_block(some, items, k, columns, seen, sort=sort, large=large)
+        return _top_of_block(block, items, k, columns, seen, sort=sort, large=large)
 
     parts = [part(begin, sort=False) for begin in begins]
     doubts = torch.stack([doubt for *_, doubt in parts]).tolist()
-    for at in np.flatnonzero(doubts).tolist():
-        parts[at] = part(begins[at], sort=True)
+    for number in np.flatnonzero(doubts).tolist():
+        parts[number] = part(begins[number], sort=True)
     ids, best, _ = zip(*parts, strict=True)
     return torch.cat(ids), torch.cat(best)
 

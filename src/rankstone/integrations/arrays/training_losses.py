@@ -71,10 +71,10 @@ def pair_weights(
     >>> pair_weights(np.array([[3.0, 2.0]]), [[0, 1]], "RR").tolist()
     [[[0.0, 0.5], [0.5, 0.0]]]
     """
-    given = Padded.of(scores, labels, mask)
-    parts = map(given.part, given.slices())
+    padded = Padded.of(scores, labels, mask)
+    parts = map(padded.part, padded.slices())
     weights = [part.back(changes(part, measure)) for part in parts]
-    return given.xp.concatenate(weights, 0)
+    return padded.xp.concatenate(weights, 0)
 
 
 @lru_cache(64)
@@ -82,23 +82,23 @@ def _parsed(measure: str | Measure) -> Any:  # noqa: ANN401 - a measure of some 
     return parse_measure(measure)
 
 
-def changes(given: Padded, measure: str | Measure) -> Data:
+def changes(padded: Padded, measure: str | Measure) -> Data:
     """Return the weights of all pairs, as exact as the library can."""
     kind = _parsed(measure)
-    blocks = _Blocks(given)
+    blocks = _Blocks(padded)
     factors = _factors(blocks, kind)
     if factors is not None:
         return _sum_changes(blocks, *factors)
     if isinstance(kind, AP) and kind.denom != "hits" and kind.tied == "order":
-        relevant = given.relevant(kind.threshold)
+        relevant = padded.relevant(kind.threshold)
         change = _precision_changes(blocks, relevant, kind.k)
-        norm = _denominator(given, kind, relevant)
+        norm = _denominator(padded, kind, relevant)
         return change / norm[:, None, None]
     if isinstance(kind, (RR, Success)):
-        by_rank = np.ones(given.width)
+        by_rank = np.ones(padded.width)
         if isinstance(kind, RR):
             by_rank = 1.0 / by_rank.cumsum()
-        targets = _targets(given, kind)
+        targets = _targets(padded, kind)
         return _first_changes(blocks, targets, _cut(by_rank, kind.k))
     raise BadParameter(
         f"{kind}: there is no closed form for the change by a swap of two documents",
@@ -112,20 +112,20 @@ def _factors(blocks: _Blocks, kind: Any) -> tuple[Data, Data] | None:  # noqa: A
 
     ``None`` for a measure that is no sum of such products.
     """
-    given = blocks.given
+    padded = blocks.padded
     if isinstance(kind, (P, R)):
-        relevant = given.relevant(kind.threshold)
-        gain = given.own(1.0) * relevant
-        by_rank = _cut(np.ones(given.width), kind.k)
-        norm = _denominator(given, kind, relevant)
+        relevant = padded.relevant(kind.threshold)
+        gain = padded.own(1.0) * relevant
+        by_rank = _cut(np.ones(padded.width), kind.k)
+        norm = _denominator(padded, kind, relevant)
     elif (
         isinstance(kind, GainMeasure)
         and kind.pad != "min_grade"
         and getattr(kind, "ideal", "") != "topk"
     ):
-        gain = given.worth(kind)
-        by_rank = _discounts(kind, given.width, kind.k)
-        norm = _ideal(given, kind, gain)
+        gain = padded.worth(kind)
+        by_rank = _discounts(kind, padded.width, kind.k)
+        norm = _ideal(padded, kind, gain)
     else:
         return None
     return gain / norm[:, None], blocks.summed(by_rank) / blocks.count
@@ -134,43 +134,43 @@ def _factors(blocks: _Blocks, kind: Any) -> tuple[Data, Data] | None:  # noqa: A
 class _Blocks(Record):
     """The block of ties of each document; whole numbers ``[lists, longest]``."""
 
-    given: Padded
+    padded: Padded
 
     @cached_property
     def order(self) -> Data:
         """The places of the documents by score descending; padding comes last."""
-        xp, key = self.given.xp, -self.given.fixed
-        if self.given.there is not None:
-            key = xp.where(self.given.there, key, np.nan)
+        xp, key = self.padded.xp, -self.padded.fixed
+        if self.padded.there is not None:
+            key = xp.where(self.padded.there, key, np.nan)
         return xp.argsort(key, 1)
 
     @cached_property
     def _ends(self) -> tuple[Data, Data]:
         """The first and the last rank of each document's block."""
-        if hasattr(self.given.fixed, "detach"):
+        if hasattr(self.padded.fixed, "detach"):
             return self._ends_by_search
-        key = self.given.taken(self.given.fixed, self.order)
+        key = self.padded.taken(self.padded.fixed, self.order)
         equal = key[:, 1:] == key[:, :-1]
-        if self.given.there is not None:
-            there = self.given.taken(self.given.there, self.order)
+        if self.padded.there is not None:
+            there = self.padded.taken(self.padded.there, self.order)
             equal = equal & there[:, 1:]
-        place = self.given.xp.argsort(self.order, 1)
+        place = self.padded.xp.argsort(self.order, 1)
         if not equal.shape[1]:
             return place + 1, place + 1
-        ends = blocks_of(self.given.wrapped(equal))
-        first, last = map(self.given.unwrapped, ends)
-        return self.given.taken(first, place), self.given.taken(last, place)
+        ends = blocks_of(self.padded.wrapped(equal))
+        first, last = map(self.padded.unwrapped, ends)
+        return self.padded.taken(first, place), self.padded.taken(last, place)
 
     @property
     def _ends_by_search(self) -> tuple[Data, Data]:
         """The same, from the numbers of documents that score more, and as much."""
-        xp, key = self.given.xp, self.given.fixed
-        if self.given.there is not None:
-            key = xp.where(self.given.there, key, -np.inf)
+        xp, key = self.padded.xp, self.padded.fixed
+        if self.padded.there is not None:
+            key = xp.where(self.padded.there, key, -np.inf)
         ascending = xp.sort(key, 1).values
         less = xp.searchsorted(ascending, key)
         no_more = xp.searchsorted(ascending, key, right=True)
-        return self.given.width + 1 - no_more, self.given.width - less
+        return self.padded.width + 1 - no_more, self.padded.width - less
 
     @property
     def first(self) -> Data:
@@ -186,29 +186,29 @@ class _Blocks(Record):
     @cached_property
     def size(self) -> Data:
         """The same as a float, since PyTorch divides integers in float32."""
-        return self.given.own(1.0) * self.count
+        return self.padded.own(1.0) * self.count
 
     def above(self, values: Data) -> Data:
         """Return the sum of the values of documents above each one's block."""
-        return self.given.taken(self._through(values), self.first - 1)
+        return self.padded.taken(self._through(values), self.first - 1)
 
-    def inside(self, some: Data) -> Data:
+    def inside(self, documents: Data) -> Data:
         """Return how many of some documents are in each one's block."""
-        counts = self._through(1 * some)
-        until_last = self.given.taken(counts, self._ends[1])
-        return until_last - self.given.taken(counts, self.first - 1)
+        counts = self._through(1 * documents)
+        until_last = self.padded.taken(counts, self._ends[1])
+        return until_last - self.padded.taken(counts, self.first - 1)
 
     def _through(self, values: Data) -> Data:
         """Return sums over the documents down to ranks 0, 1, 2, …."""
-        xp = self.given.xp
-        ordered = self.given.taken(values, self.order)
+        xp = self.padded.xp
+        ordered = self.padded.taken(values, self.order)
         sums = xp.cumsum(ordered, 1)
         return xp.concatenate((0 * sums[:, :1], sums), 1)
 
     def summed(self, by_rank: Floats) -> Data:
         """Return the sum of numbers of ranks over the ranks of each block."""
         sums = np.concatenate(([0.0], np.cumsum(by_rank)))
-        through = self.given.own(sums)
+        through = self.padded.own(sums)
         first, last = self._ends
         return through[last] - through[first - 1]
 
@@ -216,11 +216,11 @@ class _Blocks(Record):
 def _sum_changes(blocks: _Blocks, gain: Data, share: Data) -> Data:
     """Return the changes of ``Σ gain · value of the rank / norm``: products of two differences."""
     change = abs(_differences(gain) * _differences(share))
-    there = blocks.given.there
+    there = blocks.padded.there
     if there is None:
         return change
     both = there[:, :, None] & there[:, None, :]
-    return blocks.given.xp.where(both, change, 0.0)
+    return blocks.padded.xp.where(both, change, 0.0)
 
 
 def _differences(values: Data) -> Data:
@@ -234,9 +234,9 @@ def _precision_changes(blocks: _Blocks, relevant: Data, k: int | None) -> Data:
     A block of ranks s … s + n − 1 with m relevant documents below C relevant ones adds
     ``m/n · Σ_r (C + 1 + (r − s)(m − 1)/(n − 1)) / r``; between the two blocks C is one more, or one fewer.
     """
-    xp = blocks.given.xp
+    xp = blocks.padded.xp
     size = blocks.size
-    ranks = np.arange(1.0, blocks.given.width + 1)
+    ranks = np.arange(1.0, blocks.padded.width + 1)
     once = blocks.summed(_cut(1.0 / ranks, k))  # Σ 1/r
     depth = blocks.summed(_cut(np.ones_like(ranks), k))
     past = depth - blocks.first * once  # Σ (r − s)/r
@@ -272,18 +272,18 @@ def _first_changes(blocks: _Blocks, targets: Data, by_rank: Floats) -> Data:
     Without the moved one, the first targets are in a block ``top``.  If the other document is above it, its
     block alone decides; if it is in it, the block has one more target; if it is below, nothing changes.
     """
-    given = blocks.given
-    xp = given.xp
+    padded = blocks.padded
+    xp = padded.xp
     first = blocks.first
     size = blocks.size
     inside = blocks.inside(targets)
-    nowhere = 0 * first + 2 * given.width
+    nowhere = 0 * first + 2 * padded.width
 
     def block(among: Data) -> _Block:
-        begin = -given.largest(-xp.where(among, first, nowhere))
+        begin = -padded.largest(-xp.where(among, first, nowhere))
         here = among & (first == begin)
-        documents = given.largest(xp.where(here, size, 0))
-        count = given.largest(xp.where(here, inside, 0))
+        documents = padded.largest(xp.where(here, size, 0))
+        count = padded.largest(xp.where(here, inside, 0))
         return _Block(begin, documents, count)
 
     best = block(targets)
@@ -296,11 +296,11 @@ def _first_changes(blocks: _Blocks, targets: Data, by_rank: Floats) -> Data:
 
     def mean(more: int) -> Data:
         """Return the value with so many more targets in the top block of the others."""
-        moved = _mean_first(given, without, more, by_rank)
-        return xp.where(is_best, moved, _mean_first(given, best, more, by_rank))
+        moved = _mean_first(padded, without, more, by_rank)
+        return xp.where(is_best, moved, _mean_first(padded, best, more, by_rank))
 
     is_best = first == best.begin
-    now = _mean_first(given, best, 0, by_rank)
+    now = _mean_first(padded, best, 0, by_rank)
     top = xp.where(is_best, without.begin, best.begin)[:, :, None]
     alone = blocks.summed(by_rank) / size
     place = first[:, None, :]
@@ -319,32 +319,32 @@ class _Block(NamedTuple):
     count: Data
 
 
-def _mean_first(given: Padded, top: _Block, more: int, by_rank: Floats) -> Data:
+def _mean_first(padded: Padded, top: _Block, more: int, by_rank: Floats) -> Data:
     """Return the mean value of the rank of the first target of a block with so many more, ``[lists, 1]``."""
-    xp = given.xp
+    xp = padded.xp
     count = top.count + more
-    place = xp.cumsum(xp.ones_like(given.grade) > 0, 1) - 1
+    place = xp.cumsum(xp.ones_like(padded.grade) > 0, 1) - 1
     inside = place < top.size
     left = xp.where(inside, top.size - place, 1.0)  # documents from this place on
     none_here = xp.where(left > count, (left - count) / left, 0.0)
     begin = 0 * none_here[:, :1] + 1
     none_until = xp.cumprod(none_here, 1)
     before = xp.concatenate((begin, none_until[:, :-1]), 1)
-    beyond = np.zeros(2 * given.width + 1)
-    values = given.own(np.concatenate((by_rank, beyond)))
+    beyond = np.zeros(2 * padded.width + 1)
+    values = padded.own(np.concatenate((by_rank, beyond)))
     numbers = values[top.begin - 1 + place]
     chances = xp.where(inside, before * count / left, 0.0)
     return (chances * numbers).sum(1)[:, None]
 
 
-def _both_ways(blocks: _Blocks, some: Data, change: Data) -> Data:
+def _both_ways(blocks: _Blocks, targets: Data, change: Data) -> Data:
     """Return the symmetric table of changes between some documents and the others."""
-    others = ~some
-    if blocks.given.there is not None:
-        others = others & blocks.given.there
+    others = ~targets
+    if blocks.padded.there is not None:
+        others = others & blocks.padded.there
     apart = _differences(blocks.first) != 0
-    apart = apart & some[:, :, None] & others[:, None, :]
-    table = blocks.given.xp.where(apart, abs(change), 0.0)
+    apart = apart & targets[:, :, None] & others[:, None, :]
+    table = blocks.padded.xp.where(apart, abs(change), 0.0)
     return table + table.swapaxes(1, 2)
 
 
@@ -359,31 +359,31 @@ def _cut(by_rank: Floats, k: int | None) -> Floats:
     return np.where(np.arange(len(by_rank)) < depth, by_rank, 0.0)
 
 
-def _ideal(given: Padded, measure: GainMeasure, gain: Data) -> Data:
+def _ideal(padded: Padded, measure: GainMeasure, gain: Data) -> Data:
     """Return the norm of the discounted gains, ``[lists]``; 1 without gain."""
     if not isinstance(measure, nDCG):
-        return given.own(1.0) + 0 * given.lengths()
+        return padded.own(1.0) + 0 * padded.lengths()
     whole = measure.ideal_depth == "all"
     if measure.ideal != "k_ones":
-        discounts = _discounts(measure, given.width, None if whole else measure.k)
-        products = given.descending(gain) * given.own(discounts)
+        discounts = _discounts(measure, padded.width, None if whole else measure.k)
+        products = padded.descending(gain) * padded.own(discounts)
         total = products.sum(1)
-        return given.xp.where(total > 0, total, 1.0)
-    lengths = given.lengths()
-    most = measure.k or given.width
+        return padded.xp.where(total > 0, total, 1.0)
+    lengths = padded.lengths()
+    most = measure.k or padded.width
     sums = np.cumsum(_discounts(measure, most))
-    through = given.own(np.concatenate(([1.0], sums)))
+    through = padded.own(np.concatenate(([1.0], sums)))
     if whole or (measure.ideal_depth == "k" and measure.pad != "shrink"):
         lengths = 0 * lengths + most
-    lengths = given.xp.where(lengths > most, most, lengths)
+    lengths = padded.xp.where(lengths > most, most, lengths)
     return through[lengths]
 
 
-def _denominator(given: Padded, measure: Any, relevant: Data) -> Data:  # noqa: ANN401 - P, R or AP
+def _denominator(padded: Padded, measure: Any, relevant: Data) -> Data:  # noqa: ANN401 - P, R or AP
     """Return the smallest number that ``denom`` names, ``[lists]``; 1 for 0, when the numerator is 0."""
-    xp = given.xp
-    length = given.lengths()
-    known = given.xp.count_nonzero(relevant, 1)
+    xp = padded.xp
+    length = padded.lengths()
+    known = padded.xp.count_nonzero(relevant, 1)
     depth = length if measure.k is None else 0 * length + measure.k
     named = measure.denom.removeprefix("min_").split("_")
     if isinstance(measure, P):
@@ -395,13 +395,13 @@ def _denominator(given: Padded, measure: Any, relevant: Data) -> Data:  # noqa: 
     return xp.where(least > 1, least, 1)
 
 
-def _targets(given: Padded, measure: RR | Success) -> Data:
+def _targets(padded: Padded, measure: RR | Success) -> Data:
     """Return the target documents: the relevant ones, or those of the best grade."""
-    relevant = given.relevant(measure.threshold)
+    relevant = padded.relevant(measure.threshold)
     if getattr(measure, "target", "first") == "first":
         return relevant
-    grade = given.xp.where(relevant, given.grade, 0.0)
-    return relevant & (grade == given.largest(grade))
+    grade = padded.xp.where(relevant, padded.grade, 0.0)
+    return relevant & (grade == padded.largest(grade))
 
 
 @uncompiled
@@ -426,22 +426,22 @@ def soft_ranks(scores: Data, *, mask: object = None, temperature: float = 0.1) -
     return _soft_ranks(Padded.of(scores, unlabelled, mask), temperature)
 
 
-def _soft_ranks(given: Padded, temperature: float) -> Data:
+def _soft_ranks(padded: Padded, temperature: float) -> Data:
     if not temperature > 0:
         raise BadOption(
             f"temperature={temperature} is out of range", expected="more than 0"
         )
-    above = _above(given, temperature)
-    if given.there is None:
+    above = _above(padded, temperature)
+    if padded.there is None:
         return 0.5 + above.sum(2)  # a document is half above itself
-    above = given.xp.where(given.there[:, None, :], above, 0.0)
-    return 0.5 + above.sum(2) + 0.5 * ~given.there
+    above = padded.xp.where(padded.there[:, None, :], above, 0.0)
+    return 0.5 + above.sum(2) + 0.5 * ~padded.there
 
 
-def _above(given: Padded, temperature: float) -> Data:
+def _above(padded: Padded, temperature: float) -> Data:
     """Return the degree to which the second document is above the first, ``[lists, longest, longest]``."""
-    apart = _differences(given.scores) / temperature
-    return 0.5 * (1.0 + given.xp.tanh(0.5 * apart))
+    apart = _differences(padded.scores) / temperature
+    return 0.5 * (1.0 + padded.xp.tanh(0.5 * apart))
 
 
 @uncompiled
@@ -469,13 +469,13 @@ def approx_ndcg(
     >>> approx_ndcg(np.array([[3.0, 1.0, 2.0]]), [[0, 1, 2]], temperature=0.01).round(6).tolist()
     [0.659002]
     """
-    given = Padded.of(scores, labels, mask)
+    padded = Padded.of(scores, labels, mask)
     measure = nDCG(gain=gain)
-    worth = given.worth(measure)
-    norm = _ideal(given, measure, worth)
-    share = given.back(worth / norm[:, None])
-    ranks = _soft_ranks(given, temperature)
-    return (share / given.xp.log2(1.0 + ranks)).sum(1)
+    worth = padded.worth(measure)
+    norm = _ideal(padded, measure, worth)
+    share = padded.back(worth / norm[:, None])
+    ranks = _soft_ranks(padded, temperature)
+    return (share / padded.xp.log2(1.0 + ranks)).sum(1)
 
 
 @uncompiled
@@ -496,14 +496,14 @@ def approx_mrr(
     >>> approx_mrr(np.array([[3.0, 1.0, 2.0]]), [[0, 1, 1]], temperature=0.01).tolist()
     [0.5]
     """
-    given = Padded.of(scores, labels, mask)
-    relevant = given.relevant(ANY_GAIN)
-    others = given.own(np.eye(given.width)) == 0
+    padded = Padded.of(scores, labels, mask)
+    relevant = padded.relevant(ANY_GAIN)
+    others = padded.own(np.eye(padded.width)) == 0
     rivals = relevant[:, None, :] & others
-    below = 1.0 - _above(given, temperature)
-    chance = given.xp.where(rivals, below, 1.0).prod(2)
-    ranks = _soft_ranks(given, temperature)
-    return given.xp.where(relevant, chance / ranks, 0.0).sum(1)
+    below = 1.0 - _above(padded, temperature)
+    chance = padded.xp.where(rivals, below, 1.0).prod(2)
+    ranks = _soft_ranks(padded, temperature)
+    return padded.xp.where(relevant, chance / ranks, 0.0).sum(1)
 
 
 @uncompiled
@@ -524,39 +524,39 @@ def lambda_loss(
     sigma
         The steepness of the loss of a pair.
     """
-    given = Padded.of(scores, labels, mask)
+    padded = Padded.of(scores, labels, mask)
     kind = _parsed(measure)
     rises = not isinstance(kind, GainMeasure) or never_falls(kind.gain)
-    factors = _factors(_Blocks(given), kind) if rises else None
+    factors = _factors(_Blocks(padded), kind) if rises else None
     if factors is None:
-        weigh = _weights_of_changes(given, measure)
+        weigh = _weights_of_changes(padded, measure)
     else:
-        weigh = _weights_of_factors(given, *factors)
-    steep = given.scores
+        weigh = _weights_of_factors(padded, *factors)
+    steep = padded.scores
     if sigma != 1:
         steep = sigma * steep
     if hasattr(steep, "detach"):
         from rankstone.integrations.arrays.torch_arrays import PairLoss
 
-        return PairLoss.apply(steep, weigh, given.slices())
+        return PairLoss.apply(steep, weigh, padded.slices())
     losses = []
-    for lists in given.slices():
-        loss = weigh(lists) * given.softplus(_differences(steep[lists]))
+    for lists in padded.slices():
+        loss = weigh(lists) * padded.softplus(_differences(steep[lists]))
         losses.append(loss.sum((1, 2)))
-    return given.xp.concatenate(losses, 0)
+    return padded.xp.concatenate(losses, 0)
 
 
 def _weights_of_factors(
-    given: Padded, gain: Data, share: Data
+    padded: Padded, gain: Data, share: Data
 ) -> Callable[[slice], Data]:
     """Return the weights where they are products: who gains more is the better of two.
 
     Unjudged documents gain less than all others, and more: they are the better one of no pair.
     """
-    xp = given.xp
-    better = given.back(xp.where(given.judged, gain, -np.inf))
-    worse = given.back(xp.where(given.judged, gain, np.inf))
-    share = given.back(share)
+    xp = padded.xp
+    better = padded.back(xp.where(padded.judged, gain, -np.inf))
+    worse = padded.back(xp.where(padded.judged, gain, np.inf))
+    share = padded.back(share)
 
     def weigh(lists: slice) -> Data:
         weight = better[lists, :, None] - worse[lists, None, :]
@@ -568,14 +568,14 @@ def _weights_of_factors(
 
 
 def _weights_of_changes(
-    given: Padded, measure: str | Measure
+    padded: Padded, measure: str | Measure
 ) -> Callable[[slice], Data]:
     """Return the weights where each is a number of its own; who has the higher grade is the better of two."""
 
     def weigh(lists: slice) -> Data:
-        part = given.part(lists)
+        part = padded.part(lists)
         weight = part.back(changes(part, measure))
         better = _differences(part.grade) < 0
-        return given.xp.where(better, weight, 0.0)
+        return padded.xp.where(better, weight, 0.0)
 
     return weigh
