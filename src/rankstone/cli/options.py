@@ -203,7 +203,7 @@ _INPUT: Final = {
     "history": _O("FILE", "past interactions: query_id, doc_id"),
     "expected": _O("RUN", "expected items, for Unexpectedness(against=baseline)", keyword="baseline"),
     "separator": _O("TEXT", "separates several categories", shown="|"),
-    "train": _O("FILE", "training data: reports overlap with judgments, and unknown documents"),
+    "train": _O("FILE", "training data: reports overlap of pairs and times with judgments, and unknown documents"),
     "nuggets": _O("FILE", "the nuggets of all systems, where assignments do not have their importance"),
     "support": _O("FILE", "what citations support: qid, sentence, doc_id, support; once a system", tuple),
     "agreement": _O("", "how far assessors agree; each file, of citations that of support, is one's", bool),

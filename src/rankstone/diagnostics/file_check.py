@@ -83,7 +83,8 @@ def check(
     read_frame = partial(_read_frame, others=_readers(qrels, named.values()))
 
     def judgments() -> Table:
-        table = read_judgments(qrels, columns, format_in, costs=OFFSETS)
+        costs = (*OFFSETS, "time")
+        table = read_judgments(qrels, columns, format_in, costs=costs)
         tables.append(_with_span_ids(table))
         return tables[0]
 
@@ -121,7 +122,7 @@ def check(
             cutoffs = ()
     if training is not None:
         trained.facts |= _facts_of_training(training)
-        _check(trained, training, **beside)
+        _check(trained, training, measures=parsed, **beside)
         beside["training"] = training
 
     reports = [

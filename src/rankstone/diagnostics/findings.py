@@ -214,6 +214,15 @@ def _finding_lines(
         yield "no problems found"
 
 
+def listed(
+    what: str, names: Sequence[str], fix: str, *, doubtful: bool = False, most: int = 3
+) -> Finding:
+    """Return a warning with the first of its names, and all of them for those who want more."""
+    shown = "; ".join(printable(name, 100) for name in names[:most])
+    more = " …" if len(names) > most else ""
+    return Finding("warning", what, shown + more, fix, doubtful, tuple(names))
+
+
 def spread(lengths: pl.Series) -> str:
     """Return the minimum, maximum and median of counts as text."""
     values = lengths.to_numpy()

@@ -10,22 +10,25 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from rankstone._basics import Record, counted, some
-from rankstone.diagnostics.findings import CheckReport, FileReport, Finding
+from rankstone.diagnostics.findings import CheckReport, FileReport, Finding, listed
+from rankstone.diagnostics.time_overlap import time_findings
 from rankstone.errors import RankstoneError, printable
 from rankstone.evaluation.prepared import Prepared
 from rankstone.evaluation.request import of_rankings
 from rankstone.evaluation.side_inputs.corpus_ids import CorpusIds
 from rankstone.golden.near_duplicates import near_duplicates, normalised
+from rankstone.golden.query_times import query_times
 from rankstone.io import read_interactions
 from rankstone.io.corpus import Corpus, in_folder, read_corpus
 from rankstone.io.golden_sets import GoldenSet, golden_set
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator
 
     from rankstone._basics import Columns
     from rankstone.evaluation.request import MeasuresLike, TableLike
     from rankstone.io.golden_records import Need
+    from rankstone.io.input_table import Table
     from rankstone.measures.core.measure import Measure
 
 #: texts up to which near-duplicates are looked for without being asked
@@ -46,6 +49,7 @@ class _Checked(Record):
     golden: GoldenSet
     corpus: Corpus | None
     measures: tuple[Measure, ...]
+    times: pl.Series | None
 
     @property
     def cutoffs(self) -> list[int]:
@@ -86,8 +90,8 @@ def check(
     measures
         The measures that will be computed: cutoffs as deep as the corpus are reported.
     train
-        Pairs that a system was trained on, a table with ``query_id`` and ``doc_id``: pairs of the golden set
-        that it has seen are reported.
+        Pairs that a system was trained on, a table with ``query_id``, ``doc_id`` and perhaps ``time``: pairs of
+        the golden set that it has seen are reported, and queries that are earlier than its last row.
     near
         Look for queries that say nearly the same; ``None`` does so for up to 20,000 queries.
     columns, format_in
@@ -111,7 +115,7 @@ def check(
         wanted = [doc for case in cases.cases for doc in case.relevant]
         documents = in_folder(documents, pl.Series(wanted, dtype=pl.String))
     parsed = of_rankings(measures) if measures else ()
-    checked = _Checked(cases, documents, parsed)
+    checked = _Checked(cases, documents, parsed, query_times(cases, columns))
 
     report = FileReport("golden set", cases.source, "golden set", _facts(checked))
     report.findings += _repeated_ids(checked)
@@ -124,8 +128,10 @@ def check(
         report.findings += _small_corpus(checked, documents)
     report.findings += _near(checked, near)
     if train is not None:
-        pairs = read_interactions(train, columns, format_in)
-        report.findings += _seen(checked, pairs.collect("query_id", "doc_id"))
+        interactions = read_interactions(train, columns, format_in)
+        pairs = interactions.collect("query_id", "doc_id")
+        report.findings += _seen(checked, pairs)
+        report.findings += _earlier(checked, interactions)
     report.findings += _small_categories(checked)
     report.findings += _single(checked)
     return CheckReport([report])
@@ -156,7 +162,7 @@ def _repeated_ids(checked: _Checked) -> Iterator[Finding]:
     ids = pl.Series([case.query_id for case in checked.golden.cases], dtype=pl.String)
     repeated = ids.filter(ids.is_duplicated()).unique(maintain_order=True)
     if len(repeated):
-        yield _listed(
+        yield listed(
             f"{counted(len(repeated), 'query id')} stand for several queries",
             repeated.to_list(),
             "evaluations refuse the set: give each query its own id",
@@ -197,7 +203,7 @@ def _absent(checked: _Checked, corpus: Corpus) -> Iterator[Finding]:
     documents = [*_likely(corpus, gone)]
     losses = [*_losses(checked, gone_ids)]
     losses += _ceilings(checked, corpus)
-    yield _listed(
+    yield listed(
         f"{len(gone):,} of {counted(every, 'expected document')} {verb} not in the corpus",
         documents,
         f"{'; '.join(losses)}; correct the ids, or remove them",
@@ -209,7 +215,7 @@ def _absent(checked: _Checked, corpus: Corpus) -> Iterator[Finding]:
     lost = relevant.join(present, on="query_id", how="anti")
     lost_queries = lost["query_id"].unique(maintain_order=True).to_list()
     if lost_queries:
-        yield _listed(
+        yield listed(
             f"{len(lost_queries):,} of {total} cannot be won: nothing expected is there",
             lost_queries,
             "every system scores 0 there",
@@ -225,21 +231,12 @@ def _absent(checked: _Checked, corpus: Corpus) -> Iterator[Finding]:
         if is_short:
             incomplete.append(case.query_id)
     if incomplete:
-        yield _listed(
+        yield listed(
             f"{len(incomplete):,} of {total} cannot be answered completely: not all that is needed is there",
             incomplete,
             "FullRecall is 0 there for every system",
             doubtful=is_all_needed,
         )
-
-
-def _listed(
-    what: str, names: Sequence[str], fix: str, *, doubtful: bool = False, most: int = 3
-) -> Finding:
-    """Return a warning with the first of its names, and all of them for those who want more."""
-    shown = "; ".join(printable(name, 100) for name in names[:most])
-    more = " …" if len(names) > most else ""
-    return Finding("warning", what, shown + more, fix, doubtful, tuple(names))
 
 
 def _is_lost(need: Need, gone: Collection[str]) -> bool:
@@ -302,14 +299,14 @@ def _expected_texts(checked: _Checked, corpus: Corpus) -> Iterator[Finding]:
             elif times > _MANY:
                 many.append(f"{printable(need.text, 40)}: {times:,} documents")
     if nowhere:
-        yield _listed(
+        yield listed(
             f"{counted(len(nowhere), 'expected text')} in no document",
             nowhere,
             "their queries cannot be won: correct the texts",
             doubtful=True,
         )
     if many:
-        yield _listed(
+        yield listed(
             f"{counted(len(many), 'expected text')} in more than {_MANY} documents",
             many,
             "a document that only mentions it counts as an answer: choose a longer text",
@@ -327,7 +324,7 @@ def _copies(checked: _Checked, corpus: Corpus) -> Iterator[Finding]:
         examples = [
             f"{a} = {b}" for a, b in pairs.select("doc_id", "doc_id_copy").rows()
         ]
-        yield _listed(
+        yield listed(
             f"{counted(pairs['doc_id'].n_unique(), 'expected document')} with the same text under other ids",
             examples,
             "who retrieves the copy gets nothing: same_as=DOCUMENTS makes them one",
@@ -348,7 +345,7 @@ def _verbatim(checked: _Checked, corpus: Corpus) -> Iterator[Finding]:
     is_copied = pl.col("text").str.contains(pl.col("words"), literal=True)
     copied = pairs.filter(is_copied).unique("query_id", maintain_order=True)
     if copied.height:
-        yield _listed(
+        yield listed(
             f"{counted(copied.height, 'query')} word for word in the expected document",
             copied["query"].to_list(),
             "matching words finds these: scores say little about questions of users",
@@ -384,7 +381,7 @@ def _near(checked: _Checked, near: bool | None) -> Iterator[Finding]:  # noqa: F
     pairs = near_duplicates(pl.Series([case.query for case in cases], dtype=pl.String))
     rows = [(cases[a], cases[b]) for a, b, _ in pairs.iter_rows()]
     if rows:
-        yield _listed(
+        yield listed(
             f"{counted(len(rows), 'pair')} of queries that say nearly the same",
             [f"{a.query} ~ {b.query}" for a, b in rows],
             "they count twice in means, and are no independent queries in tests",
@@ -392,7 +389,7 @@ def _near(checked: _Checked, near: bool | None) -> Iterator[Finding]:  # noqa: F
         )
     across = [(a, b) for a, b in rows if a.split and b.split and a.split != b.split]
     if across:
-        yield _listed(
+        yield listed(
             f"{counted(len(across), 'pair')} of such queries in two splits",
             [
                 f"{a.query_id} in {a.split}, {b.query_id} in {b.split}"
@@ -418,12 +415,27 @@ def _seen(checked: _Checked, train: pl.DataFrame) -> Iterator[Finding]:
     both = pl.concat([by_id, by_text]).unique(maintain_order=True)
     if both.height:
         rows = both.select("query_id", "doc_id").rows()
-        yield _listed(
+        yield listed(
             f"{both.height:,} of {counted(pairs.height, 'expected pair')} in the training data",
             [f"{query}, {document}" for query, document in rows],
             "scores of what was trained on them are too high: remove them from one side",
             doubtful=True,
         )
+
+
+def _earlier(checked: _Checked, train: Table) -> Iterator[Finding]:
+    """Find queries that are earlier than the last row of training."""
+    trained = None
+    if "time" in train.columns:
+        trained = train.collect("time")["time"]
+    yield from time_findings(
+        checked.golden.attributes["query_id"],
+        checked.times,
+        trained,
+        noun="query",
+        holder="the golden set",
+        measures=checked.measures,
+    )
 
 
 def _small_categories(checked: _Checked) -> Iterator[Finding]:

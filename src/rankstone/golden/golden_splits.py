@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from rankstone._basics import Record, counted, some
+from rankstone.diagnostics.time_overlap import TimeOverlap, instants
 from rankstone.errors import InputError, UsageError, printable
 from rankstone.golden.near_duplicates import near_duplicates
+from rankstone.golden.query_times import query_times
 from rankstone.io.golden_sets import GoldenSet, golden_set
 from rankstone.stats.sample_size import detectable
 from rankstone.tables.results import Result
@@ -56,6 +58,8 @@ class Splits(Record, Result):
         Stored queries that are not in the set any more, without those that were reworded.
     texts_are_ids
         True where the texts of the queries are their ids.
+    overlap
+        Which queries of the hold-out are earlier than the last of dev; ``None`` where they have no times.
     """
 
     source: str
@@ -66,6 +70,7 @@ class Splits(Record, Result):
     reworded: Mapping[str, str] = field(default_factory=dict)
     gone: tuple[str, ...] = ()
     texts_are_ids: bool = False
+    overlap: TimeOverlap | None = None
 
     def to_frame(self) -> pl.DataFrame:
         """Return a row for each query: ``query_id``, ``split``, and ``stratum``, ``reason``.
@@ -112,6 +117,12 @@ class Splits(Record, Result):
                 f"{counted(len(self.left_out), 'query')} in no split, since they resemble queries of both: "
                 f"{some(self.left_out)}"
             )
+        overlap = self.overlap
+        if overlap is not None and overlap.names:
+            notes.append(
+                f"earlier than the last of dev ({overlap.last}): {len(overlap.names):,} of {overlap.tested:,} "
+                "queries of the hold-out with a time; it does not show how later queries will do"
+            )
         notes += self._changes()
         table = Table.of(self.sizes(), digits=digits, names=names)
         return Sheet(
@@ -151,6 +162,7 @@ class Splits(Record, Result):
             "left_out": list(self.left_out),
             "reworded": dict(self.reworded),
             "gone": list(self.gone),
+            "earlier": list(self.overlap.names) if self.overlap else [],
             "sizes": self.sizes().to_dicts(),
             "queries": self.rows.to_dicts(),
         }
@@ -247,7 +259,18 @@ def split(
         reworded,
         gone=tuple(query for query in gone if query in unmatched),
         texts_are_ids="id" not in cases.roles.values(),
+        overlap=_overlap(frame, query_times(cases, columns)),
     )
+
+
+def _overlap(rows: pl.DataFrame, times: pl.Series | None) -> TimeOverlap | None:
+    """Compare the times of the hold-out with those of dev."""
+    if times is None:
+        return None
+    timed = rows.with_columns(instants(times).alias("time"))
+    dev = timed.filter(pl.col("split") == DEV)
+    held = timed.filter(pl.col("split") == HOLDOUT)
+    return TimeOverlap.of(held["query_id"], held["time"], dev["time"])
 
 
 def _strata(golden: GoldenSet, by: Sequence[str]) -> dict[str, str]:

@@ -389,8 +389,10 @@ def read_interactions(
 ) -> Table:
     """Open past interactions: ``query_id``, ``doc_id``, and ``further`` number columns by name.
 
+    A column ``time`` of any type is read where there is one.
     A mapping may be ``{query: [doc, …]}``; TREC text is read as judgments are.
     """
+    columns = Renames.of_table(columns or {}, "history")
     table = _open(
         source,
         QRELS,
@@ -398,7 +400,7 @@ def read_interactions(
         columns,
         format_in,
         number="weight",
-        further=further,
+        further=(*further, "time"),
         role="judgments",
     )
     return table.requires("query_id", "doc_id", *further, given=columns)

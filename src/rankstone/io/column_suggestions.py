@@ -213,6 +213,20 @@ def is_common_name(name: str, ours: Iterable[str]) -> bool:
     return "score" in ours and is_distance(name)
 
 
+def time_among(names: Iterable[str], chosen: Columns) -> str | None:
+    """Return the column of times: it is called or renamed ``time``, or the only one with a common name of it."""
+    times = []
+    for name in names:
+        ours = chosen.get(name, name)
+        if ours == "time":
+            return name
+        if ours == name and is_common_name(name, ["time"]):
+            times.append(name)
+    if len(times) == 1:
+        return times[0]
+    return None
+
+
 def is_distance(name: str) -> bool:
     """Return True for names of numbers that are smaller for better documents."""
     return _DISTANCE.search(_folded(name)) is not None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rankstone._basics import quoted, some
 from rankstone.errors import BadOption, MissingColumn, UsageError, nearest, printable
 from rankstone.io.advice import Advice, escaped, written
-from rankstone.io.column_suggestions import Kind, Missing, is_common_name
+from rankstone.io.column_suggestions import Kind, Missing, is_common_name, time_among
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -79,6 +79,7 @@ _TEXTS: Final = (
     "answerable",
     "forbidden",
     "document",
+    "time",
 )
 #: names of columns that are read anywhere
 _KNOWN: Final = frozenset(
@@ -414,6 +415,9 @@ def _with_usual(
     chosen = {**chosen, **header}
     if columns.table == "run":
         chosen |= _ranks_of_run(names, chosen)
+    may_have_times = columns.table in ("qrels", "history")
+    if may_have_times and (theirs := time_among(names, chosen)):
+        chosen = {**chosen, theirs: "time"}
     if columns.table == "qrels":
         if header and "relevance" not in header.values():
             # of what was retrieved

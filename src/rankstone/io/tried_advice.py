@@ -230,8 +230,9 @@ def is_read(read: Reader, source: object, options: Mapping[str, Any]) -> bool:
 
 def has_advice(read: Reader, source: object, options: Mapping[str, Any]) -> bool:
     """Return True if a reader would read a source with options that its refusal names."""
+    known = options.keys() & inspect.signature(read).parameters
     try:
-        read(source, **options)
+        read(source, **{name: options[name] for name in known})
     except InputError as error:
         return error.attempt is not None
     return True

@@ -521,6 +521,9 @@ def _dtype(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
 
 
 def _item_dtype(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
+    if name == "time":
+        # dates, texts or numbers
+        return dtype
     if isinstance(dtype, pl.Null):
         if is_text(name):
             return pl.String()

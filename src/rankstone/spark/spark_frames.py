@@ -202,7 +202,7 @@ def _of_template(rows: Any, template: LineTemplate, *, run: bool) -> Any:  # noq
     cells = {
         name: fn.regexp_extract(line, pattern, group)
         for group, name in enumerate(groups, 1)
-        if name not in UNREAD
+        if name not in (*UNREAD, "time")
     }
     if LISTED in cells:
         separator = r"\s+" if template.separator == " " else template.separator

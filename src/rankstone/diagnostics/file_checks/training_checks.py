@@ -9,6 +9,7 @@ import polars as pl
 from rankstone._basics import counted, some
 from rankstone.diagnostics.file_checks import FileCheck
 from rankstone.diagnostics.findings import Finding, row
+from rankstone.diagnostics.time_overlap import time_findings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,6 +51,25 @@ class RelevantInTraining(FileCheck):
                 fix = f"fine for a split by this id; otherwise, do ids match? in training {known}"
             sentence = f"{len(unknown):,} of {counted(len(ids), noun)} not in training"
             yield Finding("note", sentence, some(unknown), fix)
+
+
+class JudgedBeforeTraining(FileCheck):
+    """Relevant judgments that are earlier than the last row of training, where both have times."""
+
+    looks_at = ("training in judgments",)
+
+    def findings(self, file: CheckedFile) -> Iterator[Finding]:
+        """Yield a warning, or a note where none is earlier or one side has no times."""
+        relevant = file.judgments.filter(pl.col("relevance") > 0)
+        pair = pl.format("query {}, document {}", *_PAIR)
+        yield from time_findings(
+            relevant.select(pair).to_series(),
+            relevant.get_column("time", default=None),
+            file.frame.get_column("time", default=None),
+            noun="relevant judgment",
+            holder="the judgments",
+            measures=file.measures,
+        )
 
 
 class RetrievedInTraining(FileCheck):

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from rankstone.io.shapes.shape import Shape
 
 #: columns that are recognised and not read
-UNREAD: Final = ("time", "run", "…")
+UNREAD: Final = ("run", "…")
 #: entries of a list or an object whose keys are looked at
 _FIRST: Final = 20
 

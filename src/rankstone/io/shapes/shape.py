@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 #: what the rows of a file are for
 ROLES: Final = ("judgments", "run")
-#: columns that a shape can name; ``time``, ``run`` and ``…`` are recognised and not read
+#: columns that a shape can name; ``run`` and ``…`` are recognised and not read
 NAMES: Final = ("query_id", "doc_id", "relevance", "score", "rank", "time", "run", "…")
 _SIGNATURES: Final = ("lines", "json", "columns", "records")
 _KEYS: Final = {
