@@ -38,8 +38,9 @@ def friedman_test(board: PlacedSystems) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        One row: ``systems`` (those with all scores), ``datasets``, ``chi_square`` and ``p_chi_square``, ``f``
-        and ``p``, and ``critical_difference`` of mean ranks (Nemenyi 1963), at the confidence of the board.
+        One row: ``systems`` (those with all scores), ``datasets``, ``chi_square`` and ``p_chi_square``,
+        ``f``, ``p`` and its ``method`` (``exact`` or ``f``), and ``critical_difference`` of mean ranks
+        (Nemenyi 1963), at the confidence of the board.
 
     Raises
     ------
@@ -56,6 +57,7 @@ def friedman_test(board: PlacedSystems) -> pl.DataFrame:
         "p_chi_square": test.p_chi_square,
         "f": test.f,
         "p": test.p,
+        "method": test.method,
         "critical_difference": nemenyi_reach(better, 1 - board.confidence),
     }
     return pl.DataFrame([numbers])

@@ -54,6 +54,7 @@ _FRIEDMAN: Final[dict[str, Any]] = {
     "p_chi_square": pl.Float64,
     "f": pl.Float64,
     "p": pl.Float64,
+    "method": pl.String,
     "df": pl.Int64,
     "df_error": pl.Int64,
 }
@@ -305,8 +306,9 @@ class ComparedRuns(ComparedSystems, kw_only=True):
     def friedman(self) -> pl.DataFrame:
         """Friedman's test of each measure: whether systems have the same ranks within queries.
 
-        Columns ``measure``, ``chi_square``, ``p_chi_square``, ``f`` and ``p`` (of Iman and Davenport),
-        ``df``, ``df_error``.  No row for a measure of one query, or whose queries come in clusters.
+        Columns ``measure``, ``chi_square``, ``p_chi_square``, ``f`` (of Iman and Davenport), ``p`` and
+        its ``method`` (``exact`` or ``f``), ``df``, ``df_error``.  No row for a measure of one query, or
+        whose queries come in clusters.
         """
         rows = []
         for measure, matrix in self.matrices.items():
@@ -319,6 +321,7 @@ class ComparedRuns(ComparedSystems, kw_only=True):
                 "p_chi_square": test.p_chi_square,
                 "f": test.f,
                 "p": test.p,
+                "method": test.method,
                 "df": test.df[0],
                 "df_error": test.df[1],
             }

@@ -26,6 +26,7 @@ from rankstone.io.suffixes import CHARTS
 from rankstone.reports import chart_style as vega
 from rankstone.reports.chart_style import needed
 from rankstone.reports.page_words import about, decimals, decimals_of, p_value, shown
+from rankstone.tables.markup import html
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -113,7 +114,7 @@ def page(
     ----------
     content
         ``view``, what its templates need besides the result; ``data``, from which its scripts draw; the
-        names of its ``parts``.
+        names of its ``parts``; ``sheets``, whose tables are shown where no script runs.
     result
         The result, which templates put into words.
     words
@@ -140,15 +141,19 @@ def page(
         versions,
     )
     helpers = {function.__name__: function for function in functions}
+    script = "".join(map(_asset, _SCRIPTS))
+    style = _asset("report.css")
+    tables = [html(sheet, brief=True) for sheet in content["sheets"]]
     return _rendered(
         "page",
-        ["".join(map(_asset, _SCRIPTS))],
+        [script],
         view=content["view"],
         parts=content["parts"],
         found=result,
         say=words,
         data=_whole(as_data(data)),
-        style=_whole(_asset("report.css")),
+        tables=[*map(_whole, tables)],
+        style=_whole(style),
         **names,
         **helpers,
     )

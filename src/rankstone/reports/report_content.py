@@ -9,11 +9,11 @@ from rankstone.io.atomic_files import atomic
 from rankstone.io.file_roles import separate_files
 from rankstone.reports.page_words import Words
 from rankstone.tables.phrases import check_language
+from rankstone.tables.results import Result
 
 if TYPE_CHECKING:
     from rankstone._basics import Progress, StrPath
     from rankstone.boards.slices_result import Slices
-    from rankstone.tables.results import Result
 
 
 def report(
@@ -112,5 +112,10 @@ def page_of(
             "abstention, scores beyond accuracy, or retention",
             fix="result.to_html() is a table, result.write(path) writes files",
         )
-    named = {"title": title, "command": None if command is None else masked(command)}
-    return page(content, result, words, **named)
+    # where no script runs, as in mails, the tables stand for the charts
+    results = [result, shown.get("slices")]
+    content["sheets"] = [part.sheet() for part in results if isinstance(part, Result)]
+    names = {"title": title, "command": None}
+    if command is not None:
+        names["command"] = masked(command)
+    return page(content, result, words, **names)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import permutations
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankstone._basics import Floats
+
+#: systems → queries up to which p of Friedman's test is exact: a tenth of a second
+_EXACT_UP_TO: Final = {2: 60, 3: 30, 4: 10, 5: 3, 6: 2, 7: 2, 8: 2}
 
 
 def ranks(scores: Floats, *, rounding: float = 1e-12) -> Floats:
@@ -78,8 +82,13 @@ class Friedman:
     chi_square, p_chi_square
         Friedman's statistic (1937), corrected for ties, and its p; NaN where all scores of every query are
         equal.
-    f, p
-        Iman and Davenport's F of it (1980), which keeps closer to its level, and its p.
+    f
+        Iman and Davenport's F of it (1980), which keeps closer to its level.
+    p
+        The p to report: exact where there are few scores, of F elsewhere.
+    method
+        ``exact``: the share of all orders within queries that agree at least as much (Friedman 1937);
+        ``f``: by the F distribution.
     df
         Degrees of freedom of systems and of error.
     """
@@ -88,6 +97,7 @@ class Friedman:
     p_chi_square: float
     f: float
     p: float
+    method: str
     df: tuple[int, int]
 
 
@@ -106,39 +116,94 @@ def friedman(scores: Floats) -> Friedman:
     >>> test = friedman(np.array([[0.1, 0.2, 0.3], [0.4, 0.6, 0.7], [0.5, 0.7, 0.9]]))
     >>> test.chi_square, round(test.p_chi_square, 4)
     (6.0, 0.0498)
+
+    Of the 6 x 6 x 6 orders, 6 agree as much as these.
+
+    >>> round(test.p * 36, 9), test.method
+    (1.0, 'exact')
     """
     from scipy import special
 
     places = _places(scores)
     n, m = scores.shape
-    between = float(((places.mean(axis=0) - (m + 1) / 2) ** 2).sum())
     df = m - 1, (m - 1) * (n - 1)
     variance = _variance(places)
     if not variance:
-        return Friedman(math.nan, math.nan, math.nan, math.nan, df)
+        nothing = math.nan
+        return Friedman(nothing, nothing, nothing, nothing, "exact", df)
 
+    from_middle = places.mean(axis=0) - (m + 1) / 2
+    between = float((from_middle**2).sum())
     chi_square = n * between / variance
     p_chi_square = float(special.chdtrc(m - 1, chi_square))
+
     rest = n * (m - 1) - chi_square
-    f = math.inf
-    p = 0.0
-    if rest > 1e-9 * n:
-        f = (n - 1) * chi_square / rest
-        p = f_tail(f, *df)
-    return Friedman(chi_square, p_chi_square, f, p, df)
+    all_agree = rest <= 1e-9 * n
+    if all_agree:
+        p = _all_orders_equal(places)
+        return Friedman(chi_square, p_chi_square, math.inf, p, "exact", df)
+
+    f = (n - 1) * chi_square / rest
+    exact = _exact_tail(places)
+    if exact is not None:
+        return Friedman(chi_square, p_chi_square, f, exact, "exact", df)
+    p = f_tail(f, *df)
+    return Friedman(chi_square, p_chi_square, f, p, "f", df)
+
+
+def _all_orders_equal(places: Floats) -> float:
+    """Return how likely all queries have one order, whichever, if every order is as likely."""
+    n, m = places.shape
+    orders = float(math.factorial(m))
+    for tied in np.unique(places[0], return_counts=True)[1]:
+        orders /= math.factorial(tied)
+    return float(orders ** (1 - n))
+
+
+def _exact_tail(places: Floats) -> float | None:
+    """Return how likely the rank sums differ at least as much if every order is as likely (Friedman 1937).
+
+    None where the orders are too many to look at.
+    """
+    n, m = places.shape
+    if n > _EXACT_UP_TO.get(m, 0):
+        return None
+
+    # shared places are halves
+    doubled = np.rint(2 * places).astype(np.int64)
+    rank_sums = doubled.sum(axis=0)
+    observed = (rank_sums**2).sum()
+
+    # Which system has which sum does not matter, so sums are sorted, and the first query has one order.
+    sums = np.sort(doubled[:1], axis=1)
+    chance: Floats = np.ones(1)
+    for query in doubled[1:]:
+        orders = np.array(sorted(set(permutations(query.tolist()))))
+        reached = sums[:, None] + orders
+        reached = np.sort(reached.reshape(-1, m), axis=1)
+        sums, which = np.unique(reached, axis=0, return_inverse=True)
+
+        shares = np.repeat(chance / len(orders), len(orders))
+        chance = np.bincount(which.ravel(), shares).astype(np.float64)
+
+    squares = (sums**2).sum(axis=1)
+    return float(chance[squares >= observed].sum())
 
 
 def _variance(places: Floats) -> float:
     """Return the variance of a place if every order were as likely; m(m + 1)/12 without ties."""
     n, m = places.shape
-    squares = float(((places - (m + 1) / 2) ** 2).sum())
+    from_middle = places - (m + 1) / 2
+    squares = float((from_middle**2).sum())
     return squares / float(n * (m - 1))
 
 
 def _mean_rank_gaps(scores: Floats) -> tuple[Floats, float]:
     """Return how far mean ranks are apart, ``[systems, systems]``, and the variance of a mean rank."""
     places = _places(scores)
-    return absolute_gaps(places.mean(axis=0)), _variance(places) / len(places)
+    gaps = absolute_gaps(places.mean(axis=0))
+    variance = _variance(places) / len(places)
+    return gaps, variance
 
 
 def nemenyi(scores: Floats) -> Floats:
@@ -164,13 +229,15 @@ def nemenyi(scores: Floats) -> Floats:
     gaps, variance = _mean_rank_gaps(scores)
     if not variance:
         return np.ones_like(gaps)
-    return range_tail(gaps / math.sqrt(variance), len(gaps))
+    error = math.sqrt(variance)
+    return range_tail(gaps / error, len(gaps))
 
 
 def nemenyi_reach(scores: Floats, alpha: float = 0.05) -> float:
     """Return the difference of mean ranks from which on p is at most ``alpha``, the critical difference."""
     _, variance = _mean_rank_gaps(scores)
-    return critical_range(scores.shape[1], alpha) * math.sqrt(variance)
+    systems = scores.shape[1]
+    return critical_range(systems, alpha) * math.sqrt(variance)
 
 
 def range_tail(values: Floats, items: int) -> Floats:
@@ -187,7 +254,9 @@ def range_tail(values: Floats, items: int) -> Floats:
 
     # the trapezoid rule is exact to the last digits for functions that vanish smoothly at both ends
     lowest = np.arange(-9, 9, 0.01)
-    density = items * 0.01 * np.exp(-(lowest**2) / 2) / math.sqrt(2 * math.pi)
+    height = np.exp(-(lowest**2) / 2) / math.sqrt(2 * math.pi)
+    density = items * 0.01 * height
+
     distinct, place = np.unique(values, return_inverse=True)
     inside = np.empty(len(distinct))
     for number, width in enumerate(distinct):
@@ -244,8 +313,8 @@ def conover(scores: Floats) -> Floats:
     gaps = absolute_gaps(sums)
     df = (n - 1) * (m - 1)
     rest = float((places**2).sum()) - float((sums**2).sum()) / n
-    if rest <= 1e-12 * n * m**3:  # every query has the same ranks
-        return np.where(gaps > 0, 0.0, 1.0)
+    if rest <= 1e-12 * n * m**3:  # every query has the same ranks: t would be infinite
+        return np.where(gaps > 0, _all_orders_equal(places), 1.0)
 
     p: Floats = 2 * special.stdtr(df, -gaps / math.sqrt(2 * n * rest / df))
     return p

@@ -33,7 +33,7 @@ _LATEX: Final = dict(re.findall(r"(\S+) (\S+)", _LATEX_SIGNS))
 #: combining accents of the letter before them
 _LATEX_ACCENTS: Final = {"\u0302": r"\^", "\u0303": r"\~"}
 _STYLE: Final = """
-.rankstone{font:14px/1.45 system-ui,sans-serif;color:inherit;max-width:60rem}
+.rankstone{font:14px/1.45 system-ui,sans-serif;color:inherit;max-width:60rem;overflow-x:auto}
 .rankstone table{border-collapse:collapse;margin:.4em 0 1em}
 .rankstone th,.rankstone td{padding:.15em .7em;text-align:left;border-bottom:1px solid #8884}
 .rankstone .n{text-align:right;font-variant-numeric:tabular-nums}
@@ -171,10 +171,13 @@ def document(title: str, pieces: Iterable[str]) -> str:
     return _DOCUMENT.format(title=escaping.escape(title), body="\n".join(pieces))
 
 
-def html(sheet: Sheet) -> str:
-    """Return a sheet as a piece of HTML with its own style; it has room for all rows and notes."""
+def html(sheet: Sheet, *, brief: bool = False) -> str:
+    """Return a sheet as a piece of HTML with its own style; it has room for all rows and notes.
+
+    ``brief``: only with the rows that everybody sees.
+    """
     escape = escaping.escape
-    whole = sheet.verbose()
+    whole = sheet if brief else sheet.verbose()
     lines = [f"<style>{_STYLE}</style>", '<div class="rankstone">']
     if sheet.title:
         lines.append(f"<h3>{escape(sheet.title)}</h3>")
