@@ -11,7 +11,7 @@ import tomllib
 from importlib import import_module
 from importlib.resources import files
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -33,6 +33,9 @@ from rankstone.errors import (
     UnknownMeasure,
 )
 from rankstone.hits.alignment_options import AlignmentOptions
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 QRELS = {"q1": {"d1": 3, "d2": 2, "d3": 1, "d4": 0}, "q2": {"x": 0}}
 RUN = {"q1": {"d2": 4.0, "d1": 3.0, "d4": 2.0, "d3": 1.0}, "q2": {"x": 1.0}}
@@ -498,6 +501,65 @@ def test_a_number_of_a_table_of_gains_is_identified() -> None:
     ]
     assert value is not None
     assert rankstone.identify(QRELS, run, value, measure).groups
+
+
+BY_RANKS = [known for known in conventions() if known.entries[0].by_ranks]
+
+
+@pytest.mark.parametrize("library", BY_RANKS, ids=str)
+def test_a_library_that_takes_ranks_is_given_them(
+    library: Convention, tmp_path: Path
+) -> None:
+    """Ranks order a run that has both; scores order one without ranks, or where they are chosen."""
+    for known in conventions():
+        says_so = re.search(r"[Tt]akes ranks|uses the rank column", known.about)
+        own = says_so and "the program" not in known.about
+        assert bool(own) == known.entries[0].by_ranks, known
+    qrels = {"q": {"d": 1}}
+    docs = ["d", "x", "y"]
+    both = pl.DataFrame({"query_id": "q", "doc_id": docs, "score": [3.0, 2.0, 1.0]})
+    both = both.with_columns(rank=pl.Series([3, 2, 1]))
+    text = tmp_path / "run.txt"
+    text.write_text("q Q0 d 3 9 t\nq Q0 x 2 8 t\nq Q0 y 1 7 t\n", encoding="utf-8")
+    measure = "MRR@10"
+
+    def value(run: Any, **options: Any) -> float:
+        scores = rankstone.evaluate(
+            qrels, run, measure, convention=str(library), **options
+        )
+        return next(iter(scores.to_dict().values()))[measure]
+
+    rows: list[tuple[Any, dict[str, Any], float]] = [
+        (both, {}, 1 / 3),
+        (text, {}, 1 / 3),
+        (both, {"order": "score"}, 1),
+        (both.drop("rank"), {}, 1),
+        (both.drop("score"), {}, 1 / 3),
+    ]
+    for run, options, expected in rows:
+        assert value(run, **options) == pytest.approx(expected), (run, options)
+    mixed = {"a": both, "b": both.drop("rank")}
+    scores = rankstone.evaluate(qrels, mixed, measure, convention=str(library))
+    assert scores.to_dict() == {"a": {measure: 1 / 3}, "b": {measure: 1}}
+    explained = rankstone.explain(qrels, both, measure, "q", convention=str(library))
+    assert explained.to_dict()["value"] == pytest.approx(1 / 3)
+
+
+def test_whole_lists_of_rectools_follow_ranks() -> None:
+    """Popularity of the first item: by rank it is y, which nobody had."""
+    run = pl.DataFrame(
+        {"query_id": "u", "doc_id": ["x", "y"], "score": [2.0, 1.0], "rank": [2, 1]}
+    )
+    history = pl.DataFrame({"query_id": ["v"], "doc_id": ["x"]})
+    measure = "AvgRecPopularity@1"
+    orders: list[dict[str, Any]] = [{}, {"order": "score"}]
+    values = [
+        rankstone.beyond(
+            run, measure, history=history, convention="rectools", **options
+        ).to_dict()["run"][measure]
+        for options in orders
+    ]
+    assert values == [0, 1]
 
 
 def test_a_label_of_catboost_is_a_share_of_a_row() -> None:

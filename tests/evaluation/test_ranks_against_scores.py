@@ -1,4 +1,4 @@
-"""A run with ranks and scores that disagree: the audit counts the lists, and warns where most are such."""
+"""A run with ranks and scores that disagree: the audit counts the lists, and its first warning says so."""
 
 from __future__ import annotations
 
@@ -108,14 +108,38 @@ def test_most_lists_are_worth_a_warning(form: str, tmp_path: Path) -> None:
         assert "ranks contradict scores in 3 queries" in line
 
 
-def test_a_few_lists_are_counted_without_a_warning() -> None:
-    """Half of the lists or fewer may be a slip; they are counted."""
+def test_the_first_warning_is_of_the_order() -> None:
+    """Even of two lists, and with more other warnings than the first screen shows."""
     scores = {**BOTH["scores"], "q0": [3.0, 2.0, 1.0]}
-    audit = rankstone.evaluate(QRELS, table(BOTH["ranks"], scores), "RR").audit.runs[
-        "run"
-    ]
-    assert audit.contradicted == 2
-    assert not any("contradict" in sentence for sentence in audit.warnings)
+    run = table(BOTH["ranks"], scores)
+    more = {"q9": {"d1": 1}, "q8": {"d1": 0}}
+    audit = rankstone.evaluate(
+        {**QRELS, **more}, run.with_columns(doc_id="d" + pl.col("doc_id")), "RR@9"
+    ).audit
+    assert audit.runs["run"].contradicted == 2
+    warnings = audit.brief()[0].partition(" warnings: ")[2]
+    assert warnings.startswith("ranks contradict scores in 2 of 4 lists: scores are")
+    assert "more with -v" in warnings
+
+
+@pytest.mark.parametrize(
+    ("order", "ranks", "counted"),
+    [
+        ("score", [1, 2, 3, 4], 2),
+        ("score", [1, 1, 2, 2], 0),
+        ("score", [1, 1, 1, 2], 1),
+        ("rank", [1, 2, 3, 4], 0),
+    ],
+)
+def test_ties_that_ranks_would_break(
+    order: str, ranks: list[float], counted: int
+) -> None:
+    """Rows of one score and unequal ranks are counted, and the ties are is_said with what orders them."""
+    run = table({"q0": ranks}, {"q0": [2, 2, 1, 1]})
+    audit = rankstone.evaluate(QRELS, run, "RR", order=order).audit
+    assert audit.runs["run"].tied_ranked == counted
+    is_said = "4 tied rows in 1 query (ranks order them: order=rank)" in str(audit)
+    assert is_said == (counted > 0)
 
 
 def test_where_ranks_give_the_order_it_is_stated_so() -> None:

@@ -43,7 +43,16 @@ _NAME: Final = re.compile(r"(.+?)(?:[-=\s]+v?(\d[\w.]*))?")
 
 #: keys that a file may give once for all its measures
 _SHARED: Final = frozenset(
-    {"declared", "grades", "digits", "last_rank", "nan", "no_queries", "refuses"}
+    {
+        "by_ranks",
+        "declared",
+        "grades",
+        "digits",
+        "last_rank",
+        "nan",
+        "no_queries",
+        "refuses",
+    }
     | {"summed", "topics"}
 )
 #: keys of a library, and of each measure
@@ -199,9 +208,12 @@ def _parsed(data: dict[str, Any], file: str) -> Convention:
         for name, value in data.get("options", {}).items()
         if name in _OF_ORDER
     }
+    ranks = {"by_ranks": data.get("by_ranks", False)}
     for measure in data.get("beyond", ()):
         _only(measure, _OF_MEASURE - {"grades"}, f"{file}: {measure.get('spelling')}")
-        entries += [_entry(_overridden({"options": order, "of_lists": True}, measure))]
+        entries += [
+            _entry(_overridden({**ranks, "options": order, "of_lists": True}, measure))
+        ]
     return Convention(
         name=data["name"],
         version=data["version"],
@@ -255,6 +267,7 @@ def _entry(data: dict[str, Any]) -> Entry:
         refuses=tuple(_refusal(refusal) for refusal in data.get("refuses", ())),
         unbounded=data.get("unbounded", False),
         declared=data.get("declared", False),
+        by_ranks=data.get("by_ranks", False),
         of_lists=data.get("of_lists", False),
         of_texts=data.get("texts", False),
         bug=data.get("bug"),

@@ -125,8 +125,7 @@ def evaluate_by(
                 scored = inputs.score_runs(needed, progress=progress, **options)
             else:
                 ready = Prepared(inputs.qrels, needed, **options)  # type: ignore[arg-type] # any object
-                if not group[0].entry.declared:
-                    ready = ready.without_empty_entries()
+                ready = group[0].entry.as_read(ready, options)
                 _check_grades(meant, group, _grades(ready))
                 good = {
                     name: run for name, run in named.items() if name not in bad.by_run
@@ -492,6 +491,7 @@ def beyond_by(
                 runs,
                 needed,
                 optional=measures is None,
+                by_ranks=group[0].entry.by_ranks and "order" not in options,
                 **{**group[0].options, **options},
             )
         )

@@ -26,6 +26,8 @@ from rankstone.measures.core.trec_eval_names import TREC, split_name
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from rankstone.evaluation.prepared import Prepared
+
 
 #: a placeholder for a number in a spelling: ``ndcg@<k>``
 _PLACE: Final = re.compile(r"<(\w+)>")
@@ -127,6 +129,8 @@ class Entry:
         True if values may leave the range: a bug of the library, replayed.
     declared
         True if a query with an empty entry in the judgments counts.
+    by_ranks
+        True if it orders lists by a column of ranks: so do we where a run has one, even beside scores.
     of_lists
         True for measures of whole lists (``rankstone.beyond``), False for lists against judgments.
     of_texts
@@ -155,6 +159,7 @@ class Entry:
     refuses: tuple[Refusal, ...] = ()
     unbounded: bool = False
     declared: bool = False
+    by_ranks: bool = False
     of_lists: bool = False
     of_texts: bool = False
     bug: str | None = None
@@ -194,6 +199,9 @@ class Entry:
             "a query with an empty entry in the judgments counts"
             if self.declared
             else None,
+            "lists are ordered by the column rank where a run has one"
+            if self.by_ranks
+            else None,
             None
             if self.last_rank is None or "k" not in self.places
             else f"cutoffs above {self.last_rank} act as {self.last_rank}",
@@ -220,6 +228,14 @@ class Entry:
             for name, value in self.options.items()
             if defaults.get(name) != value
         }
+
+    def as_read(self, ready: Prepared, options: Mapping[str, object]) -> Prepared:
+        """Return prepared judgments for which empty entries and ranks count as for the library."""
+        if not self.declared:
+            ready = ready.without_empty_entries()
+        if self.by_ranks and "order" not in options:
+            ready = ready.by_ranks()
+        return ready
 
     def match(self, text: str) -> Mapping[str, str] | None:
         """Return the numbers in a library's name of this measure; ``None`` for any other name."""

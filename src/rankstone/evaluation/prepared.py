@@ -195,6 +195,7 @@ class Prepared:
                 unit=unit, same_as=same_as, queries=queries, intents=intents
             )
         self._share: pl.Expr | None = None
+        self._ranked = False
         self._all_judged = self.judged
         self.split: QuerySplit | None = None
         if split is not None:
@@ -310,6 +311,7 @@ class Prepared:
             from rankstone.evaluation.query_texts import named_by_ids
 
             table = named_by_ids(table, self.judged.about)
+        table = replace(table, ranked=self._ranked)
         for side_input in self._side_inputs:
             table = side_input.extended(table)
             if not isinstance(run, Table):
@@ -473,6 +475,10 @@ class Prepared:
     def without_empty_entries(self) -> Self:
         """Return the same without judged queries from empty entries, as in most libraries."""
         return self._with(judged=self.judged.without_empty(), _kept={})
+
+    def by_ranks(self) -> Self:
+        """Return the same for runs whose ranks order the lists even beside scores, as in some libraries."""
+        return self._with(_ranked=True)
 
     def in_memory(self) -> Self:
         """Return the same with the judgments' table held in memory."""

@@ -226,8 +226,7 @@ def _explainer(
     reading, options = read_one(convention, measure, keywords)
     explainer = Explainer(qrels, reading.measure, ours=reading.ours, **options)
     explainer.remarks = reading.entry.remarks
-    if not reading.entry.declared:
-        explainer.prepared = explainer.prepared.without_empty_entries()
+    explainer.prepared = reading.entry.as_read(explainer.prepared, options)
     return explainer
 
 

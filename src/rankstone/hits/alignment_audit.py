@@ -44,13 +44,17 @@ _MANY: Final = 20
 _HIGH: Final = 0.1
 #: warnings that are spelled out in brief
 _SHOWN: Final = 3
+#: how the warning begins that ranks and scores give different orders
+CONTRADICT: Final = "ranks contradict scores"
 
 
 def contradiction(lists: int, of: int, order: str) -> str:
     """Return the warning that ranks and scores give different orders, and which of them is used."""
     other = "rank" if order == "score" else "score"
     which = "every list" if lists == of else f"{lists:,} of {of:,} lists"
-    return f"ranks contradict scores in {which}: {order}s are used; order={other} uses the {other}s"
+    return (
+        f"{CONTRADICT} in {which}: {order}s are used; order={other} uses the {other}s"
+    )
 
 
 def not_in_means(reasons: Reasons, noun: str = "query") -> list[str]:
@@ -262,7 +266,7 @@ class RunAudit(ListCounts):
         crossed = counts["contradicted"]
         alone = not missing and counts["single"] == len(n)
         warnings = _warnings(n, judged, deepest, alone=alone)
-        if 2 * crossed > len(n):
+        if crossed:
             warnings.append(contradiction(crossed, len(n), order))
         if counts["rolled"] and not counts["chunks"]:
             warnings.append(
@@ -506,7 +510,11 @@ class Audit(InLines):
         if alone:
             head += ", all of relevant documents"
 
-        warnings = self._brief_warnings(unjudged=not alone)
+        # what orders the lists decides every number
+        warnings = sorted(
+            self._brief_warnings(unjudged=not alone),
+            key=lambda sentence: CONTRADICT not in sentence,
+        )
         shown = warnings[:_SHOWN]
         if len(warnings) > _SHOWN:
             shown.append(f"{len(warnings) - _SHOWN} more with -v")

@@ -177,7 +177,9 @@ class Matcher(Record):
             counts["found_again"] = int(np.count_nonzero(again))
         for extra in self.extras:
             counts |= extra.count(work, hits)
-        counted = tally(work.batch, work.blocks, work.copies, hits, self.cutoffs)
+        counted = tally(
+            work.batch, work.blocks, work.copies, hits, self.cutoffs, self.options
+        )
         return replace(counted, **counts)
 
     def missing(

@@ -211,6 +211,18 @@ def contradicted(batch: Batch) -> int:
     return len(np.unique(lists[1:][apart]))
 
 
+def ranked_ties(batch: Batch, options: AlignmentOptions) -> int:
+    """Count the rows of a sorted batch whose score is that of the row before, but not their rank."""
+    if batch.key is None or batch.other is None or options.order != "score":
+        return 0
+    same = np.flatnonzero(
+        next_to_equals(_comparable(batch.key, options), batch.lengths)
+    )
+    ranks = batch.other
+    apart = ~np.isnan(ranks[same]) & (ranks[same] != ranks[same - 1])
+    return int(apart.sum())
+
+
 def tie_blocks(batch: Batch, options: AlignmentOptions) -> TieBlocks:
     """Return the tie blocks of a sorted batch."""
     if batch.key is None:

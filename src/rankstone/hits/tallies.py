@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankstone._basics import Record, counted
-from rankstone.hits.ranks_and_ties import contradicted, near_ties
+from rankstone.hits.ranks_and_ties import contradicted, near_ties, ranked_ties
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rankstone._basics import Ints
+    from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.batches import Batch
     from rankstone.hits.hits import Hits
     from rankstone.hits.ranks_and_ties import TieBlocks
@@ -36,6 +37,8 @@ class ListCounts(Record, kw_only=True):
         Rows of the run in these lists.
     tied, tied_queries, tied_float32
         Rows in tie blocks, lists with any, and rows that tie only as float32.
+    tied_ranked
+        Rows with the score of the row before and another rank: ranks would break these ties.
     duplicates
         Rows whose document is in its list more than once.
     found, found_again
@@ -50,8 +53,8 @@ class ListCounts(Record, kw_only=True):
     tied: int = field(
         default=0,
         metadata={
-            "says": "{tied:tied row} in {tied_queries:query}",
-            "warns_if_many": "{tied:tied row}",
+            "says": "{tied:tied row} in {tied_queries:query}{broken_by}",
+            "warns_if_many": "{tied:tied row}{broken_by}",
         },
     )
     tied_queries: int = 0
@@ -59,6 +62,7 @@ class ListCounts(Record, kw_only=True):
         default=0,
         metadata={"says": "{tied_float32:row} tied with the next only as float32"},
     )
+    tied_ranked: int = 0
     duplicates: int = field(default=0, metadata=_warning("{duplicates:duplicate row}"))
     found: int = 0
     found_again: int = field(default=0, metadata=_warning("{inflation}"))
@@ -80,6 +84,11 @@ class ListCounts(Record, kw_only=True):
     def counts(self) -> dict[str, int]:
         """Return all that is counted, by name."""
         return {name: getattr(self, name) for name in self.counters()}
+
+    @property
+    def broken_by(self) -> str:
+        """What would break the ties of a run that has scores and ranks, in brackets."""
+        return " (ranks order them: order=rank)" if self.tied_ranked else ""
 
     @property
     def inflation(self) -> str:
@@ -137,13 +146,19 @@ def order_counts(batch: Batch, blocks: TieBlocks, copies: Ints) -> Counter[str]:
 
 
 def tally(
-    batch: Batch, blocks: TieBlocks, copies: Ints, hits: Hits, cutoffs: Sequence[int]
+    batch: Batch,
+    blocks: TieBlocks,
+    copies: Ints,
+    hits: Hits,
+    cutoffs: Sequence[int],
+    options: AlignmentOptions,
 ) -> Tally:
     """Return the counts of a batch."""
     judged = _judged(hits)
     return Tally(
         **dict[str, Any](order_counts(batch, blocks, copies)),
         tied_float32=near_ties(batch),
+        tied_ranked=ranked_ties(batch, options),
         contradicted=contradicted(batch),
         single=int((judged == 1).sum()),
         n=hits.n,

@@ -82,6 +82,8 @@ class Table(Record):
         Called with an error of reading, to which it adds advice.
     about
         Attributes of the queries, where the source has them beside its rows: ``query_id`` and any columns.
+    ranked
+        True where ranks order the lists even beside scores.
     """
 
     source: str
@@ -103,6 +105,7 @@ class Table(Record):
     unused: tuple[str, ...] = ()
     advise: Callable[[InputError], None] = _silent
     about: pl.DataFrame | None = None
+    ranked: bool = False
 
     @property
     def columns(self) -> frozenset[str]:
@@ -276,7 +279,7 @@ class Table(Record):
             return "input"
         if order == "score" and "rank" in self.schema:
             has_score = "score" in {*self.schema, *self.unusable}
-            return "score" if has_score else "rank"
+            return "score" if has_score and not self.ranked else "rank"
         return order
 
     def requires(self, *columns: str, given: Mapping[str, str] | None = None) -> Table:

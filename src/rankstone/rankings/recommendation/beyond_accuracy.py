@@ -69,6 +69,7 @@ def measure_runs(
     columns: Columns | None,
     format_in: str | None,
     progress: Progress | None,
+    by_ranks: bool = False,
     **options: Any,  # noqa: ANN401 - checked by listing_options
 ) -> BeyondScores:
     """Measure runs, as :func:`rankstone.beyond` does.
@@ -81,6 +82,8 @@ def measure_runs(
         True to leave out measures that the tables do not allow; otherwise they are refused.
     runs, items, history, qrels, users, baseline, catalogue_size, separator, columns, format_in, progress
         As for :func:`rankstone.beyond`.
+    by_ranks
+        True if ranks order the lists even beside scores.
     **options
         Likewise.
     """
@@ -98,6 +101,7 @@ def measure_runs(
         catalogue_size=catalogue_size,
         separator=separator,
         reading=(columns, format_in, progress),
+        by_ranks=by_ranks,
         ordering=ordering_options(options),
         judging=AlignmentOptions(**judging),
     )
@@ -163,13 +167,15 @@ class _Request(Record):
     catalogue_size: int | None
     separator: str
     reading: tuple[Mapping[str, str] | None, str | None, Progress | None]
+    by_ranks: bool
     ordering: AlignmentOptions
     judging: AlignmentOptions
 
     def read(self, measures: Sequence[Beyond], *, optional: bool) -> _Inputs:
         """Read the tables and the first run."""
         items, history, qrels, users, baseline = self.side_tables.values()
-        opener, (columns, format_in, _) = Opener(*self.reading), self.reading
+        opener = Opener(*self.reading, by_ranks=self.by_ranks)
+        columns, format_in, _ = self.reading
         codes = Codes()
         tables = Tables(
             codes,

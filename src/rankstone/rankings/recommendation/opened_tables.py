@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,6 +38,8 @@ class Opener:
     ----------
     columns, format_in, progress
         As for :func:`rankstone.beyond`.
+    by_ranks
+        True if ranks order the lists even beside scores.
 
     Attributes
     ----------
@@ -47,9 +50,15 @@ class Opener:
     """
 
     def __init__(
-        self, columns: Columns | None, format_in: str | None, progress: Progress | None
+        self,
+        columns: Columns | None,
+        format_in: str | None,
+        progress: Progress | None,
+        *,
+        by_ranks: bool = False,
     ) -> None:
         self._columns = columns
+        self._by_ranks = by_ranks
         self._format_in = format_in
         self._progress = progress
         self.sources: dict[str, str] = {}
@@ -123,8 +132,14 @@ class Opener:
     ) -> RunLists:
         """Read a run, down to rank ``k``; ``before`` as for :func:`.read_lists`."""
         table = read_run(
-            source, self._columns, self._format_in, order=rules.order, name=name
+            source,
+            self._columns,
+            self._format_in,
+            order=rules.order,
+            name=name,
+            ranks=self._by_ranks,
         )
+        table = replace(table, ranked=self._by_ranks)
         ruled = options_for(table, rules)
         watched = table.watched(self._progress)
         return read_lists(
