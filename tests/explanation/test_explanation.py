@@ -6,8 +6,9 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 import pytest
@@ -23,6 +24,7 @@ from rankstone.hits.extras.hit_scores import HitScores
 from rankstone.hits.extras.list_costs import ListCosts
 from rankstone.hits.extras.list_sources import ListSources
 from rankstone.hits.extras.pool_members import JudgmentGroups
+from rankstone.tables.sheet import Table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -330,3 +332,76 @@ def test_texts_of_documents() -> None:
     assert list(missing.texts) == ["c"]  # type: ignore[union-attr]
     costs = documents.select("doc_id", tokens=pl.lit(1))
     assert rankstone.explain(qrels, run, "AP", "q", documents=costs).texts == {}  # type: ignore[union-attr]
+
+
+#: documents with their sources under two names
+SITES: Final = pl.DataFrame(
+    {
+        "doc_id": ["a", "x", "c", "b", "y"],
+        "source": ["one", "one", "two", "one", "three"],
+        "brand": [7, 8, 7, 8, 9],
+        "tokens": [10, 10, 10, 10, 10],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "sources", "counts"),
+    [
+        ("Sources@4", ["one", "one", "two", "one"], "one × 3, two × 1"),
+        ("SourceShare@2", ["one", "one"], "one × 2"),
+        (
+            "Sources",
+            ["one", "one", "two", "one", "three"],
+            "one × 3, two × 1, three × 1",
+        ),
+        ("Sources(column=brand)@3", ["7", "8", "7"], "7 × 2, 8 × 1"),
+        ("Sources@tokens(20)", ["one", "one"], "one × 2"),
+    ],
+)
+def test_sources_of_documents(text: str, sources: list[str], counts: str) -> None:
+    """The source of each document that is counted stands in its row, in every format and language."""
+    run = {"q": ["a", "x", "c", "b", "y"]}
+    explanation = explain({"q": {"a": 1}}, run, text, "q", documents=SITES)
+    assert isinstance(explanation, Explanation)
+    assert dict(explanation.sources) == dict(zip(run["q"], sources, strict=False))
+    assert explanation.report()["sources"] == dict(explanation.sources)
+    if text.startswith("Sources"):
+        assert explanation.value == len({*sources})
+
+    for lang, source, words in (
+        ("en", "source", "documents of each source: "),
+        ("zh", "来源", "各来源的文档数："),
+    ):
+        shown = replace(explanation, lang=lang)
+        [table] = [t for t in shown.sheet().parts if isinstance(t, Table) if t.total]
+        assert table.head[2] == source
+        column = [row[2] for row in table.rows[:5]]
+        assert column == sources + [""] * (5 - len(sources))
+        for written in (shown.text(140), shown.to_html(), shown.to_markdown()):
+            assert words + counts in written
+
+
+def test_explanations_without_sources() -> None:
+    """Other measures and missing lists have no sources."""
+    other = explain({"q": {"a": 1}}, {"q": ["a"]}, "RR", "q", documents=SITES)
+    missing = explain(
+        {"q": {"a": 1}, "r": {"a": 1}}, {"r": ["a"]}, "Sources@2", "q", documents=SITES
+    )
+    for explanation in (other, missing):
+        assert isinstance(explanation, Explanation)
+        assert not explanation.sources
+        assert "each source" not in explanation.text()
+
+
+def test_sources_of_long_lists_are_on_the_first_screen() -> None:
+    """Ten documents, though none contributes."""
+    docs = [f"d{n}" for n in range(30)]
+    table = pl.DataFrame({"doc_id": docs, "source": [f"s{n % 28}" for n in range(30)]})
+    explanation = explain(
+        {"q": {"d0": 1}}, {"q": docs}, "Sources@30", "q", documents=table
+    )
+    shown = explanation.text()
+    assert "s9" in shown
+    assert "…" in shown
+    assert "s0 × 2, s1 × 2, s2 × 1" in " ".join(shown.split())

@@ -489,6 +489,7 @@ class Explainer:
             curve=scored.curve,
             intents=tuple(listed.intents()),
             texts=listed.texts(ready.documents),
+            sources=listed.sources(ready.documents, measure),
         )
 
 

@@ -69,6 +69,8 @@ class Explanation(Derivation):
         Document → its title and text, where a table of documents has them.
     note
         What is special about the measure of a library.
+    sources
+        Document → its source, of those that a measure of sources counts, in their order.
 
     Examples
     --------
@@ -99,6 +101,7 @@ class Explanation(Derivation):
     intents: tuple[Intent, ...] = ()
     texts: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
+    sources: Mapping[str, str] = field(default_factory=dict)
 
     picture = "rankstone.explanation.explanation_tables:explanation_sheet"
 
@@ -155,6 +158,7 @@ class Explanation(Derivation):
         plain["curve"] = [list(point) for point in self.curve]
         plain |= {"texts": dict(self.texts)} if self.texts else {}
         plain |= {"note": self.note} if self.note else {}
+        plain |= {"sources": dict(self.sources)} if self.sources else {}
         return plain | {
             name: dict(getattr(self, name))
             for name in ("facts", "others", "conventions", "card")

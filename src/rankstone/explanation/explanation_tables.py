@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -64,6 +65,9 @@ def explanation_sheet(
     shown = _chosen(explanation, verbose=verbose)
     title_of_list = heading("list", lang) if verbose else ""
     parts.append(_list(explanation, shown, number, title_of_list))
+    if explanation.sources:
+        counts = _source_counts(explanation)
+        parts.append(("", (counts,)))
     if explanation.texts:
         parts.append(_texts(explanation, shown))
     if explanation.ideal and verbose:
@@ -98,18 +102,11 @@ def _list(
         for name in explanation.columns
         if any(row.values.get(name) for row in shown)
     ]
-    head = ("rank", "document", "relevance", *names, "contribution", "running")
-    rows = [
-        (
-            _place(row),
-            printable(row.doc_id or "", 60),
-            number(row.relevance),
-            *(from_english(number(row.values.get(name)), lang) for name in names),
-            "" if row.contribution is None else number(row.contribution),
-            number(row.running),
-        )
-        for row in shown
-    ]
+    texts = ["document"]
+    if explanation.sources:
+        texts.append("source")
+    head = ("rank", *texts, "relevance", *names, "contribution", "running")
+    rows = [_cells(row, names, explanation, number) for row in shown]
     blank = ("",) * (len(head) - 3)
     rest = [row for row in explanation.rows if row not in shown]
     if rest:
@@ -132,7 +129,8 @@ def _list(
         ("value", explanation.value),
     )
     rows += [("", heading(name, lang), *blank, number(value)) for name, value in sums]
-    numeric = (True, False, *[True] * (len(head) - 2))
+    numbers = len(head) - len(texts) - 1
+    numeric = (True, *[False] * len(texts), *[True] * numbers)
     return Table(
         title,
         tuple(heading(name, lang) for name in head),
@@ -142,13 +140,51 @@ def _list(
     )
 
 
+def _cells(
+    row: Row, names: Sequence[str], explanation: Explanation, number: Writer
+) -> Names:
+    """Return the cells of a document."""
+    document = row.doc_id or ""
+    cells = [_place(row)]
+    cells.append(printable(document, 60))
+    if explanation.sources:
+        source = explanation.sources.get(document, "")
+        cells.append(printable(source, 40))
+    cells.append(number(row.relevance))
+    for name in names:
+        text = number(row.values.get(name))
+        cells.append(from_english(text, explanation.lang))
+    contribution = ""
+    if row.contribution is not None:
+        contribution = number(row.contribution)
+    cells.append(contribution)
+    cells.append(number(row.running))
+    return tuple(cells)
+
+
+def _source_counts(explanation: Explanation) -> str:
+    """Return how many documents each source has, the largest first."""
+    counts = Counter(explanation.sources.values())
+    texts = []
+    for source, count in counts.most_common(_ROWS):
+        name = printable(source, 40)
+        texts.append(f"{name} × {count}")
+    if len(counts) > _ROWS:
+        texts.append("…")
+    shown = ", ".join(texts)
+    return heading("sources", explanation.lang, counts=shown)
+
+
 def _chosen(explanation: Explanation, *, verbose: bool) -> Sequence[Row]:
     """Return the rows that are shown of a longer list: those that contribute; ``verbose``: also to the cutoff."""
     if not verbose:
         if len(explanation.rows) <= _FIRST_ROWS:
             return explanation.rows
         contributing = [row for row in explanation.rows if row.contribution]
-        return contributing[:_FIRST_ROWS] or explanation.rows[:_FIRST]
+        first = _FIRST
+        if explanation.sources:
+            first = _FIRST_ROWS
+        return contributing[:_FIRST_ROWS] or explanation.rows[:first]
 
     if len(explanation.rows) <= _ROWS:
         return explanation.rows
@@ -361,9 +397,12 @@ def difference_sheet(both: ExplainedDifference, digits: int = 4) -> Sheet:
 
 
 def _share(share: Share, lang: str, number: Writer) -> Names:
-    name = (
-        heading(share.of, lang) if share.doc_id is None else printable(share.doc_id, 60)
-    )
+    name = heading(share.of, lang)
+    grade = ""
+    if share.doc_id is not None:
+        name = printable(share.doc_id, 60)
+        grade = number(share.relevance)
     ranks = ["–" if rank is None else str(rank) for rank in share.ranks]
-    grade = "" if share.doc_id is None else number(share.relevance)
-    return (name, grade, *ranks, *map(number, share.shares), number(share.difference))
+    shares = map(number, share.shares)
+    difference = number(share.difference)
+    return (name, grade, *ranks, *shares, difference)

@@ -13,6 +13,7 @@ from rankstone._basics import Record, exact
 from rankstone.errors import NotComparable, did_you_mean, printable
 from rankstone.explanation.explanation_rows import IdealRow, Intent, Row
 from rankstone.hits.extras.hit_scores import HitScores
+from rankstone.hits.extras.list_sources import ListSources
 from rankstone.hits.extras.pool_members import PoolMembers
 from rankstone.hits.extras.row_numbers import RowNumbers
 from rankstone.hits.extras.text_spans import TextSpans, overlapping
@@ -162,10 +163,12 @@ class TracedList(Record):
         rows = whole.added(RowNumbers).run.tolist()
         return [*rows, *whole.added(Holes).run_row.tolist()]
 
-    def texts(self, documents: Attributes | None) -> dict[str, str]:
+    def texts(
+        self, documents: Attributes | None, names: Names = _TEXTS
+    ) -> dict[str, str]:
         """Return title and text of the documents of the list, and of judged ones outside it."""
         kinds = {} if documents is None else documents.schema
-        known = [name for name in _TEXTS if isinstance(kinds.get(name), pl.String)]
+        known = [n for n in names if n in kinds and not kinds[n].is_nested()]
         if documents is None or not known:
             return {}
 
@@ -185,6 +188,22 @@ class TracedList(Record):
             doc: texts.get(own) or texts.get(doc, "") for doc, own in id_in_run.items()
         }
         return {doc: text for doc, text in text_of.items() if text}
+
+    def sources(self, documents: Attributes | None, measure: Measure) -> dict[str, str]:
+        """Return the source of each document that a measure of sources counts, nothing for other measures."""
+        sources: dict[str, str] = {}
+        if ListSources not in measure.requires:
+            return sources
+        column = measure.column  # type: ignore[attr-defined] # of measures of sources
+        source_of = self.texts(documents, (column,))
+
+        k = measure.k
+        if self.budget is not None:
+            spent = self.whole.extras[self.budget]
+            k = int(spent.n[self.scored.place])
+        for doc in self.docs[:k]:
+            sources[doc] = source_of[doc]
+        return sources
 
     @cached_property
     def docs(self) -> list[str]:
