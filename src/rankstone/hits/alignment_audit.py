@@ -42,6 +42,10 @@ Reasons: TypeAlias = "dict[str, dict[str, int]]"
 _MANY: Final = 20
 #: a larger share of unjudged documents, or of tied rows, deserves attention
 _HIGH: Final = 0.1
+COPIED: Final = "the scores of the run are the grades of the judgments: they say nothing about a ranking"
+#: how many scores, and which share of them, must be the grades of their documents to be no coincidence
+_ALIKE: Final = 10
+_NEARLY_ALL: Final = 0.95
 #: warnings that are spelled out in brief
 _SHOWN: Final = 3
 #: how the warning begins that ranks and scores give different orders
@@ -55,6 +59,11 @@ def contradiction(lists: int, of: int, order: str) -> str:
     return (
         f"{CONTRADICT} in {which}: {order}s are used; order={other} uses the {other}s"
     )
+
+
+def are_grades(alike: int, judged: int) -> bool:
+    """Return whether so many scores equal the grades of judged documents that they were copied."""
+    return alike >= _ALIKE and alike >= _NEARLY_ALL * judged
 
 
 def not_in_means(reasons: Reasons, noun: str = "query") -> list[str]:
@@ -268,6 +277,8 @@ class RunAudit(ListCounts):
         warnings = _warnings(n, judged, deepest, alone=alone)
         if crossed:
             warnings.append(contradiction(crossed, len(n), order))
+        if counts["varied"] and are_grades(counts["graded"], judged):
+            warnings.insert(0, COPIED)
         if counts["rolled"] and not counts["chunks"]:
             warnings.append(
                 "unit leaves every id as it is: does it fit the ids of this run?"

@@ -175,6 +175,10 @@ class Matcher(Record):
                 again = _repeated(work.matches.pair[relevant])
             counts["found"] = int(np.count_nonzero(relevant))
             counts["found_again"] = int(np.count_nonzero(again))
+            if self.options.order == "score" and work.batch.key is not None:
+                is_grade = work.batch.key[work.matches.row] == work.grade
+                counts["graded"] = int(np.count_nonzero(is_grade))
+                counts["varied"] = int(np.any(work.grade != work.grade[:1]))
         for extra in self.extras:
             counts |= extra.count(work, hits)
         counted = tally(

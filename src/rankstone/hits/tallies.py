@@ -117,6 +117,8 @@ class Tally(ListCounts):
         Lists with exactly one judged document.
     unanswerable
         Lists of queries that have no answer.
+    graded, varied
+        Rows whose score is the grade of their document; 1 where the grades of the batch differ.
     rolled, chunks
         Rows before chunks roll up to documents, 0 where they do not; those with another id than their
         document.
@@ -129,6 +131,8 @@ class Tally(ListCounts):
     unjudged: Counter[str]
     single: int = 0
     unanswerable: int = 0
+    graded: int = 0
+    varied: int = 0
     rolled: int = 0
     chunks: int = 0
     left_out: Ints = field(default_factory=lambda: np.empty(0, np.int64))

@@ -313,6 +313,7 @@ def has_columns(source: StrPath, columns: Columns) -> bool:
     return kind != "trec"
 
 
+@advised
 def read_runs(
     source: object,
     run_column: str,

@@ -218,7 +218,7 @@ def open_table(
             frame, notes = scan_files(source, format_in, columns)
     with reading(name):
         names = frame.collect_schema().names()
-        chosen = renames(names, columns or {}, name)
+        chosen = renames(names, columns or {}, name, [key])
         kept = frame.drop(hidden(names, chosen))
         frame = kept.rename(chosen)
     return name, frame, notes

@@ -9,14 +9,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from functools import cache
-from importlib import resources
 from typing import TYPE_CHECKING, Final, Literal
 
 import polars as pl
 
 from rankstone.errors import did_you_mean
 from rankstone.io.advice import Advice, written
+from rankstone.io.column_words import common_names, folded_name, subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -87,30 +86,16 @@ _TREC: Final = (4, 5, 6)
 _ALIKE: Final = 0.8
 
 
-@cache
-def _common_names() -> Mapping[str, Sequence[str]]:
-    """Return the common names of our columns, folded."""
-    import tomllib
-
-    file = resources.files(__package__) / "column_names.toml"
-    return tomllib.loads(file.read_text(encoding="utf-8"))
-
-
-def _folded(name: str) -> str:
-    """Return a name in lower case, without blanks and hyphens."""
-    return re.sub(r"[\W_]+", "", name).lower()
-
-
 def _last(name: str) -> str:
     """Return the end of a path, folded."""
     *_, end = name.split(".")
-    return _folded(end)
+    return folded_name(end)
 
 
 def _words(ours: str) -> tuple[str, ...]:
     """Return the name of one of our columns and its common names, folded."""
-    common = _common_names().get(ours, ())
-    return (_folded(ours), *common)
+    common = common_names().get(ours, ())
+    return (folded_name(ours), *common)
 
 
 def looks_like_row(names: Sequence[str]) -> bool:
@@ -135,10 +120,10 @@ def looks_like_columns(names: Iterable[str]) -> bool:
     known = [*names]
 
     def named(*ours: str) -> list[str]:
-        return [_folded(name) for name in known if is_common_name(name, ours)]
+        return [folded_name(name) for name in known if is_common_name(name, ours)]
 
     ids = [name for name in named("doc_id") if name.endswith(("id", "ids"))]
-    answers = [name for name in known if re.match(_ANSWERS, _folded(name))]
+    answers = [name for name in known if re.match(_ANSWERS, folded_name(name))]
     rows = named("doc_id") and named(*_NUMBERS)
     return bool(named("query_id") and (ids or answers or rows))
 
@@ -229,7 +214,7 @@ def time_among(names: Iterable[str], chosen: Columns) -> str | None:
 
 def is_distance(name: str) -> bool:
     """Return True for names of numbers that are smaller for better documents."""
-    return _DISTANCE.search(_folded(name)) is not None
+    return _DISTANCE.search(folded_name(name)) is not None
 
 
 def begins_as_list(name: str, table: str) -> bool:
@@ -238,7 +223,7 @@ def begins_as_list(name: str, table: str) -> bool:
     >>> begins_as_list("retrieved_scores", "run"), begins_as_list("scores", "run")
     (True, False)
     """
-    return re.match(_LISTS.get(table, "(?!)"), _folded(name)) is not None
+    return re.match(_LISTS.get(table, "(?!)"), folded_name(name)) is not None
 
 
 def sides_of(columns: Columns) -> tuple[tuple[str, ...], str]:
@@ -295,7 +280,7 @@ class Missing:
         renames = self.renames()
         proposals = [self._renaming(renames)] if renames else []
         nearest = self._distances()
-        ranks = [name for name in self.names if is_common_name(name, ["rank"])]
+        ranks = self._ranks()
         if "score" in self.ours and "score" not in renames.values():
             if nearest:
                 by_rank = {**renames, self._theirs(nearest): "rank"}
@@ -342,7 +327,8 @@ class Missing:
             ours: theirs
             for theirs, ours in self.renames().items()
             # an id may be that of a row or a document
-            if is_common_name(theirs, [ours]) and theirs != "id"
+            if theirs != "id"
+            and (is_common_name(theirs, [ours]) or subject(theirs) == ours)
         }
         unknown = [ours for ours in self.ours if ours not in named]
         need = naming_need(unknown or self.ours, self.given)
@@ -362,8 +348,7 @@ class Missing:
         ]
         scores = {theirs for theirs, ours in self.renames().items() if ours == "score"}
         scores -= {f"run.{name}" for name in grades}
-        has_ranks = any(is_common_name(name, ["rank"]) for name in self.names)
-        return bool(grades) and not scores - {*grades} and not has_ranks
+        return bool(grades) and not scores - {*grades} and not self._ranks()
 
     @property
     def _other(self) -> str:
@@ -436,18 +421,31 @@ class Missing:
         if kind == "object" or not name.isprintable():
             return False
         is_other = begins_as_list(name, sides_of(self.given)[1])
+        about = subject(name)
         if ours in _IDS:
+            if about in _NUMBERS and not is_common_name(name, [ours]):
+                return False
             return kind != "number" and (self._is_single(name) or not is_other)
         if ours not in _NUMBERS:
             return True
+        is_grade = is_common_name(name, ["relevance"]) or about == "relevance"
+        if ours == "score" and is_grade and self._ranks():
+            # the judgments' grades would order the list that they judge
+            return False
         return kind != "text" and not is_other
+
+    def _ranks(self) -> list[str]:
+        """Return the columns that hold ranks by their names."""
+        common = [name for name in self.names if is_common_name(name, ["rank"])]
+        further = [name for name in self.names if subject(name) == "rank"]
+        return common or further
 
     def _by_name(self, ours: str) -> list[str]:
         """Return the columns with common names of one of ours, the most likely first."""
         others = [name for name in self.names if name not in _CORE]
         fits = [name for name in others if self._fits(ours, name)]
         words = _words(ours)
-        known = [name for word in words for name in fits if _folded(name) == word]
+        known = [name for word in words for name in fits if folded_name(name) == word]
         unused = [name for name in self.unused if name in fits]
         known += [
             name
@@ -459,6 +457,7 @@ class Missing:
             inner = [name for name in fits if "." in name and self._is_single(name)]
             known += [name for word in words for name in inner if _last(name) == word]
         lists = self._lists()
+        known += self._by_subject(ours, fits)
         if ours == "query_id" and not lists:
             # perhaps of the row
             known.sort(key="id".__eq__)
@@ -469,9 +468,14 @@ class Missing:
         free = [name for name in fits if name not in self.reserved]
         if ours in _NUMBERS:
             free = [name for name in free if not is_id(name)]
-        folded = {_folded(name): name for name in free}
-        close = get_close_matches(_folded(ours), folded, n=1, cutoff=_ALIKE)
+        folded = {folded_name(name): name for name in free}
+        close = get_close_matches(folded_name(ours), folded, n=1, cutoff=_ALIKE)
         return [*known, *(folded[word] for word in close)]
+
+    def _by_subject(self, ours: str, fits: Sequence[str]) -> list[str]:
+        """Return the columns whose names speak of one of ours, ids before titles."""
+        wanted = [name for name in fits if subject(name) == ours]
+        return sorted(wanted, key=lambda name: ours == "doc_id" and not is_id(name))
 
     def _by_content(self, guesses: Mapping[str, str]) -> dict[str, str]:
         """Return the remaining columns where only one assignment to the remaining names is possible."""
@@ -507,7 +511,7 @@ class Missing:
             return False
         if ours not in _NUMBERS:
             return True
-        return not is_id(name) and not _NO_NUMBER.search(_folded(name))
+        return not is_id(name) and not _NO_NUMBER.search(folded_name(name))
 
     def _both_lists(self, guesses: Mapping[str, str]) -> dict[str, str]:
         """Return the renames for a table with retrieved and relevant documents in two columns of lists."""
@@ -529,7 +533,7 @@ class Missing:
         ]
         # short names of ids are the last, which replace the others
         usable.sort(key=lambda name: (not is_id(name), len(name)), reverse=True)
-        folded = {_folded(name): name for name in usable}
+        folded = {folded_name(name): name for name in usable}
         lists = {
             word: name for word, name in folded.items() if not _NO_IDS.search(word)
         }
@@ -540,7 +544,7 @@ class Missing:
             if begins_as_list(name, table)
         }
         # a field of what was retrieved, as in [{"chunk": "c7", "score": 0.8}]
-        words = (*_common_names()["doc_id"], "id")
+        words = (*common_names()["doc_id"], "id")
         fields = [lists[word] for word in words if word in lists]
         if fields:
             return {"run": fields[0], **of_tables}
@@ -569,8 +573,11 @@ def rename_fix(names: Columns, columns: object) -> str:
 
 def is_id(name: str) -> bool:
     """Return True for names of ids, which may be whole numbers and are not grades."""
-    word = _folded(name)
-    if any(word in _common_names()[ours] for ours in (*_IDS, "user_id", "session")):
+    word = folded_name(name)
+    if any(word in common_names()[ours] for ours in (*_IDS, "user_id", "session")):
         return True
-    suffix = re.search(r"(?i:(^|[\W_])(id|ids|no|nr|key|code))$|[a-z]I[dD]s?$", name)
+    suffix = re.search(
+        r"(?i:(^|[\W_])(id|ids|no|nr|number|key|code|sku|asin|url))$|[a-z]I[dD]s?$",
+        name,
+    )
     return suffix is not None

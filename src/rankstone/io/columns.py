@@ -11,9 +11,10 @@ from rankstone._basics import quoted, some
 from rankstone.errors import BadOption, MissingColumn, UsageError, nearest, printable
 from rankstone.io.advice import Advice, escaped, written
 from rankstone.io.column_suggestions import Kind, Missing, is_common_name, time_among
+from rankstone.io.spellings import ALIASES, Spellings, by_alias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from rankstone._basics import Columns
     from rankstone.io.shapes import Shape
@@ -52,8 +53,6 @@ FURTHER: Final = (
     "nugget",
     "document",
 )
-#: names in logs → our names
-_ALIASES: Final = {"click": "clicked"}
 #: the name of columns that are not to be read
 UNUSED: Final = "unused"
 #: columns of boards, of battles, and of tables of scores
@@ -62,7 +61,7 @@ _OF_BOARDS: Final = (
     *("left", "right", "winner", "loser", "outcome"),
 )
 #: names that a column can be renamed to
-_OURS: Final = (*CANONICAL, *FURTHER, *_ALIASES, *_OF_BOARDS, UNUSED)
+_OURS: Final = (*CANONICAL, *FURTHER, *ALIASES, *_OF_BOARDS, UNUSED)
 #: columns that name the run of each row
 RUN_NAMES: Final = (
     *("run", "run_id", "system", "model", "algorithm"),
@@ -83,7 +82,7 @@ _TEXTS: Final = (
 )
 #: names of columns that are read anywhere
 _KNOWN: Final = frozenset(
-    (*CANONICAL, *FURTHER, *_ALIASES, "run", "label", "measure", "value", "judged")
+    (*CANONICAL, *FURTHER, *ALIASES, "run", "label", "measure", "value", "judged")
 )
 
 
@@ -342,7 +341,7 @@ def parse_columns(text: str) -> Renames:
         if not equals or not theirs or ours not in _OURS:
             raise unreadable(entry, theirs, ours, text)
         first = mapping.setdefault(theirs, ours)
-        if _ALIASES.get(first, first) == _ALIASES.get(ours, ours):
+        if ALIASES.get(first, first) == ALIASES.get(ours, ours):
             continue
         fix = "leave out one of them"
         if {first, ours} == {"relevance", "score"}:
@@ -367,8 +366,17 @@ def _option(names: str) -> str:
     return f"--columns {printable(quoted(names))}"
 
 
-def renames(present: Iterable[str], columns: Columns, source: str) -> dict[str, str]:
-    """Return {their name: our name} of the columns present that are renamed."""
+def renames(
+    present: Iterable[str],
+    columns: Columns,
+    source: str,
+    wanted: Collection[str] = CANONICAL,
+) -> dict[str, str]:
+    """Return {their name: our name} of the columns present that are renamed.
+
+    Blanks around a name and its case do not matter where only one column is meant, neither in ``columns`` nor
+    in the names of ``wanted`` columns of ours.
+    """
     names = list(present)
     if not isinstance(columns, Mapping):
         raise UsageError(
@@ -376,27 +384,27 @@ def renames(present: Iterable[str], columns: Columns, source: str) -> dict[str, 
             expected="{their name: our name}",
             where=source,
         )
-    own = {name.strip(): name for name in names}
-    # a name with blanks around it is found, too
-    own |= {name: name for name in names}
+    own = Spellings(names)
     chosen: dict[str, str] = {}
     for theirs, ours in columns.items():
-        if theirs in own:
+        name = own.of(theirs)
+        if name is not None:
             unread = f"{UNUSED} {theirs}"
-            chosen[own[theirs]] = unread if ours == UNUSED else _ALIASES.get(ours, ours)
+            chosen[name] = unread if ours == UNUSED else ALIASES.get(ours, ours)
     if isinstance(columns, Renames):
         prefix = f"{columns.table}."
         columns.present.update(names)
         columns.present.update(
             theirs
             for theirs in columns
-            if theirs in own or theirs.removeprefix(prefix) in own
+            if own.of(theirs) or own.of(theirs.removeprefix(prefix))
         )
         chosen = _with_usual(names, chosen, columns)
         if columns.role and not chosen and "doc_id" not in names:
             from rankstone.io.shapes import refuse_unread
 
             refuse_unread(names, source)
+    chosen |= by_alias(names, chosen, wanted)
     # two columns for one thing: ours is read
     if chosen.get("label") in names:
         del chosen["label"]
@@ -467,32 +475,19 @@ def _known_header(names: Sequence[str], chosen: Columns, columns: Renames) -> Co
     return header
 
 
-def by_alias(
-    present: Iterable[str], chosen: Columns, wanted: Iterable[str]
-) -> dict[str, str]:
-    """Return aliases of wanted columns that are present and not renamed otherwise."""
-    names = set(present)
-    known = {chosen.get(name, name) for name in names}
-    return {
-        alias: ours
-        for alias, ours in _ALIASES.items()
-        if ours in wanted
-        and ours not in known
-        and alias in names
-        and alias not in chosen
-    }
-
-
 def _ranks_of_run(names: Iterable[str], chosen: Columns) -> dict[str, str]:
     """Return the rename of the column that holds a run's ranks under another name.
 
-    ``position`` alone orders the lists; beside scores it may contradict them, as ``Rank`` may, which is said.
+    ``position`` (or ``pos``, ``排名``) alone orders the lists; beside scores it may contradict them, as ``Rank``
+    may, which is said.
     """
     known = {chosen.get(name, name) for name in names}
     if "rank" in known:
         return {}
-    spellings = ("position", "rank") if "score" in known else ("position",)
-    ranks = [name for name in names if name.lower() in spellings and name not in chosen]
+    free = [name for name in names if name not in chosen and "." not in name]
+    ranks = [name for name in free if is_common_name(name, ["rank"])]
+    if "score" in known:
+        ranks = [name for name in free if name.lower() in ("position", "rank")]
     return {ranks[0]: "rank"} if len(ranks) == 1 else {}
 
 

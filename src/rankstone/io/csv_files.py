@@ -261,7 +261,7 @@ class _Delimited:
         )
         clean = clean_names(header, given)
         names = [clean.get(name, name) for name in header]
-        chosen = renames(names, given, self.dialect.title)
+        chosen = renames(names, given, self.dialect.title, self.wanted)
         replaced = hidden(names, chosen)
         if replaced or not {chosen.get(name, name) for name in names} <= {*self.wanted}:
             self.frame = whole_rows(self.frame)

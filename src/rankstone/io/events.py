@@ -19,7 +19,7 @@ import polars as pl
 from rankstone._basics import Record, is_path
 from rankstone.errors import BadOption, InputError, printable
 from rankstone.io.arrow_batches import batches_of_relation, is_relation
-from rankstone.io.columns import by_alias, columns_in_source, hidden, renames, require
+from rankstone.io.columns import columns_in_source, hidden, renames, require
 from rankstone.io.databases import open_database
 from rankstone.io.file_formats import Scanned, scan_parts
 from rankstone.io.json_objects import holds_json, read_json
@@ -27,6 +27,7 @@ from rankstone.io.list_columns import field_of, leaves
 from rankstone.io.objects import not_a_table
 from rankstone.io.python_rows import frame_of_library
 from rankstone.io.sources import display_name, is_database, keeping_streams
+from rankstone.io.spellings import by_alias
 from rankstone.io.tried_advice import advised
 from rankstone.io.typed_tables import id_type
 from rankstone.io.unreadable_files import reading

@@ -53,6 +53,8 @@ _NEARLY_ALL: Final = 0.9
 _SEEN: Final = 1000
 #: rows above which no grade is another number in each
 _MANY: Final = 20
+#: different grades from which on scores that equal them are no chance
+_GRADES: Final = 2
 #: values of options that were probably not given
 _DEFAULTS: Final = (None, "score", True)
 _CSV: Final = {"csv_separator": "separator", "decimal": "decimal", "header": "header"}
@@ -140,15 +142,18 @@ class Attempt(Record):
         """Return whether ids under new names are those of another table, which is not made the same one."""
         given = self.call.get("columns") or {}
         new = {ours for _, ours in self.way["columns"].items() - given.items()}
-        own = _tried(self.read, self.way).ids
-        other = _tried(read, {**_settings(self.way), "source": source}).ids
+        first = _tried(self.read, self.way)
+        second = _tried(read, {**_settings(self.way), "source": source})
+        own, other = first.ids, second.ids
         is_other = inspect.unwrap(read) is not self.read
         documents = [
             theirs for theirs, ours in self.way["columns"].items() if ours == "doc_id"
         ]
         # lists of both sides have names of their own
         is_other &= not any(name.startswith(("run.", "qrels.")) for name in documents)
-        if is_other and own.equals(other) and str(source) == str(self.way["source"]):
+        heads = [first.head, second.head]
+        is_same = own.equals(other) and str(source) == str(self.way["source"])
+        if is_other and ((is_same and not _are_graded(heads)) or _are_alike(heads)):
             return False
         if own.is_empty() or other.is_empty():
             return True
@@ -359,12 +364,40 @@ def _settings(call: Call) -> Call:
     return given
 
 
+def _are_graded(heads: Sequence[pl.DataFrame]) -> bool:
+    """Return whether one of two tables grades its documents differently."""
+    return any(
+        head["relevance"].n_unique() > 1 for head in heads if "relevance" in head
+    )
+
+
+def _are_alike(heads: Sequence[pl.DataFrame]) -> bool:
+    """Return whether the scores of a run are the grades of the judgments of the same documents."""
+    tables: dict[str, pl.DataFrame] = {}
+    for head in heads:
+        for number in ("relevance", "score"):
+            if {*_IDS, number} <= {*head.columns}:
+                ids = pl.col(*_IDS).cast(pl.String)
+                tables[number] = head.select(ids, number)
+    if len(tables) < len(heads):
+        return False
+    both = tables["relevance"].join(tables["score"], on=_IDS)
+    if both["relevance"].n_unique() < _GRADES:
+        return False
+    alike = both.filter(pl.col("relevance") == pl.col("score"))
+    return alike.height >= _NEARLY_ALL * both.height
+
+
 class _Trial(Record):
-    """Why the head of a table cannot be read, ``None`` if it can; the names of its columns; its ids."""
+    """Why the head of a table cannot be read, ``None`` if it can; the names of its columns; its first rows."""
 
     refusal: InputError | None
     present: set[str]
-    ids: pl.DataFrame
+    head: pl.DataFrame
+
+    @property
+    def ids(self) -> pl.DataFrame:
+        return self.head.select(pl.col("^(query|doc)_id$").cast(pl.String))
 
 
 def _tried(read: Reader, call: Call) -> _Trial:
@@ -385,8 +418,7 @@ def _tried(read: Reader, call: Call) -> _Trial:
         refusal = InputError(error.what)
     finally:
         _is_trial.reset(trial)
-    ids = head.select(pl.col("^(query|doc)_id$").cast(pl.String))
-    return _Trial(refusal, columns.present, ids)
+    return _Trial(refusal, columns.present, head)
 
 
 def _plausible_head(table: Table, columns: Columns) -> pl.DataFrame:

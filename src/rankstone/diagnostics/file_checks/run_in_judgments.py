@@ -10,12 +10,14 @@ from rankstone._basics import queries, some
 from rankstone.diagnostics.file_checks import FileCheck
 from rankstone.diagnostics.findings import Finding, near_matches
 from rankstone.errors import RankstoneError
+from rankstone.hits.alignment_audit import COPIED, are_grades
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rankstone.diagnostics.file_checks import CheckedFile
 
+_IDS: Final = ("query_id", "doc_id")
 #: with so many lists, and documents in each, one judged document in every list is no coincidence
 _MANY: Final = 20
 #: a measure is not informative where a random order reaches this value
@@ -60,6 +62,25 @@ class JudgedDocuments(OfJudgedQueries):
         """Yield a warning for each way of spelling."""
         ids = (frame["doc_id"].unique() for frame in file.texts)
         return near_matches("document", *ids)
+
+
+class ScoresAreGrades(OfJudgedQueries):
+    """Scores that are the grades of the same documents, so that the judgments order the list they judge."""
+
+    looks_at = ("run in judgments",)
+
+    def mismatches(self, file: CheckedFile) -> Iterator[Finding]:
+        """Yield an error."""
+        rows, judgments = file.texts
+        if file.by != "score":
+            return
+        both = rows.join(judgments.select(*_IDS, "relevance"), on=_IDS)
+        is_varied = both["relevance"].n_unique() > 1
+        if is_varied and are_grades(
+            both.filter(pl.col("score") == pl.col("relevance")).height, both.height
+        ):
+            fix = "name the column of the ranks or of the engine's scores in its place"
+            yield Finding("error", COPIED, None, fix)
 
 
 class QueriesOfOne(OfJudgedQueries):
