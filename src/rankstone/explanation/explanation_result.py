@@ -158,7 +158,8 @@ class Explanation(Derivation):
         plain["curve"] = [list(point) for point in self.curve]
         plain |= {"texts": dict(self.texts)} if self.texts else {}
         plain |= {"note": self.note} if self.note else {}
-        plain |= {"sources": dict(self.sources)} if self.sources else {}
+        if self.sources:
+            plain["sources"] = dict(self.sources)
         return plain | {
             name: dict(getattr(self, name))
             for name in ("facts", "others", "conventions", "card")
