@@ -191,7 +191,7 @@ def test_refused_nuggets(records: list[Any], says: str) -> None:
         ("a.jsonl", "[1]\n", r"a\.jsonl:1: this is no object"),
         ("a.json", '{"qid": "q", "nuggets": [', "not JSON"),
         ("a.json", "3", "record 1: this is no object"),
-        ("a.json", "[" * 100_000, "not JSON"),
+        ("a.json", "[" * 100_000, "nested too deeply"),
         ("a.jsonl", "", "no records"),
         (
             "a.csv",

@@ -578,7 +578,7 @@ def test_a_broken_parquet_file_is_no_traceback(tmp_path: Path) -> None:
     FRAME.write_parquet(whole)
     path.write_bytes(whole.getvalue()[:40])
 
-    with pytest.raises(InputError, match=r"cut.parquet: the file cannot be read"):
+    with pytest.raises(InputError, match=r"cut.parquet: the file is damaged"):
         rr(path)
 
 

@@ -231,6 +231,20 @@ def test_a_shape_of_ones_own_is_one_entry(tmp_path: Path) -> None:
     assert len(rows_of(read_judgments(ratings, format_in=str(own)))) == 2
 
 
+def test_a_shape_that_was_edited_is_read_again(tmp_path: Path) -> None:
+    """In one session of Python, too."""
+    own = tmp_path / "own.toml"
+    orders = tmp_path / "orders.txt"
+    orders.write_text("order 7 -> tent x2\norder 8 -> lamp x1\n")
+    own.write_text(OWN.replace("order {", "sale {").replace('"order', '"sale'))
+    with pytest.raises(RankstoneError):
+        rows_of(read_judgments(orders, format_in=str(own)))
+
+    own.write_text(OWN)
+
+    assert len(rows_of(read_judgments(orders, format_in=str(own)))) == 2
+
+
 def test_adding_a_shape_is_one_entry(tmp_path: Path) -> None:
     """In a copy of the package, an entry more in a file of data is all that a new shape needs."""
     package = Path(rankstone.__file__).parent

@@ -14,7 +14,7 @@ from rankstone._basics import Record, is_path
 from rankstone.errors import BadLine, BadValue, MissingColumn, printable
 from rankstone.io.file_formats import format_of, scan_files
 from rankstone.io.file_roles import note_input
-from rankstone.io.json_objects import read_text
+from rankstone.io.json_objects import parsed, place_of, read_text
 from rankstone.io.unreadable_files import reading
 
 if TYPE_CHECKING:
@@ -144,22 +144,20 @@ def _read(name: str) -> Iterator[tuple[str, Any]]:
         return
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
-            yield f"{name}:{number}", _parsed(line, f"{name}:{number}")
+            yield f"{name}:{number}", _parsed(line, name, number)
 
 
-def _parsed(text: str, where: str) -> Any:  # noqa: ANN401 - whatever JSON holds
+def _parsed(text: str, name: str, line: int | None = None) -> Any:  # noqa: ANN401 - whatever JSON holds
+    value = parsed(text, name, line)
     try:
-        value = json.loads(text)
         if "\\u" in text:
-            json.dumps(
-                value, ensure_ascii=False
-            ).encode()  # half of a character cannot be written
+            # half of a character cannot be written
+            json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         raise BadLine(
-            "a text holds half a character (a lone surrogate)", where=where
+            "a text holds half a character (a lone surrogate)",
+            where=place_of(name, line),
         ) from None
-    except (ValueError, RecursionError) as error:
-        raise BadLine("this is not JSON", where=where, given=printable(error)) from None
     return value
 
 

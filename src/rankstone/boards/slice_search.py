@@ -32,6 +32,7 @@ from rankstone.evaluation.scores import Scores
 from rankstone.hits.alignment_options import takes
 from rankstone.io.attributes import open_table, read_attributes
 from rankstone.io.columns import columns_in, columns_in_source, with_csv
+from rankstone.io.unreadable_files import reading
 from rankstone.stats.exact_sums import tolerance
 from rankstone.stats.slice_tests import Gaps, SliceTests, slice_tests
 
@@ -224,8 +225,9 @@ def slices_of_log(
     one_of("direction", direction, ("higher", "lower"))
     columns = with_csv(columns, csv_separator, decimal)
     name, lazy, _ = open_table(log, by, columns)
-    with blaming(name):
+    with reading(name):
         frame = lazy.collect()
+    with blaming(name):
         named = cluster if cluster != "user_id" else None
         for column in filter(None, (value, by, named, *(settings.attributes or ()))):
             if column not in frame.columns:

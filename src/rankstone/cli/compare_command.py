@@ -197,7 +197,7 @@ def _names_in_papers(text: str) -> dict[str, str]:
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(
                 f"{place} cannot be read as text",
-                given=printable(getattr(error, "strerror", None) or error, 80),
+                given=getattr(error, "strerror", None) or "bytes that are not UTF-8",
                 expected=expected,
                 fix="--names bm25=BM25,splade=SPLADE",
             ) from None

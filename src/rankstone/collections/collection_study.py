@@ -31,6 +31,7 @@ from rankstone.evaluation.request import EvaluationKeywords, name_runs, of_ranki
 from rankstone.hits.alignment_options import takes
 from rankstone.io.attributes import open_table
 from rankstone.io.columns import columns_in
+from rankstone.io.unreadable_files import reading
 from rankstone.rankings.rank_similarity.list_ordering import (
     OPTIONS,
     options_for,
@@ -311,7 +312,8 @@ def groups_of(
     if groups is None:
         return {run: run for run in runs}
     source, table, _ = open_table(groups, "run", columns)
-    frame = table.collect()
+    with reading(source):
+        frame = table.collect()
     chosen = []
     for names in (_RUNS, _GROUPS):
         column = next((name for name in names if name in frame.columns), None)

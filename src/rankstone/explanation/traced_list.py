@@ -176,14 +176,10 @@ class TracedList(Record):
         if self.answered:
             id_in_run |= self.given_ids
 
-        # perhaps a whole corpus
-        every = documents.frame.select(pl.col("doc_id", *known).cast(pl.String))
-        rows = (
-            every.filter(pl.col("doc_id").is_in([*id_in_run, *id_in_run.values()]))
-            .collect()
-            .rows()
-        )
-        texts = {doc: ": ".join(filter(None, parts)) for doc, *parts in rows}
+        rows = documents.of_ids({*id_in_run, *id_in_run.values()}, *known)
+        texts = {
+            doc: ": ".join(filter(None, parts)) for doc, *parts in rows.iter_rows()
+        }
         text_of = {
             doc: texts.get(own) or texts.get(doc, "") for doc, own in id_in_run.items()
         }

@@ -12,7 +12,13 @@ import numpy as np
 import polars as pl
 
 from rankstone._basics import Record, first_true
-from rankstone.errors import BadValue, DuplicateRows, NotComparable, printable
+from rankstone.errors import (
+    BadValue,
+    DuplicateRows,
+    EmptyInput,
+    NotComparable,
+    printable,
+)
 from rankstone.hits.alignment_audit import SideTableAudit
 from rankstone.hits.judged_pool import Groups
 from rankstone.hits.judgments import (
@@ -217,7 +223,13 @@ class Intents(Record):
     read_as: Names = ()
 
     def __post_init__(self) -> None:
-        """Refuse rows without a name, weights below zero, and duplicate subtopics."""
+        """Refuse a table without rows, rows without a name, weights below zero, and duplicate subtopics."""
+        if not self.table.height:
+            raise EmptyInput(
+                "the table has no rows",
+                where=self.source,
+                expected="query_id, subtopic and weight of each intent",
+            )
         for column in _PAIR:
             self._refuse(
                 self.table[column].is_null(), f"an intent without {column}", "a name"

@@ -103,6 +103,12 @@ class Attributes(Record):
             raise self._differing(ids.filter(ids.is_duplicated())[0], columns)
         return frame
 
+    def of_ids(self, ids: Collection[str], *columns: str) -> pl.DataFrame:
+        """Return the rows of some ids, which are text, with some columns; the table may be a whole corpus."""
+        rows = self.frame.select(pl.col(self.key).cast(pl.String), *columns)
+        with reading(self.source):
+            return rows.filter(pl.col(self.key).is_in([*ids])).collect()
+
     def _differing(self, twice: str, columns: Sequence[str]) -> DuplicateRows:
         """Return the error for an id whose rows differ, with the place of the first that does."""
         with reading(self.source):

@@ -18,13 +18,13 @@ from rankstone._basics import Record
 from rankstone.errors import BadLine, EmptyInput, printable
 from rankstone.io.column_suggestions import is_common_name
 from rankstone.io.columns import CsvOptions, Renames, is_known
-from rankstone.io.damaged_files import PACKED, no_utf8
+from rankstone.io.damaged_files import PACKED
 from rankstone.io.exact_numbers import is_number
 from rankstone.io.shapes.recognition import is_row
 from rankstone.io.shapes.shape import known_shapes
 from rankstone.io.sources import UTF16, as_utf8
 from rankstone.io.trec_text import title_of
-from rankstone.io.unreadable_files import reading
+from rankstone.io.unreadable_files import no_utf8, reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -18,6 +18,7 @@ from contextlib import suppress
 from functools import lru_cache
 from io import BytesIO
 from itertools import islice
+from math import isinf
 from typing import IO, TYPE_CHECKING, Any, Final
 
 import polars as pl
@@ -25,7 +26,7 @@ import polars as pl
 from rankstone._basics import counted
 from rankstone.errors import BadLine, InputError, printable
 from rankstone.io.json_in_text import json_format
-from rankstone.io.unreadable_files import as_utf8, reading, refuse_binary
+from rankstone.io.unreadable_files import no_utf8, reading, wrong_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -62,46 +63,60 @@ def broken_row(
     above: int = 0,
 ) -> BadLine | None:
     """Return the error for the first row of CSV or TSV that does not match its header."""
-    for number, line in enumerate(_raw_lines(source), 1):
-        if number > above + 1:  # names of columns that are not read may be invalid
-            try:
-                line.decode()
-            except UnicodeDecodeError:
-                return no_utf8(line, f"{title}:{number}")
+    # names of columns that are not read may be invalid
+    if (foreign := _not_utf8(source, title, above + 1)) is not None:
+        return foreign
     rows = csv.reader(
         islice(_lines(source, title), above, None), delimiter=separator, strict=True
     )
+    begin = above + 1
     try:
         for row in rows:
             if len(row) > len(header):
                 return BadLine(
                     f"the row has {counted(len(row), 'column')}, and the header {len(header)}",
-                    where=f"{title}:{above + rows.line_num}",
+                    where=f"{title}:{begin}",
                     given=printable(separator.join(row)),
                     expected=printable(separator.join(header)),
-                    fix='put texts that contain the separator into quotes: "a, b"',
+                    fix=_without_surplus(row[len(header) :]),
                 )
+            begin = above + rows.line_num + 1
     except csv.Error as error:
         return BadLine(
             "a quoted text is not closed correctly",
-            where=f"{title}:{above + rows.line_num}",
-            given=printable(error),
+            where=f"{title}:{begin}",
+            given=_unclosed(error),
             expected='"text", with "" for a quote inside',
         )
     return None
 
 
-def no_utf8(line: bytes, where: str) -> BadLine:
-    """Return the error for a line that is not UTF-8, mostly from a spreadsheet."""
-    refuse_binary(line, where)
-    given = line.rstrip(b"\r\n").decode("cp1252", "replace")
-    return BadLine(
-        "the text is not UTF-8",
-        where=where,
-        given=f"{printable(given)} (if it is Windows-1252)",
-        expected="UTF-8: ids in a wrong encoding would match nothing",
-        fix=as_utf8(line),
-    )
+def _unclosed(error: csv.Error) -> str:
+    """Return what is wrong with a quoted text, in words."""
+    message = str(error)
+    if message.startswith("unexpected end"):
+        return "the file ends within it"
+    if message.startswith("field larger"):
+        return f"it is longer than {csv.field_size_limit():,} characters"
+    return "more follows behind its closing quote"
+
+
+def _without_surplus(cells: Sequence[str]) -> str:
+    """Return how a row gets as many cells as its header."""
+    if any(cell.strip() for cell in cells):
+        return 'put texts that contain the separator into quotes: "a, b"'
+    return "delete the separators at the end of the row"
+
+
+def _not_utf8(source: Path | bytes, title: str, above: int = 0) -> BadLine | None:
+    """Return the error for the first line, below some, that is not UTF-8."""
+    for number, line in enumerate(_raw_lines(source), 1):
+        if number > above:
+            try:
+                line.decode()
+            except UnicodeDecodeError:
+                return no_utf8(line, f"{title}:{number}")
+    return None
 
 
 def _raw_lines(source: Path | bytes) -> Iterator[bytes]:
@@ -114,16 +129,30 @@ def _raw_lines(source: Path | bytes) -> Iterator[bytes]:
 
 def broken_object(source: Path | bytes, title: str) -> BadLine | None:
     """Return the error for the first line of JSON lines that is not an object."""
+    if (foreign := _not_utf8(source, title)) is not None:
+        return foreign
     for number, line in enumerate(_lines(source, title), start=1):
         try:
-            value = json.loads(line) if line.strip() else {}
-        except ValueError as error:
-            return _not_an_object(title, number, line, str(error).partition(":")[0])
-        except RecursionError:
-            return _not_an_object(title, number, line, "it is nested too deeply")
+            value = _strictly(line) if line.strip() else {}
+        except (ValueError, RecursionError) as wrong:
+            return _not_an_object(title, number, line, wrong_json(wrong))
         if not isinstance(value, dict):
             return _not_an_object(title, number, line, "it is another value")
     return None
+
+
+def _strictly(line: str) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """Return the value of a line; NaN is no number of JSON, and none may be beyond all floats."""
+
+    def refuse(number: str) -> None:
+        raise ValueError(f"{number} is no number that can be read")
+
+    def finite(number: str) -> float:
+        if isinf(float(number)):
+            refuse(number)
+        return float(number)
+
+    return json.loads(line, parse_constant=refuse, parse_float=finite)
 
 
 def refuse_repeated_keys(source: Path | bytes, title: str, keys: Sequence[str]) -> None:

@@ -158,8 +158,9 @@ def scan_files(
         part.frame.filter(~BLANK) if part.dialect else part.frame for part in parts
     ]
     notes = dict.fromkeys(note for part in parts for note in part.read_as)
+    blank = sum(part.blank_rows() for part in parts)
     whole = frames[0] if len(frames) == 1 else pl.concat(frames, how="vertical_relaxed")
-    return whole, (*notes, *blank_note(sum(part.blank_rows() for part in parts)))
+    return whole, (*notes, *blank_note(blank))
 
 
 def place_in(
@@ -212,11 +213,17 @@ class Scanned(Record):
         return self.frame
 
     def blank_rows(self) -> int:
-        """Count the rows of separators only."""
-        if self.dialect is None:
+        """Count the rows of separators only; this reads a text, so a line that is broken is refused."""
+        if self.kind not in TEXT:
             return 0
         with reading(self.title):
-            return int(self.frame.select(BLANK.sum()).collect().item())
+            try:
+                if self.dialect is None:
+                    self.frame.collect_schema()
+                    return 0
+                return int(self.frame.select(BLANK.sum()).collect().item())
+            except pl.exceptions.PolarsError as error:
+                raise (self.broken() or error) from error
 
     def place(self, row: int) -> str:
         """Return the place of a row, counted from 0, for messages."""

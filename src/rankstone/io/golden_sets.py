@@ -504,7 +504,7 @@ def _lines(path: str) -> tuple[list[dict[str, Any]], list[str]]:
         if not line.strip():
             continue
         place = f"{path}:{number}"
-        record = parsed(line, place)
+        record = parsed(line, path, number)
         if not isinstance(record, dict):
             raise InputError(
                 "a line is no object", where=place, given=printable(line, 40)

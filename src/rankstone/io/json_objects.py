@@ -29,7 +29,7 @@ from rankstone.io.shapes import plain_format
 from rankstone.io.sources import is_database, is_stream, read_stream, stream_title
 from rankstone.io.suffixes import FORMATS
 from rankstone.io.traces import is_trace, trace_frame
-from rankstone.io.unreadable_files import reading
+from rankstone.io.unreadable_files import WHOLE, reading, wrong_json
 
 if TYPE_CHECKING:
     from rankstone._basics import StrPath
@@ -155,35 +155,56 @@ def read_text(name: str, longest: int | None = LONGEST) -> str:
         return "\n".join(lines).removeprefix("\ufeff")
 
 
-def parsed(text: str, name: str) -> Any:  # noqa: ANN401 - whatever JSON holds
-    """Return the value of a JSON text; refuse what is none, a key that occurs twice, and no text at all."""
+def parsed(text: str, name: str, line: int | None = None) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """Return the value of a JSON text; refuse what is none, a key that occurs twice, and no text at all.
+
+    Parameters
+    ----------
+    text
+        The text.
+    name
+        The name of its file.
+    line
+        The number of the line that it is, where it is one of JSON lines.
+    """
+    where = place_of(name, line)
     if not text.strip():
-        raise EmptyInput("the file is empty", where=name, expected="JSON data")
+        raise EmptyInput("the file is empty", where=where, expected="JSON data")
     try:
-        return json.loads(text, object_pairs_hook=lambda pairs: _unique(pairs, name))
+        return json.loads(text, object_pairs_hook=lambda pairs: _unique(pairs, where))
     except json.JSONDecodeError as error:
-        raise _broken(error, text, name) from None
+        line_of_error = error.lineno if line is None else line
+        raise _broken(error, text, f"{name}:{line_of_error}") from None
     except RankstoneError:  # a key twice
         raise
-    except (
-        RecursionError,
-        ValueError,
-    ) as error:  # nested too deeply, numbers of thousands of digits
+    except (RecursionError, ValueError) as error:
         raise InputError(
-            "this JSON cannot be read", where=name, given=printable(error)
+            f"this JSON cannot be read: {wrong_json(error)}", where=where
         ) from None
 
 
-def _broken(error: json.JSONDecodeError, text: str, name: str) -> BadLine:
+def place_of(name: str, line: int | None) -> str:
+    """Return the place of a text in messages: a file, or one of its lines.
+
+    >>> place_of("a.json", None), place_of("a.jsonl", 3)
+    ('a.json', 'a.jsonl:3')
+    """
+    if line is None:
+        return name
+    return f"{name}:{line}"
+
+
+def _broken(error: json.JSONDecodeError, text: str, where: str) -> BadLine:
     several = error.msg == "Extra data"
-    lines = text.split("\n")
+    what = f"this is not JSON: {wrong_json(error)}"
+    if several:
+        what = "the JSON continues after its object"
     error_of_line = BadLine(
-        "the JSON continues after its object"
-        if several
-        else f"this is not JSON: {error.msg}",
-        where=f"{name}:{error.lineno}",
-        given=printable(lines[error.lineno - 1], 40),
-        expected="one object",
+        what,
+        where=where,
+        given=printable(text.split("\n")[error.lineno - 1], 40),
+        expected="one object, or a list of objects",
+        fix=None if text[error.pos :].strip() else WHOLE,
     )
     lines_too = Advice({}, {"format_in": "jsonl"}, "these look like JSON lines: ")
     return error_of_line.proposing(lines_too if several else None)
@@ -198,7 +219,7 @@ def _unique(pairs: list[tuple[str, Any]], name: str) -> dict[str, Any]:
         raise DuplicateRows(
             f"{printable(twice)} occurs twice in one object",
             where=name,
-            expected="each query and document once",
+            expected="each key once",
         )
     return value
 

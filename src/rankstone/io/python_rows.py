@@ -40,6 +40,8 @@ _SIMPLE: Final = {"text", "whole number", "fraction", "truth value"}
 _LARGEST_ID: Final = 2**127
 #: the method of an ir_datasets data set that yields rows, by their number
 _OF_DATASETS: Final = {"relevance": "qrels_iter", "score": "scoreddocs_iter"}
+#: what the rows of a table hold
+_CELLS: Final = "cells of one type in each column: ids, numbers, or lists of them"
 #: generator → its rows
 _YIELDED: Final[WeakKeyDictionary[Any, pl.DataFrame]] = WeakKeyDictionary()
 
@@ -476,16 +478,54 @@ def _frame(rows: list[Any], source: str, fix: str | None = None) -> pl.DataFrame
 def frame_of_records(rows: Sequence[Mapping[str, Any]], source: str) -> pl.DataFrame:
     """Return dicts, one for each row, as a frame; cells may be lists, or lists of dicts."""
     try:
-        return pl.DataFrame(rows, infer_schema_length=None)
+        frame = pl.DataFrame(rows, infer_schema_length=None)
     except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError) as error:
         message = str(error)
         if "Int64" in message and "Float64" in message:
             # whole numbers and others in one list, which readers of lines know
             lines = "\n".join(map(json.dumps, rows))
             return pl.read_ndjson(StringIO(lines), infer_schema_length=None)
-        raise InputError(
+        raise _odd_cell(rows, source) or InputError(
             "the rows cannot be made into a table",
             where=source,
             given=f"columns {some(rows[0], 12)}",
-            expected="cells of one type in each column: ids, numbers, or lists of them",
+            expected=_CELLS,
         ) from error
+    # a number among objects is lost without a word
+    odd = _odd_cell(rows, source) if pl.Struct in frame.dtypes else None
+    if odd is not None:
+        raise odd
+    return frame
+
+
+def _odd_cell(rows: Sequence[Mapping[str, Any]], source: str) -> InputError | None:
+    """Return the error for the first cell of another kind than those above it."""
+    kinds: dict[str, str] = {}
+    cells = (
+        (number, name, cell)
+        for number, row in enumerate(rows, 1)
+        for name, cell in row.items()
+        if cell is not None
+    )
+    for number, name, cell in cells:
+        kind = _kind_of_cell(cell)
+        above = kinds.setdefault(name, kind)
+        if kind != above:
+            return InputError(
+                f"{printable(name)} is {kind}, and {above} above",
+                where=f"{source}, row {number}",
+                given=printable(json.dumps(cell, default=str), 40),
+                expected=_CELLS,
+            )
+    return None
+
+
+def _kind_of_cell(cell: object) -> str:
+    """Return in words what a cell of JSON holds."""
+    if isinstance(cell, Mapping):
+        return "an object"
+    if isinstance(cell, (list, tuple)):
+        return "a list"
+    if isinstance(cell, str):
+        return "a text"
+    return "a number"

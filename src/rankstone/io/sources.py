@@ -162,15 +162,20 @@ def read_whole(path: StrPath, expected: str | None = None) -> bytes:
 
 def read_toml(path: StrPath, expected: str) -> dict[str, Any]:
     """Read a file of TOML; ``expected`` is what it should hold, for messages."""
+    return toml_of(read_whole(path, expected), os.fspath(path), expected)
+
+
+def toml_of(content: bytes, where: str, expected: str) -> dict[str, Any]:
+    """Return the document in the content of a file of TOML, called ``where`` in messages."""
     import tomllib
 
-    where = os.fspath(path)
-    content = read_whole(path, expected)
+    with reading(where):
+        text = content.decode()
     try:
-        return tomllib.loads(content.decode())
+        return tomllib.loads(text)
     except RecursionError:
         problem = "lists are nested too deeply"
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except tomllib.TOMLDecodeError as error:
         problem = printable(error)
     raise InputError("this is not TOML", where=where, given=problem, expected=expected)
 

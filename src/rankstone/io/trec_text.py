@@ -490,7 +490,8 @@ def first_lines(source: Path | bytes, title: str) -> dict[int, str]:
         lines = file.readlines(_HEAD)[:_LINES]
     if lines and lines[0].startswith(PACKED):
         packed = pl.scan_lines(source, name="text", n_rows=_LINES, glob=False)
-        unpacked = packed.collect()["text"]
+        with reading(title):
+            unpacked = packed.collect()["text"]
         lines = unpacked.cast(pl.Binary).to_list()
     texts = (line.decode("utf-8", "replace").strip(" \t\r\n\ufeff") for line in lines)
     return {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import re
 from contextlib import suppress
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Final
 import polars as pl
 
 from rankstone.errors import (
+    BadLine,
     InputError,
     NotEnoughMemory,
     RankstoneError,
@@ -32,15 +34,31 @@ _UNREADABLE: Final[dict[int, tuple[str, str]]] = {
 _MEMORY: Final = re.compile(
     r"ThreadPoolBuildError|failed to spawn thread|memory allocation|os error 1[12]\b"
 )
-#: what Polars says of a file → the same in our words, and the characters shown of anything else
-_SAID: Final = {
-    r"PAR1|InvalidFooter|InvalidFlatbuffer|[Ee]nd of file|EOF": "its end is missing",
-    r"zstd|snappy|[Cc]orrupt|checksum|[Dd]ecompress": "what it holds is damaged",
-    r"supertype|SchemaMismatch": "a field holds values of different kinds",
+#: what Polars and the system say of a damaged file → the same in our words
+_DAMAGED: Final = {
+    r"PAR1|[Ff]ooter|InvalidFlatbuffer|[Ee]nd of file|EOF": "its end is missing",
+    r"zstd|snappy|[Cc]orrupt|checksum|[Dd]ecompress|deflate": "what it holds is damaged",
+    r"^parquet|out.of.spec|thrift|padding|ErrorLocation": "what it holds is damaged",
 }
+#: what Polars says of values that do not go together
+_MIXED: Final = re.compile("supertype|SchemaMismatch")
+#: the characters shown of anything else
 _SHOWN: Final = 80
+#: how what Python's reader of JSON says begins → the same in our words
+_NOT_JSON: Final = {
+    "Unterminated string": "it ends within a text in quotes that begins",
+    "Expecting value": "a value is missing",
+    "Expecting property name": "a name in double quotes is missing",
+    "Expecting ':'": "a colon is missing",
+    "Expecting ','": "a comma is missing",
+    "Invalid control": "a text holds a line break or another control character",
+    "Invalid \\": "a backslash in a text is not written \\\\",
+    "Illegal trailing": "a comma stands before the end",
+}
 #: formats that are read
 _READABLE: Final = "text in UTF-8, Parquet, Arrow or .xlsx"
+#: what helps where a file is cut or damaged
+WHOLE: Final = "copy or write it again"
 #: characters that no text has
 _CONTROL: Final = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")
 #: signatures of files that another program unpacks, and that program
@@ -96,7 +114,7 @@ def damaged(
     how: str, source: str | None = None, kind: type[InputError] = InputError
 ) -> InputError:
     """Return the error for a damaged file; where memory is limited, that may be the reason instead."""
-    fix = "copy or write it again"
+    fix = WHOLE
     if (limit := memory_limit()) is not None:
         fix += f", or allow more memory than {limit >> 20:,} MiB (ulimit -v)"
     return kind(f"the file is damaged: {how}", where=source, fix=fix)
@@ -127,26 +145,98 @@ class reading:  # noqa: N801 - reads as a word: with reading(path)
             return
         if _is_short_of_memory(error):
             raise NotEnoughMemory(where=self._source) from error
+        if isinstance(error, UnicodeDecodeError):
+            raise _no_utf8_in(error, self._source) from error
+        message = printable(str(error).strip().partition("\n")[0])
+        if isinstance(error, (OSError, pl.exceptions.PolarsError)):
+            _refuse_damaged(error, message, self._source)
         if isinstance(error, OSError):
             raise unreadable(error, self._source, self._expected) from error
-        if isinstance(error, (pl.exceptions.PolarsError, pl.exceptions.PanicException)):
-            if isinstance(error, pl.exceptions.PanicException):
-                # a message about Polars' code
-                raise damaged("it cannot be read", self._source) from error
-            message = printable(str(error).strip().splitlines()[0])
-            fix = "is it complete, and in the format of its suffix?"
-            if re.search("^(?!parquet).*utf-?8", message, re.IGNORECASE):
-                block = _head(self._source)
-                refuse_binary(block, self._source)
-                fix = as_utf8(block)
-            words = (_SAID[said] for said in _SAID if re.search(said, message))
+        if isinstance(error, pl.exceptions.PanicException):
+            # a message about Polars' code
+            raise damaged("it cannot be read", self._source) from error
+        if isinstance(error, pl.exceptions.PolarsError):
+            given = printable(message, _SHOWN)
+            if _MIXED.search(message):
+                given = "a field holds values of different kinds"
             raise InputError(
                 "the file cannot be read",
                 where=self._source,
-                given=next(words, printable(message, _SHOWN)),
+                given=given,
                 expected=_READABLE,
-                fix=fix,
+                fix=f"is it complete? {WHOLE}",
             ) from error
+
+
+def _refuse_damaged(error: BaseException, message: str, source: str) -> None:
+    """Refuse a file of which Polars or the system says that it is damaged, or no UTF-8."""
+    if number_of(error):
+        return
+    for said, words in _DAMAGED.items():
+        if re.search(said, message):
+            raise damaged(words, source) from error
+    if re.search("utf-?8", message, re.IGNORECASE):
+        block = _head(source)
+        refuse_binary(block, source)
+        raise InputError(
+            "the text is not UTF-8",
+            where=source,
+            expected=_READABLE,
+            fix=as_utf8(block),
+        ) from error
+
+
+def _no_utf8_in(error: UnicodeDecodeError, source: str) -> BadLine:
+    """Return the error for a whole text that is not UTF-8, with the line that is not."""
+    above = error.object.count(b"\n", 0, error.start)
+    line = error.object.split(b"\n")[above]
+    return no_utf8(line, f"{source}:{above + 1}")
+
+
+def no_utf8(line: bytes, where: str) -> BadLine:
+    """Return the error for a line that is not UTF-8, mostly from a spreadsheet."""
+    refuse_binary(line, where)
+    given = line.rstrip(b"\r\n").decode("cp1252", "replace")
+    return BadLine(
+        "the text is not UTF-8",
+        where=where,
+        given=f"{printable(given)} (if it is Windows-1252)",
+        expected="UTF-8: ids in a wrong encoding would match nothing",
+        fix=as_utf8(line),
+    )
+
+
+def wrong_json(error: ValueError | RecursionError) -> str:
+    """Return what is wrong with a text of JSON, in words.
+
+    Parameters
+    ----------
+    error
+        What Python's reader of JSON raised.
+
+    Examples
+    --------
+    >>> def why(text):
+    ...     try:
+    ...         json.loads(text)
+    ...     except ValueError as error:
+    ...         return wrong_json(error)
+    >>> why('{"q1": ["d1", ')
+    'it ends too early'
+    >>> why('{"q1": {"d1" 1}}')
+    'a colon is missing at character 14'
+    """
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    if not isinstance(error, json.JSONDecodeError):
+        return "a number has too many digits" if "digits" in str(error) else str(error)
+    if not error.doc[error.pos :].strip():
+        return "it ends too early"
+    words = next(
+        (words for said, words in _NOT_JSON.items() if error.msg.startswith(said)),
+        printable(error.msg),
+    )
+    return f"{words} at character {error.colno}"
 
 
 def _head(name: str) -> bytes:

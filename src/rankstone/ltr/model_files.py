@@ -25,7 +25,7 @@ from rankstone.errors import (
 from rankstone.io.atomic_files import atomic
 from rankstone.io.file_roles import note_input
 from rankstone.io.sources import is_stream, read_stream
-from rankstone.io.unreadable_files import reading
+from rankstone.io.unreadable_files import WHOLE, reading, wrong_json
 from rankstone.ltr.estimator_inputs import (
     checked_features,
     in_order,
@@ -232,11 +232,13 @@ def load(path: StrPath) -> Scorer:
             where=str(path),
             expected="rankstone's JSON, or a file of LightGBM, XGBoost (.json, .ubj) or CatBoost (.cbm)",
         )
+    with reading(str(path)):
+        text = (place.read_bytes() if streamed is None else streamed).decode()
     try:
-        content = json.loads(place.read_bytes() if streamed is None else streamed)
-    except (ValueError, RecursionError) as error:  # brackets without end, too
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
         raise InputError(
-            "the model is not JSON", where=str(path), given=printable(error)
+            f"the model is not JSON: {wrong_json(error)}", where=str(path), fix=WHOLE
         ) from None
     if isinstance(content, dict) and "learner" in content:
         if streamed is not None:

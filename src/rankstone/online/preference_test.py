@@ -275,8 +275,12 @@ def _as_lists(frame: pl.DataFrame, drawn: bool) -> pl.DataFrame:  # noqa: FBT001
         for name in ("query_id", "doc_id")
         if name in frame.columns
     ]
-    draw = pl.col("draw").cast(pl.Int64) if drawn else pl.lit(0, pl.Int64).alias("draw")
-    return frame.with_columns(*texts, draw)
+    draw = pl.lit(0, pl.Int64)
+    if drawn:
+        whole = pl.col("draw").cast(pl.Int64, strict=False)
+        # no list has the number 0.5 or 1e30
+        draw = pl.when(whole == pl.col("draw")).then(whole)
+    return frame.with_columns(*texts, draw=draw)
 
 
 def _balanced_credit(distinct: pl.DataFrame) -> Floats:

@@ -188,9 +188,7 @@ def _titles(
     lengths = {"title": _TITLE, "text": _TEXT, "cost": _ID, "class": _ID}
     columns = [name for name in lengths if name in table.columns]
 
-    # the table may be a whole corpus: it is filtered before it is collected
-    every = table.frame.select(pl.col("doc_id").cast(pl.String), *columns)
-    rows = every.filter(pl.col("doc_id").is_in(ids.implode())).collect()
+    rows = table.of_ids(ids.to_list(), *columns)
 
     about = {}
     for row in rows.iter_rows(named=True):

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 #: columns that are recognised and not read
 UNREAD: Final = ("run", "…")
+#: the keys of a record of a query and its response
+_PAIR: Final = 2
 #: entries of a list or an object whose keys are looked at
 _FIRST: Final = 20
 
@@ -160,12 +162,31 @@ def shaped_document(
         return None
     if isinstance(value, dict):
         refuse_unread(value, source)
+    value = _by_query(value)
     shape = shapes.of_json(value, source)
     if shape is None:
         refuse_positions(value, source)
         shapes.refuse_unnamed(value, source)
         return None
     return read_document(value, source, shape)
+
+
+def _by_query(value: dict[Any, Any] | list[Any]) -> dict[Any, Any] | list[Any]:
+    """Return the responses in records of a query_id and a response by query; any other document as it is.
+
+    >>> _by_query([{"query_id": "q1", "response": {"matches": []}}])
+    {'q1': {'matches': []}}
+    """
+    pairs = {}
+    for record in value if isinstance(value, list) else []:
+        if not isinstance(record, dict) or len(record) != _PAIR:
+            return value
+        query = record.get("query_id")
+        [response, *_] = [part for key, part in record.items() if key != "query_id"]
+        if not isinstance(query, (str, int)) or not isinstance(response, dict):
+            return value
+        pairs[str(query)] = response
+    return pairs or value
 
 
 def _keys_in(value: object) -> Iterator[str]:

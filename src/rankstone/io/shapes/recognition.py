@@ -42,6 +42,10 @@ _UNREAD: Final = {
         "indices and distances of nearest neighbours, without the ids of queries and documents",
         "write the ids of the documents of each row under the id of its query, the nearest first",
     ),
+    "namespace usage vectors": (
+        "vectors that Pinecone fetched by their ids, without scores",
+        "query the index: its matches have scores",
+    ),
     "mteb_version": (
         "measured scores of MTEB, and no documents",
         "for a leaderboard of its models: rankstone board FOLDER",
@@ -51,8 +55,9 @@ _UNREAD: Final = {
         "write them to a column retrieved, a list in each record: what the call of the retriever returned",
     ),
 }
-#: the keys of a reranker's result
-_POSITIONS: Final = {"index", "relevance_score"}
+#: the scores of a reranker's result, and what it may have with any other score
+_RELEVANCE: Final = {"relevance_score", "relevanceScore", "logit"}
+_RERANKED: Final = {"document", "input"}
 #: a role → what its files hold
 _HELD: Final = {"judgments": "a file of judgments", "run": "a run"}
 
@@ -120,9 +125,10 @@ class Candidates(Record):
             by_query = shape.json if isinstance(shape.json, dict) else {}
             of_query = by_query.get(_BY_QUERY)
             is_flat = False
-            if isinstance(of_query, list) and _is_distinct(of_query[0]):
+            first = of_query[0] if isinstance(of_query, list) else None
+            if isinstance(first, dict) and _is_distinct(first):
                 is_flat = True
-                [of_query] = of_query
+                of_query = first
             if not isinstance(of_query, dict) or all(map(placeholder, of_query)):
                 continue
             pattern = JsonPattern([of_query], is_exact=False)
@@ -219,8 +225,13 @@ def refuse_positions(value: object, where: str) -> None:
 
 def _has_positions(value: object) -> bool:
     if isinstance(value, Mapping):
-        if value.keys() >= _POSITIONS:
-            return not value.keys() & {"id", "document"}
+        is_scored = value.keys() & _RELEVANCE or (
+            "score" in value and value.keys() & _RERANKED
+        )
+        if "index" in value and is_scored:
+            document = value.get("document")
+            has_id = isinstance(document, Mapping) and "id" in document
+            return not has_id and "id" not in value
         return any(map(_has_positions, islice(value.values(), _MANY)))
     return isinstance(value, list) and any(map(_has_positions, value[:1]))
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rankstone._basics import Record
 from rankstone.errors import BadOption, printable
 from rankstone.io.shapes.line_template import LineTemplate
-from rankstone.io.sources import read_toml
+from rankstone.io.sources import read_whole, toml_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from rankstone._basics import Columns
 
 
+_EXPECTED: Final = (
+    "shapes: [[shapes]] with name, role, example and lines, json, columns or records"
+)
 #: what the rows of a file are for
 ROLES: Final = ("judgments", "run")
 #: columns that a shape can name; ``run`` and ``…`` are recognised and not read
@@ -97,17 +100,20 @@ def known_shapes() -> tuple[Shape, ...]:
     return tuple(shapes)
 
 
-@cache
 def own_shapes(path: str) -> tuple[Shape, ...]:
-    """Return the shapes of a user's own file.
+    """Return the shapes of a user's own file, as it is now.
 
     Raises
     ------
     BadOption
         Where an entry is not of the form of a shape.
     """
-    expected = "shapes: [[shapes]] with name, role, example and lines, json, columns or records"
-    return shapes_in(read_toml(path, expected), str(path))
+    return _shapes_of(read_whole(path, _EXPECTED), str(path))
+
+
+@cache
+def _shapes_of(content: bytes, path: str) -> tuple[Shape, ...]:
+    return shapes_in(toml_of(content, path, _EXPECTED), path)
 
 
 def shapes_in(document: Mapping[str, Any], source: str) -> tuple[Shape, ...]:
