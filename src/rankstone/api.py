@@ -230,19 +230,19 @@ def evaluate(
             **options,
         )
         return stored.given_as(runs)
-    given = Given(qrels, runs, table, name)
+    sources = Given(qrels, runs, table, name)
     columns = columns_in(options)  # type: ignore[arg-type]
     options["columns"] = columns
     if run_column is not None:
         _refuse("run_column", {"table": table})
         named_runs = split_runs(name_runs(runs), run_column, columns, options)
-        given = Given(qrels, named_runs)
-    named = given.runs
+        sources = Given(qrels, named_runs)
+    named = sources.runs
     if name:
         named = {name: table}
-    with advising(given.qrels, given.runs):
+    with advising(sources.qrels, sources.runs):
         if convention is None:
-            scored = given.score_runs(
+            scored = sources.score_runs(
                 of_rankings(measures),
                 progress=progress,
                 on_bad_run=on_bad_run,
@@ -255,7 +255,7 @@ def evaluate(
 
         scores = evaluate_by(
             convention,
-            given,
+            sources,
             measures,
             on_bad_run=on_bad_run,
             progress=progress,
@@ -352,26 +352,26 @@ def beyond(
     >>> beyond(run, "Novelty@2 Coverage@2", history=history, catalogue_size=6).to_dict()
     {'run': {'Novelty@2': 1.207518749639422, 'Coverage@2': 0.5}}
     """
-    given: dict[str, Any] = {
+    arguments: dict[str, Any] = {
         "items": items,
         "history": history,
         "qrels": qrels,
         "users": users,
     }
-    given |= {
+    arguments |= {
         "baseline": baseline,
         "catalogue_size": catalogue_size,
         "separator": separator,
     }
-    given |= {
+    arguments |= {
         "columns": with_csv(columns, csv_separator, decimal),
         "format_in": format_in,
     }
-    given |= {"progress": progress, **options}
+    arguments |= {"progress": progress, **options}
     if convention is not None:
         from rankstone.conventions.evaluation_by_convention import beyond_by
 
-        scores = beyond_by(convention, runs, measures, **given)
+        scores = beyond_by(convention, runs, measures, **arguments)
         return scores.given_as(runs)
     from rankstone.rankings.recommendation.beyond_accuracy import (
         DEFAULT_MEASURES,
@@ -383,15 +383,15 @@ def beyond(
         wanted = parse_beyond(DEFAULT_MEASURES)
     else:
         wanted = parse_beyond(measures)
-    scores = measure_runs(runs, wanted, optional=measures is None, **given)
+    scores = measure_runs(runs, wanted, optional=measures is None, **arguments)
     return scores.given_as(runs)
 
 
 def _refuse(choice: str, others: Mapping[str, object]) -> None:
     """Refuse arguments that cannot be combined with a choice."""
-    given = [name for name, value in others.items() if value is not None]
-    if given:
+    names = [name for name, value in others.items() if value is not None]
+    if names:
         raise UsageError(
-            f"{' and '.join(given)} cannot go with {choice}",
+            f"{' and '.join(names)} cannot go with {choice}",
             fix="leave one of them out",
         )

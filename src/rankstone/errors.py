@@ -205,7 +205,7 @@ def did_you_mean(
     """
     close = nearest(word, known, n=n)
     return (
-        f"did you mean {' or '.join(str(form(one)) for one in close)}?"
+        f"did you mean {' or '.join(str(form(near)) for near in close)}?"
         if close
         else None
     )
@@ -302,7 +302,7 @@ class InputError(RankstoneError, ValueError):
 
     def proposing(self, *proposals: Any) -> Self:  # noqa: ANN401 - of the readers
         """Return the error with options that may read it, unless they are none."""
-        self.proposals = [one for one in proposals if one is not None]
+        self.proposals = [proposal for proposal in proposals if proposal is not None]
         return self
 
 
@@ -481,13 +481,13 @@ class NotEnoughMemory(RankstoneError, MemoryError):
 
     def __init__(self, where: str | None = None) -> None:
         limit = memory_limit()
-        given = None
+        limits = None
         if limit:
-            given = f"a limit of {limit >> 20:,} MiB (ulimit -v)"
+            limits = f"a limit of {limit >> 20:,} MiB (ulimit -v)"
         super().__init__(
             "there is not enough memory",
             where=where,
-            given=given,
+            given=limits,
             fix="compute in parts: rankstone eval --memory 1GB "
             "(in Python rankstone.evaluate(…, memory='1GB')); "
             "or ulimit -v unlimited, where that is allowed",
@@ -518,28 +518,28 @@ def memory_limit() -> int | None:
     return None if limit == resource.RLIM_INFINITY else limit
 
 
-def between_0_and_1(option: str, given: float) -> None:
+def between_0_and_1(option: str, value: float) -> None:
     """Refuse a value of an option that is not between 0 and 1."""
-    if not 0 < given < 1:
+    if not 0 < value < 1:
         raise BadOption(
-            f"{option}={given!r} is out of range", expected=f"0 < {option} < 1"
+            f"{option}={value!r} is out of range", expected=f"0 < {option} < 1"
         )
 
 
-def above_0(option: str, given: float | None) -> None:
+def above_0(option: str, value: float | None) -> None:
     """Refuse a value of an option that is not above 0, where one is given."""
-    if given is not None and not given > 0:
+    if value is not None and not value > 0:
         raise BadOption(
-            f"{option}={given!r} is out of range", expected="a number above 0"
+            f"{option}={value!r} is out of range", expected="a number above 0"
         )
 
 
-def one_of(option: str, given: object, known: Iterable[str]) -> None:
+def one_of(option: str, value: object, known: Iterable[str]) -> None:
     """Refuse an unknown value of an option; the message suggests the nearest."""
     names = list(known)
-    if given not in names:
+    if value not in names:
         raise BadOption(
-            f"{option}={printable(given)!r} is not known",
+            f"{option}={printable(value)!r} is not known",
             expected=", ".join(names),
-            fix=did_you_mean(given, names),
+            fix=did_you_mean(value, names),
         )

@@ -490,14 +490,8 @@ def paired_board(
     tied = bool((read.battles.outcome == TIE).any())
     model = model or ("davidson" if tied else "bradley_terry")
     one_of("model", model, MODELS)
-    if len(parts := read.battles.parts()) > 1:
-        named = [some(read.systems[system] for system in part) for part in parts]
-        raise NotComparable(
-            "systems fall into parts that cannot be ranked: one never lost to the others, or never met them",
-            given=" | ".join(named[:4]) + (" | …" if len(parts) > 4 else ""),  # noqa: PLR2004 - what fits
-            expected="for any two systems a chain of wins from one to the other",
-            fix="leave out those that always win or lose, or add battles between the parts",
-        )
+    _refuse_parts(read)
+
     fit = fit_strengths(read.battles, model)
     groups = min(
         (int(numbers.max()) + 1 for numbers in read.clusters.values()), default=0
@@ -507,6 +501,7 @@ def paired_board(
             "all battles are in one cluster, so nothing shows how clusters differ"
         )
     covariance, df = fit.errors_by(*(read.clusters[name] for name in names))
+
     items = len(fit.strengths)
     errors: MeanErrors | DrawnErrors
     if resamples is None:
@@ -531,6 +526,7 @@ def paired_board(
         )
         covariance = drawn.T @ drawn / len(drawn)
         errors = DrawnErrors(drawn[:, :items])
+
     ranks = rank_intervals(
         fit.strengths, errors, alpha=1 - confidence, progress=progress
     )
@@ -538,6 +534,22 @@ def paired_board(
     first_share = (might_be >= might_be.max(axis=1, keepdims=True)).mean(axis=0)
     about = confidence, ranks, first_share, seed, lang, resamples or 0
     return PairedBoard(read, fit, names, covariance, df, *about)
+
+
+def _refuse_parts(table: BattleTable) -> None:
+    """Refuse systems of which some cannot be ranked against others."""
+    parts = table.battles.parts()
+    if len(parts) <= 1:
+        return
+    named = [some(table.systems[system] for system in part) for part in parts[:4]]
+    if len(parts) > len(named):
+        named.append("…")
+    raise NotComparable(
+        "systems fall into parts that cannot be ranked: one never lost to the others, or never met them",
+        given=" | ".join(named),
+        expected="for any two systems a chain of wins from one to the other",
+        fix="leave out those that always win or lose, or add battles between the parts",
+    )
 
 
 def _resampled(

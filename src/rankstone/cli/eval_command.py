@@ -110,13 +110,10 @@ def command(
     every = {**given, "labelled": labelled, "exact_run": exact_run, "memory": memory}
     for way in filter(ways.get, ways):
         refuse_with(f"--{way}", every, _REFUSED[way])
-    for needed, flag, others in (
-        (queries, "--queries FILE", {"--by": by, "--cluster": cluster}),
-        (exact_run, "--exact-run RUN", {"--within": given["within"]}),
-        (spark or None, "--engine spark", {"--master": master}),
-        (ci or None, "--ci", {"--cluster": cluster}),
-    ):
-        _need(needed, flag, others)
+    _need(queries, "--queries FILE", {"--by": by, "--cluster": cluster})
+    _need(exact_run, "--exact-run RUN", {"--within": given["within"]})
+    _need(spark or None, "--engine spark", {"--master": master})
+    _need(ci or None, "--ci", {"--cluster": cluster})
     _check_shown(
         wide and given["form"],
         None if given["convention"] else sort,
@@ -141,11 +138,8 @@ def command(
         find = partial(_against_run, exact_run, files, measures and wanted)
     else:
         find = _evaluation(files, wanted, labelled, memory)
-        find = (
-            _in_ranges(find)
-            if not (labelled or memory) and _has_many(files[0], given)
-            else find
-        )
+        if not (labelled or memory) and _has_many(files[0], given):
+            find = _in_ranges(find)
 
     def show(scores: AnyScores, form: str, digits: int | None) -> str:
         scores = scores if sort is None else scores.sorted(sort)

@@ -33,7 +33,7 @@ from rankstone.stats.separation import nauc, separation
 from rankstone.tables.phrases import check_language
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from rankstone._basics import Progress
     from rankstone.evaluation.pipeline import Pipeline
@@ -145,17 +145,7 @@ def abstain(
             table, _part_of(pipeline), frozenset({ListScores})
         )
         scores = pipeline.assemble(parts)
-        of_parts = [part.lists for part in parts]
-        columns = ScoresOfLists.joined(of_parts)
-        about = pl.DataFrame(vars(columns))
-        about = about[query_order(parts)]
-        success, value = (
-            pl.Series(scores.by_measure[each].value) for each in (*first, *measured)
-        )
-        has_answer = success.fill_nan(0.0) > 0
-        counted = value.fill_nan(None)
-        about = about.with_columns(has_answer.alias("success"), counted.alias("value"))
-        lists[name] = about.filter(pl.col("code") >= 0)
+        lists[name] = _about_lists(parts, scores, first[0], measured[0])
         _check(_with_scores(lists[name]), table.source)
         return scores, audit
 
@@ -215,6 +205,20 @@ def _part_of(pipeline: Pipeline) -> Any:  # noqa: ANN401 - a function of chunks
         return _ListPart(**measured, lists=ScoresOfLists(**columns))
 
     return each
+
+
+def _about_lists(
+    parts: Sequence[_ListPart], scores: RunScores, first: Measure, measure: Measure
+) -> pl.DataFrame:
+    """Return a row a list: its scores, whether the first documents hold an answer, and its value."""
+    columns = ScoresOfLists.joined([part.lists for part in parts])
+    about = pl.DataFrame(vars(columns))[query_order(parts)]
+    success = pl.Series(scores.by_measure[first].value)
+    value = pl.Series(scores.by_measure[measure].value)
+    about = about.with_columns(
+        success=success.fill_nan(0.0) > 0, value=value.fill_nan(None)
+    )
+    return about.filter(pl.col("code") >= 0)
 
 
 def _with_scores(lists: pl.DataFrame) -> pl.DataFrame:

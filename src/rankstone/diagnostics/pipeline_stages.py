@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rankstone._basics import Progress
+    from rankstone.evaluation.pipeline import ScoredRuns
     from rankstone.evaluation.request import QrelsLike, RunLike, RunsLike
-    from rankstone.evaluation.scores import RunScores
 
 #: the options under which every document has one rank in a list, and those that only read
 _TAKEN: Final = {
@@ -140,13 +140,8 @@ def stages(
     corpus = options.pop("corpus", None)
     _refuse_options(options)
     relevant = ANY_GAIN if rel is None else Threshold(rel)
-    runs_by_name = name_runs(runs)
-    if len(runs_by_name) == 1:
-        raise UsageError(
-            "stages are two or more steps of one pipeline",
-            given=f"one run, {some(runs_by_name)}",
-            expected="the lists of the first step, then those of the next: QRELS bm25.run reranked.run",
-        )
+    runs_by_name = _several_steps(runs)
+
     # full recall reads subtopics where the judgments name any
     ready = Prepared(qrels, FullRecall(rel=relevant, k=k), **options)
     ready = ready.for_measures(R(rel=relevant, k=k))
@@ -176,17 +171,11 @@ def stages(
     counted = "relevant documents"
     if "need" in every.columns:
         counted = "needs"
-    by_query = needs.group_by("query_id")
-    places = by_query.agg(room=list_places(k))
+    places = needs.group_by("query_id").agg(room=list_places(k))
 
     evidence = None
     if answers is not None:
         evidence = evidence_table(documents, answers, columns, right_from, confidence)
-    segments = None
-    if by:
-        last = [*scored.runs.values()][-1]
-        chosen = (by,) if isinstance(by, str) else tuple(by)
-        segments = _segments(documents, last, chosen, inputs, fates, confidence)
     return Stages(
         documents=documents,
         fates=fate_shares(documents, [*fates, *SHOWN], confidence),
@@ -195,7 +184,7 @@ def stages(
         recall=recall_limits(needs, k),
         counted=counted,
         room=int(places["room"].sum()),
-        segments=segments,
+        segments=_segments(documents, scored, by, inputs, fates, confidence),
         evidence=evidence,
         k=k,
         rel=rel,
@@ -243,16 +232,32 @@ def _in_corpus(
     return known
 
 
+def _several_steps(runs: RunsLike) -> dict[str, object]:
+    """Return the runs by name; a single one has no steps."""
+    runs_by_name = name_runs(runs)
+    if len(runs_by_name) == 1:
+        raise UsageError(
+            "stages are two or more steps of one pipeline",
+            given=f"one run, {some(runs_by_name)}",
+            expected="the lists of the first step, then those of the next: QRELS bm25.run reranked.run",
+        )
+    return runs_by_name
+
+
 def _segments(
     documents: pl.DataFrame,
-    run: RunScores,
-    by: tuple[str, ...],
+    scored: ScoredRuns,
+    by: str | Sequence[str] | None,
     inputs: Mapping[str, Any],
     fates: Sequence[str],
     confidence: float,
-) -> pl.DataFrame:
+) -> pl.DataFrame | None:
     """Return shares of what is lost and shown for each value of some columns of the query table."""
-    values, members = query_segments(run, by, inputs)
+    if not by:
+        return None
+    run = [*scored.runs.values()][-1]
+    columns = (by,) if isinstance(by, str) else tuple(by)
+    values, members = query_segments(run, columns, inputs)
     shown = pl.col("fate").is_in(SHOWN)
     ended = pl.when(shown).then(pl.lit("shown")).otherwise("fate")
     documents = documents.with_columns(fate=ended)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import time
-from dataclasses import replace
+from dataclasses import asdict
 from datetime import date
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,7 +15,6 @@ from rankstone._basics import counted, noted, some
 from rankstone.errors import (
     BadOption,
     InputError,
-    MissingColumn,
     UsageError,
     above_0,
     between_0_and_1,
@@ -24,7 +22,7 @@ from rankstone.errors import (
 )
 from rankstone.io.column_suggestions import is_common_name, is_id
 from rankstone.io.columns import with_csv
-from rankstone.io.events import Events, read_events
+from rankstone.io.events import read_events
 from rankstone.io.number_columns import truths
 from rankstone.online.ab_metrics import (
     Arm,
@@ -35,8 +33,11 @@ from rankstone.online.ab_metrics import (
     metric_ratios,
     repeated_metrics,
 )
-from rankstone.online.event_survey import as_date, as_day
-from rankstone.online.local_times import DAY, Clock, read_times
+from rankstone.online.ab_warnings import (
+    make_remarks,
+    no_spread_warnings,
+    warnings_of_end,
+)
 from rankstone.online.log_tables import (
     Log,
     LogAudit,
@@ -51,15 +52,14 @@ from rankstone.online.log_tables import (
     rows_to_frame,
 )
 from rankstone.stats.sample_ratio_test import sample_ratio
-from rankstone.stats.sequential import TUNED_TO, always_valid_ratio
+from rankstone.stats.sequential import always_valid_ratio
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from rankstone._basics import Columns, Floats, Ints, Progress
 
 
-_PEEKING = "with ten looks, about 19 % of experiments without a difference show a significant one, not 5 %"
 #: p-value below which a sample ratio mismatch is reported (Fabijan et al., KDD 2019, use 0.0005 to 0.01)
 _ALARM: Final = 0.001
 #: what every log of shown documents has
@@ -81,104 +81,11 @@ _DIFFERENCES: Final = (
 )
 
 
-def make_remarks(repeats: Mapping[str, str], *, sequential: bool) -> dict[str, str]:
-    """Return {subject: what to know when reading it}: validity of p-values, and metrics that can mislead."""
-    looks = (
-        "intervals, p-values and verdicts are valid at every look (for large samples; narrowest at "
-        f"{TUNED_TO:,} units)"
-        if sequential
-        else f"intervals, p-values and verdicts are valid for one look, at an end fixed in advance; "
-        f"{_PEEKING}: "
-        "to look while the experiment is running, use sequential=True (--sequential)"
-    )
-    remarks = {"looks": looks}
-    for measure, other in repeats.items():
-        remarks[measure] = (
-            f"equals {other} (or 1 minus it) in this log, so both count as one comparison"
-        )
-    remarks["mean_click_rank"] = (
-        "counts clicked impressions only: a variant that loses its low clicks improves; "
-        "read it together with abandonment"
-    )
-    return remarks
-
-
-def running_warnings(log: Log, units: int, planned: int | str | date) -> Iterator[str]:
-    """Yield a warning if an experiment has not reached its planned units or last day."""
-    if isinstance(planned, int):
-        reached, state = units >= planned, f"{units:,} of {counted(planned, 'unit')}"
-    else:
-        try:
-            due = as_day("planned", planned)
-        except BadOption as error:
-            raise BadOption(
-                error.what, expected="a number of units, or a day such as 2024-01-31"
-            ) from None
-        ends = _last(log)
-        if ends is None:
-            raise MissingColumn(
-                "planned is a day, and no column says when rows were written",
-                where=log.source,
-                given=log.events.given(),
-                expected="time",
-                fix="if a column holds times, rename it to time with columns, or plan a number of units",
-            )
-        reached = due is None or ends[0] >= due
-        state = f"rows up to {as_date(ends[0])} of those up to {planned}"
-    if not reached:
-        yield (
-            f"the experiment is still running, with {state}: {_PEEKING}; "
-            "use sequential=True (--sequential), or wait until it ends"
-        )
-
-
-def fresh_warnings(log: Log, now: float) -> Iterator[str]:
-    """Yield a warning if rows are less than a day old ``now``, in seconds since 1970: it may be running."""
-    try:
-        ends = _last(log)
-    except InputError:  # nothing else needs the times of rows
-        return
-    if ends is not None and abs(now * 1e6 - ends[1]) < DAY:
-        yield (
-            f"the last row is less than a day old ({as_date(ends[0])}); if the experiment is still running, "
-            f"this is not its only look ({_PEEKING}): use sequential=True (--sequential), or name the "
-            "number of units or the last day that is planned (planned=, --planned)"
-        )
-
-
-def _last(log: Log) -> tuple[int, int] | None:
-    """Return the last day, in days since 1970, and instant, in microseconds; ``None`` without times."""
-    if not log.has("time"):
-        return None
-    events = replace(log.events, frame=log.frame.lazy(), parts=())
-    reading = read_times(events, Clock())
-    day, instant = events.collect(
-        events.frame.select(reading.day.max(), reading.instant.max().alias("instant"))
-    ).row(0)
-    return None if day is None else (day, instant)
-
-
-def no_spread_warnings(
-    arms: Mapping[str, Sequence[Arm]], labels: Sequence[str]
-) -> Iterator[str]:
-    """Yield a warning for each metric that has the same value for all units of a variant."""
-    for measure, of in arms.items():
-        for label, arm in zip(labels, of, strict=True):
-            if arm.has_no_spread and arm.estimate is not None:
-                known = "its error is an upper bound (Clopper and Pearson's), not an estimate"
-                yield (
-                    f"{measure} is {arm.estimate.value:g} for all {counted(arm.estimate.units, 'unit')} of "
-                    f"{printable(label, 40)}, which shows no variation: "
-                    f"{'it has no interval' if math.isnan(arm.estimate.error) else known}"
-                )
-
-
-def sample_ratio_check(
+def _sample_ratio(
     labels: Sequence[str],
-    arms: Sequence[Arm],
+    arms: Mapping[str, Sequence[Arm]],
     shares: Mapping[str, float] | None,
-    *,
-    sequential: bool,
+    settings: ClaimSettings,
 ) -> tuple[pl.DataFrame, list[str]]:
     """Return units and expected units by variant, and a warning on a sample ratio mismatch."""
     due = dict.fromkeys(labels, 1 / len(labels)) if shares is None else dict(shares)
@@ -189,9 +96,11 @@ def sample_ratio_check(
         )
     every = math.fsum(due.values())
     parts = [due[label] / every for label in labels]
-    units = [int(arm.present.sum()) for arm in arms]
+    units = [int(arm.present.sum()) for arm in next(iter(arms.values()))]
     ratio_test = sample_ratio(units, parts)
-    p = always_valid_ratio(units, parts) if sequential else ratio_test.p
+    p = ratio_test.p
+    if settings.sequential:
+        p = always_valid_ratio(units, parts)
     table = pl.DataFrame(
         {
             "variant": list(labels),
@@ -327,8 +236,7 @@ def ab(
 
     column = value
     if value is None:
-        events = read_events(log, columns, format_in, needed=(), further=None)
-        column = _value_of_users(events, by, cluster)
+        column = _value_of_users(log, by, cluster, columns, format_in)
     read = _read(
         log,
         column,
@@ -343,31 +251,22 @@ def ab(
     impression = _impressions(read, column)
     labels, baseline = _variants(read, by, versus)
     variant = cluster_of_impressions(read, by, impression)
-    unit = np.arange(len(variant))
-    if cluster is not None:
-        unit = cluster_of_impressions(read, cluster, impression)
+    unit = _units(read, cluster, impression)
     if value is None and column is not None:
         _refuse_several_rows(read, column, cluster, unit)
-
     ratios, limits = _ratios(read, column, impression, k)
     arms = make_arms(ratios, unit, variant, limits)
     repeats = repeated_metrics(ratios)
-    remarks = make_remarks(repeats, sequential=sequential)
-    if column is not None:
-        del remarks["mean_click_rank"]
-
-    split, split_notes = sample_ratio_check(
-        labels, next(iter(arms.values())), shares, sequential=sequential
-    )
+    split, split_notes = _sample_ratio(labels, arms, shares, settings)
     directions = {str(column): "higher", **metric_directions(k)}
     rows = differences(arms, repeats, labels, baseline, directions, settings)
-    warnings = [*split_notes]
-    if not sequential:
-        warnings += _warnings_of_end(read, unit, end)
     distinct = {name: arms[name] for name in arms if name not in repeats}
-    warnings += no_spread_warnings(distinct, labels)
-
-    measured = {"k": k} if column is None else {"value": column}
+    warnings = [
+        *split_notes,
+        *warnings_of_end(read, unit, end, sequential=sequential),
+        *no_spread_warnings(distinct, labels),
+    ]
+    remarks = make_remarks(repeats, ranked=column is None, sequential=sequential)
     return Experiment(
         tables={
             "differences": rows_to_frame(rows, _DIFFERENCES),
@@ -380,12 +279,9 @@ def ab(
         conventions={
             "by": by,
             "versus": labels[baseline],
-            **measured,
+            **({"k": k} if column is None else {"value": column}),
             "cluster": cluster,
-            "margin": margin,
-            "correction": correction,
-            "confidence": confidence,
-            "sequential": sequential,
+            **asdict(settings),
             "planned": str(end) if isinstance(end, str | date) else end,
             "invalid": invalid,
         },
@@ -425,6 +321,13 @@ def _impressions(log: Log, value: str | None) -> Ints:
     return dense_numbers(log.frame, "impression_id").to_numpy()
 
 
+def _units(log: Log, cluster: str | None, impression: Ints) -> Ints:
+    """Return the number of each impression's unit; without clusters every impression is one."""
+    if cluster is None:
+        return np.arange(int(impression.max()) + 1)
+    return cluster_of_impressions(log, cluster, impression)
+
+
 def _refuse_several_rows(log: Log, value: str, cluster: str | None, unit: Ints) -> None:
     """Refuse a table with several rows of a unit, whose column of numbers nobody has named."""
     if unit.max() + 1 < len(unit):
@@ -435,15 +338,6 @@ def _refuse_several_rows(log: Log, value: str, cluster: str | None, unit: Ints) 
             "or one for each document, with impression_id and position",
             fix=f"value={value!r} compares means over rows",
         )
-
-
-def _warnings_of_end(
-    log: Log, unit: Ints, planned: int | str | date | None
-) -> Iterator[str]:
-    """Return warnings about a look at an experiment that has not ended."""
-    if planned is None:
-        return fresh_warnings(log, time.time())
-    return running_warnings(log, int(unit.max()) + 1, planned)
 
 
 def _ratios(
@@ -461,8 +355,15 @@ def _ratios(
     return {value: (values, np.ones(len(values)))}, ends
 
 
-def _value_of_users(events: Events, by: str, cluster: str | None) -> str | None:
+def _value_of_users(
+    log: object,
+    by: str,
+    cluster: str | None,
+    renamed: Columns | None,
+    format_in: str | None,
+) -> str | None:
     """Return the column of numbers of a table with a row for each user; ``None`` for shown documents."""
+    events = read_events(log, renamed, format_in, needed=(), further=None)
     if any(is_common_name(name, _OF_DOCUMENTS) for name in events.schema):
         return None
     arms = [name for name in events.schema if is_common_name(name, [by])]

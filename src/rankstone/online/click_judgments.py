@@ -285,11 +285,7 @@ def clicks(
     propensity_of = source = None
     if propensities is not None:
         propensity_of, source = read_propensities(propensities)
-    further = []
-    if method == "ips" and propensity_of is None:
-        further = ["propensity"]
-    elif method in ("ips", "pbm"):
-        further = ["position"]
+    further = _further_columns(method, has_propensities=propensity_of is not None)
     table = open_log(
         log,
         further,
@@ -323,6 +319,15 @@ def clicks(
         conventions=_conventions(options, policies, times),
         inputs=inputs,
     )
+
+
+def _further_columns(method: str, *, has_propensities: bool) -> list[str]:
+    """Return the columns that a method reads, beyond those of every log."""
+    if method == "ips" and not has_propensities:
+        return ["propensity"]
+    if method in ("ips", "pbm"):
+        return ["position"]
+    return []
 
 
 def _check_coverage(

@@ -207,27 +207,15 @@ def retention(
         tables, clock, span, reading, names, invalid, duplicate_registrations
     )
 
-    observed, first = _observed_periods(
-        calendar, survey, registered, span, as_day("since", since)
-    )
-    # users without a segment have a place of their own
-    places = 1
-    if names is not None:
-        places += len(names[1])
-    _check_size(observed, windows, places, calendar, survey)
+    observed, first = _observed_periods(calendar, survey, registered, span, since)
     plan = ActivityPlan(tables.events, reading, calendar, first, observed.count, span)
     if tables.segment_source is tables.events:
         plan = replace(plan, by=names, each=segments == "each")
-    counts = _count_users(plan, survey, registered, windows, observed, policies, places)
-    segmented = Segments.of(names, counts)
-    if versus is not None:
-        segmented.place(versus)
-
+    counts = _count_users(plan, survey, registered, windows, observed, policies, names)
+    segmented = _segments_of(names, counts, versus)
     conventions = {
         **asdict(calendar),
-        "kind": kind,
-        "day_origin": day_origin,
-        "days": [window.at for window in windows.requested],
+        **_asked_windows(windows),
         "tz": reading.zone,
         "times_in": times_in,
         "start": _text(start),
@@ -304,6 +292,24 @@ def _read_registered(
     return registered
 
 
+def _segments_of(
+    names: tuple[str, list[str]] | None, counts: CohortCounts, versus: str | None
+) -> Segments:
+    """Return the segments; the one that others are compared with must be among them."""
+    segmented = Segments.of(names, counts)
+    if versus is not None:
+        segmented.place(versus)
+    return segmented
+
+
+def _asked_windows(windows: Windows) -> dict[str, Any]:
+    return {
+        "kind": windows.kind,
+        "day_origin": windows.origin,
+        "days": [window.at for window in windows.requested],
+    }
+
+
 def _text(day: date | str | None) -> str | None:
     if day is None:
         return None
@@ -325,9 +331,10 @@ def _observed_periods(
     survey: EventSurvey,
     registered: Registrations | None,
     span: Span,
-    since: int | None,
+    since: date | str | None,
 ) -> tuple[ObservedPeriods, int]:
     """Return the observed periods, and the number of the first."""
+    since_day = as_day("since", since)
 
     def period(day: int) -> int:
         return calendar.of(as_date(day))
@@ -344,7 +351,7 @@ def _observed_periods(
     last = period(max(days))
     observed = ObservedPeriods(
         count=last - first + 1,
-        since=0 if since is None else max(period(since) - first, 0),
+        since=0 if since_day is None else max(period(since_day) - first, 0),
         first_event=period(first_day) - first,
         seen_from=seen_from - first,
         seen_to=period(last_day + 1) - 1 - first,
@@ -381,9 +388,12 @@ def _count_users(
     windows: Windows,
     observed: ObservedPeriods,
     policies: Policies,
-    segments: int,
+    names: tuple[str, list[str]] | None,
 ) -> CohortCounts:
     """Return the counts, summed over shares of the users."""
+    # users without a segment have a place of their own
+    segments = 1 if names is None else 1 + len(names[1])
+    _check_size(observed, windows, segments, plan.calendar, survey)
     periods = None
     users = survey.users
     if registered is not None:

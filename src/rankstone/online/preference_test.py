@@ -59,6 +59,8 @@ _LISTS: Final = (
 _OPTIMISED_AND_FALLBACK: Final = ["optimised", "team_draft"]
 #: differences of credits below this are rounding
 _EQUAL: Final = 1e-12
+#: what names an impression, where a log has it
+_IMPRESSION: Final[tuple[str, ...]] = ("impression_id", "query_id", "draw")
 #: the most random signs drawn (units × flips); more units get fewer flips, but never below the minimum
 _MAX_SIGNS: Final = 2_000_000_000
 _FLIPS, _MIN_FLIPS = 100_000, 1_000
@@ -157,8 +159,7 @@ def impression_credits(
     rows = _as_lists(log.frame, log.has("draw"))
     _refuse_without_list(rows, lists_frame, log.source, source)
 
-    names = ("impression_id", "query_id", "draw")
-    key = [name for name in names if name in rows.columns]
+    key = [name for name in _IMPRESSION if name in rows.columns]
     if cluster is not None and not log.has("impression_id"):
         key.append(cluster)
     impression = dense_numbers(rows, *key)
@@ -172,15 +173,10 @@ def impression_credits(
     matched = clicked.select("impression", *on).join(lists_frame, on=on, how="inner")
     elsewhere = clicked.height - matched.height
     if elsewhere and unknown == "error":
-        stray = clicked.join(lists_frame, on=on, how="anti").row(0, named=True)
-        raise BadValue(
-            f"{counted(elsewhere, 'click')} on documents that are not in the list",
-            where=log.source,
-            given=f"query_id {printable(stray['query_id'], 40)}, {place} {printable(stray[place], 40)}",
-            fix="unknown=drop leaves them out and counts them",
-        )
-
-    # a document that was clicked twice in an impression counts once
+        stray = clicked.join(lists_frame, on=on, how="anti")
+        raise _not_in_list(
+            stray, place, log.source
+        )  # a document that was clicked twice in an impression counts once
     distinct = matched.unique(["impression", "query_id", "draw", "doc_id"])
     distinct = distinct.sort("impression", "position")
     if method == "balanced":
@@ -197,6 +193,18 @@ def impression_credits(
         elsewhere,
         distinct["impression"].n_unique(),
         (log.source, source),
+    )
+
+
+def _not_in_list(clicked: pl.DataFrame, place: str, source: str) -> BadValue:
+    """Return the error for clicks on documents that their list does not hold."""
+    query = printable(clicked["query_id"][0], 40)
+    document = printable(clicked[place][0], 40)
+    return BadValue(
+        f"{counted(clicked.height, 'click')} on documents that are not in the list",
+        where=source,
+        given=f"query_id {query}, {place} {document}",
+        fix="unknown=drop leaves them out and counts them",
     )
 
 

@@ -82,11 +82,7 @@ def comparison_content(
         "counts": [_counts(board, order[rival]) for rival in rivals],
         "second": data["measures"][1] if len(comparison.measures) > 1 else None,
         "pairs": rows.height,
-        "several": [
-            printable(name, _MAX_SHORT)
-            for name, runs in comparison.replicates.items()
-            if len(runs) > 1
-        ],
+        "several": _repeated(comparison),
         "reach": ((rows["high"] - rows["low"]) / 2).median(),
     }
 
@@ -100,6 +96,15 @@ def comparison_content(
         data["slices"] = slices_rows(slices)["slices"]
         parts.append("slices")
     return {"view": view, "data": data, "parts": parts}
+
+
+def _repeated(comparison: Comparison) -> list[str]:
+    """Return the systems that have several runs."""
+    return [
+        printable(name, _MAX_SHORT)
+        for name, runs in comparison.replicates.items()
+        if len(runs) > 1
+    ]
 
 
 def _judged(

@@ -314,14 +314,7 @@ def evaluate(
     renamed = with_csv(columns, csv_separator, decimal) or {}
     exclude = _frame(exclude, format_in, renamed)
     excluded = None if exclude is None else Rows(exclude, "exclude", renamed)
-    if not isinstance(runs, dict):
-        runs = {"run": runs}
-    if not runs:
-        raise UsageError("there is no run")
-    frames = {
-        str(name): _frame(run, format_in, renamed, run=True)
-        for name, run in runs.items()
-    }
+    frames = _run_frames(runs, format_in, renamed)
     qrels = _frame(qrels, format_in, renamed)
     judged = Rows(qrels, "judgments", Renames.of_table(renamed, "qrels"))
     task = Task(
@@ -439,6 +432,20 @@ def _frame(
     if not is_path(table):
         return table
     return opened(session(), os.fspath(table), form, columns, run=run)
+
+
+def _run_frames(
+    runs: Any,  # noqa: ANN401 - pyspark's DataFrame, or several by name
+    form: str | None,
+    columns: Columns,
+) -> dict[str, Any]:
+    if not isinstance(runs, dict):
+        runs = {"run": runs}
+    if not runs:
+        raise UsageError("there is no run")
+    return {
+        str(name): _frame(run, form, columns, run=True) for name, run in runs.items()
+    }
 
 
 def _lowest_grade(
