@@ -115,7 +115,9 @@ def _list(
         if not adds:
             more = heading("more_of_nothing", lang, count=len(rest))
         rows.append(("", more, *blank, ""))
-    so_far = explanation.rows[-1].running if explanation.rows else 0.0
+    so_far = 0.0
+    if explanation.rows:
+        so_far = explanation.rows[-1].running
     for name in ("missed", "unjudged"):
         added = getattr(explanation, name)
         if added is not None:
