@@ -8,7 +8,7 @@ import tomllib
 from dataclasses import fields, replace
 from functools import cache
 from itertools import product
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from docs.making.options import declared
@@ -64,6 +64,16 @@ LINES: Final = {
     "reproduce": (
         "examples/shared-task/runs examples/shared-task/again --qrels examples/shared-task/qrels.txt",
     ),
+    "golden check": (
+        "golden.json --corpus documents.jsonl -m 'R@5 RR FullRecall@5 R@200'",
+        "golden.json --corpus documents.jsonl -v",
+        "spoiled.json --corpus few.txt --train train.csv -m R@5 -v",
+        "spoiled.json --corpus few.jsonl --train later.csv -v",
+        "timed.json --train train.csv -v",
+        "timed.json --train pairs.csv -v",
+        "timed.json --train later.csv -m RR -v",
+    ),
+    "golden split": ("timed.json --holdout 0.5", "again.json --holdout 0.5"),
     "stages": (
         "qrels.txt bm25.run dense.run -v",
         "qrels.txt bm25.run tfidf.run dense.run --queries queries.csv --by kind",
@@ -105,11 +115,12 @@ hybrid dense sparse large small base reranked stemmed late interaction alpha bet
 main floor drops queries judged interval log position judge prompt new old device phone desktop none question word
 words length category language tent system min max ext res normalized tau union created desk run typed
 cost documents discount positives clicks uniform cosine jaccard vital okay partial summary opening
-wtau rho footrule score kind std csv until unit step gdeval kappa support
+wtau rho footrule score kind std csv until unit step gdeval kappa support dev
 """
 
 #: options and values in the tables of a command
 CODE: Final = {
+    "golden check": frozenset(("how",)),
     "conventions diff": frozenset(
         (
             *(
@@ -134,7 +145,7 @@ CODE: Final = {
             ),
             *("nonrelevant", "one", "pool", "ties", "unjudged", "zero"),
         )
-    )
+    ),
 }
 
 
@@ -169,6 +180,79 @@ def left(text: str) -> list[str]:
     ]
 
 
+#: queries of a Chinese reader, with each fault that a check finds
+SPOILED: Final[list[dict[str, Any]]] = [
+    {
+        "id": "a",
+        "query": "如何退货退款",
+        "expected": ["r", "gone1"],
+        "time": "2024-01-01",
+    },
+    {
+        "id": "b",
+        "query": "如何退货退款？",
+        "any_of": ["h", "gone2"],
+        "time": "2024-01-05",
+    },
+    {"id": "c", "query": "营业时间", "expected": ["G/old"]},
+    {"id": "d", "query": "停车场在哪里", "expected": []},
+    {"id": "e", "query": "怎样 联系 客服 人员", "expected": ["k"], "split": "dev"},
+    {
+        "id": "f",
+        "query": "怎样 联系 客服 人员？",
+        "expected": ["k"],
+        "split": "holdout",
+    },
+    {"id": "g", "query": "发票", "expected_text": "这里没有"},
+    {"id": "h", "query": "地址", "expected_text": "客服"},
+    {"id": "h", "query": "电话", "expected": ["k"]},
+    {"id": "j", "query": "会议", "answerable": False},
+]
+#: the documents that are there
+DOCUMENTS: Final = {
+    "r": "退货须知",
+    "r2": "退货须知",
+    "h": "客服 一",
+    "guide/old": "客服 二",
+    "k": "怎样 联系 客服 人员 三",
+    "m": "客服 四",
+}
+
+
+def write_golden_sets(place: Path) -> None:
+    """Write golden sets, corpora and training data for :data:`LINES`."""
+
+    def lines(rows: object) -> str:
+        return json.dumps(rows, ensure_ascii=False)
+
+    kinds = [{"kind": f"类{n % 3}"} for n in range(12)]
+    timed = [
+        {
+            "id": f"t{n}",
+            "query": f"第{n}{n}{n}个",
+            "expected": ["k"],
+            "time": f"2024-01-{n + 1:02}",
+        }
+        | kind
+        for n, kind in enumerate(kinds)
+    ]
+    (place / "spoiled.json").write_text(lines(SPOILED), "utf-8")
+    (place / "timed.json").write_text(lines(timed), "utf-8")
+    (place / "few.txt").write_text("\n".join(DOCUMENTS), "utf-8")
+    texts = [{"doc_id": doc, "text": text} for doc, text in DOCUMENTS.items()]
+    (place / "few.jsonl").write_text("\n".join(map(lines, texts)), "utf-8")
+    (place / "pairs.csv").write_text("query_id,doc_id\na,r\n", "utf-8")
+    for name, time in (("train", "2024-01-04"), ("later", "7")):
+        row = f"query_id,doc_id,time\na,r,{time}\n"
+        (place / f"{name}.csv").write_text(row, "utf-8")
+    # without ids, with splits of texts that are gone, or were reworded
+    again = [{"query": case["query"], "expected": ["k"]} for case in SPOILED[:8]]
+    stored = ["如何退货退款呀,dev", "不见了,holdout", "停车场在哪里,dev"]
+    (place / "again.json").write_text(lines(again), "utf-8")
+    splits = "\n".join(["query_id,split", *stored])
+    (place / "again.splits.csv").write_text(splits, "utf-8")
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of the pages' files, with a card and a model."""
@@ -185,6 +269,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 nugget["text"] = f"要点 {number}"
         lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in records)
         (place / f"{name}.jsonl").write_text("".join(lines), "utf-8")
+    write_golden_sets(place)
     model = f"{place}/train.txt -o {place}/svm.json"
     assert typed(f"rankstone ltr train {model}").exit_code == 0
     return place

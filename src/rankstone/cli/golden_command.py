@@ -34,7 +34,7 @@ _FOUND = 3
 @declare(
     "check",
     {"golden": "GOLDEN"},
-    f"corpus measures train near strict columns format-in {PRINTED}",
+    f"corpus measures train near strict columns format-in lang {PRINTED}",
     but={"measures": {"shown": "none"}, **_READ},
 )
 def check_command(
@@ -46,6 +46,7 @@ def check_command(
     strict: bool,
     columns: str | None,
     format_in: str | None,
+    lang: str | None,
     form: str,
     output: str | None,
     **given: Any,
@@ -67,6 +68,7 @@ def check_command(
         near=near or None,
         columns=split_columns(columns),
         format_in=format_in,
+        lang=lang or "en",
     )
     deliver(None, written(report.with_fixes(as_flags), form), output, None)
     if strict and report.count("warning"):
@@ -76,7 +78,7 @@ def check_command(
 @declare(
     "split",
     {"golden": "GOLDEN"},
-    "holdout by salt in-place deviation columns format-in format digits csv-formulas verbose quiet",
+    "holdout by salt in-place deviation columns format-in lang format digits csv-formulas verbose quiet",
     but={"deviation": {"shown": "0.3"}, **_READ},
 )
 def split_command(
@@ -88,6 +90,7 @@ def split_command(
     deviation: float | None,
     columns: str | None,
     format_in: str | None,
+    lang: str | None,
     form: str,
     quiet: bool,
     **given: Any,
@@ -101,6 +104,7 @@ def split_command(
     rankstone eval golden.json results.json --split dev
     """
     from rankstone.golden import split, store
+    from rankstone.tables.phrases import from_english
 
     check_format(form)
     del given
@@ -112,8 +116,10 @@ def split_command(
         **({} if deviation is None else {"deviation": deviation}),
         columns=split_columns(columns),
         format_in=format_in,
+        lang=lang or "en",
     )
     target = store(splits, golden, in_place=in_place)
     click.echo(written(splits, form), nl=False)
     if not quiet:
-        click.echo(f"written: {target}", err=True)
+        notice = from_english(f"written: {target}", lang or "en")
+        click.echo(notice, err=True)

@@ -14,6 +14,7 @@ import polars as pl
 
 from rankstone._basics import counted
 from rankstone.errors import printable
+from rankstone.tables.phrases import from_english
 from rankstone.tables.results import Result
 from rankstone.tables.sheet import Sheet
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 
+#: language → what stands behind a label, around an example, and before a fix
+_MARKS: Final = {"en": (": ", " (", ")", "; "), "zh": ("：", "（", "）", "；")}
 #: the longest note that stands among facts
 _FACT: Final = 24
 
@@ -68,6 +71,7 @@ class CheckReport(Result):
     """Reports on judgments, training data and runs; runs with the worst findings come first."""
 
     files: list[FileReport]
+    lang: str = "en"
 
     @property
     def ok(self) -> bool:
@@ -88,7 +92,7 @@ class CheckReport(Result):
         counts = [counted(errors, "error") if errors else "ok"]
         if warnings:
             counts.append(counted(warnings, "warning"))
-        return ", ".join(counts)
+        return from_english(", ".join(counts), self.lang)
 
     @property
     def doubts(self) -> list[str]:
@@ -134,7 +138,24 @@ class CheckReport(Result):
             )
             for file in self.files
         ]
-        return CheckReport(files)
+        return replace(self, files=files)
+
+    def in_language(self, lang: str) -> CheckReport:
+        """Return the report with its sentences in a language; names of facts stay as they are in data."""
+        say = partial(from_english, lang=lang)
+        files = []
+        for file in self.files:
+            facts = {name: say(fact) for name, fact in file.facts.items()}
+            findings = [
+                replace(
+                    finding,
+                    what=say(finding.what),
+                    fix=finding.fix and say(finding.fix),
+                )
+                for finding in file.findings
+            ]
+            files.append(replace(file, facts=facts, findings=findings))
+        return CheckReport(files, lang)
 
     def sheet(self, digits: int = 4, *, verbose: bool = False) -> Sheet:
         """Return the verdict, then facts and findings by file.
@@ -151,13 +172,18 @@ class CheckReport(Result):
         if not self.ok:
             verdict += ": cannot be evaluated; fix the errors below"
         elif self.doubts:
-            verdict += f"; check this first: {'; '.join(self.doubts)}"
+            colon, *_, semicolon = _MARKS[self.lang]
+            first = from_english("check this first", self.lang)
+            verdict += f"{semicolon}{first}{colon}{semicolon.join(self.doubts)}"
 
         draw = _lines if verbose else _brief_lines
         parts = []
         for file in self.files:
-            about = f"({file.kind}, {printable(file.source)})"
-            parts.append((f"{printable(file.name)}  {about}", tuple(draw(file))))
+            kind = from_english(file.kind, self.lang)
+            name = from_english(file.name, self.lang)
+            about = f"({kind}, {printable(file.source)})"
+            lines = draw(file, self.lang)
+            parts.append((f"{printable(name)}  {about}", tuple(lines)))
         if verbose:
             return Sheet(verdict, parts=tuple(parts))
         notes = counted(self.count("note"), "note")
@@ -165,21 +191,22 @@ class CheckReport(Result):
             verdict,
             parts=tuple(parts),
             whole=partial(self.sheet, verbose=True),
-            more=f"with -v: {notes}, a line for each fact",
+            more=from_english(f"with -v: {notes}, a line for each fact", self.lang),
         )
 
 
 def _is_fact(finding: Finding) -> bool:
     """Return whether a note is as short as a fact, such as ``unjudged@10: 13.6%``."""
-    is_short = len(finding.what) <= _FACT
+    is_short = len(finding.what) <= _FACT and not finding.fix
     return finding.level == "note" and is_short
 
 
-def _brief_lines(file: FileReport) -> Iterator[str]:
+def _brief_lines(file: FileReport, lang: str) -> Iterator[str]:
     """Yield what the file was taken for, all other facts in a line, and what deserves attention."""
     facts = []
+    colon = _MARKS[lang][0]
     for what, fact in file.facts.items():
-        text = f"{what}: {fact}"
+        text = f"{from_english(what, lang)}{colon}{fact}"
         facts.append(text)
     attention = []
     for finding in file.findings:
@@ -191,27 +218,31 @@ def _brief_lines(file: FileReport) -> Iterator[str]:
     counts = facts[1:]
     if counts:
         yield " · ".join(counts)
-    yield from _finding_lines(attention)
+    yield from _finding_lines(attention, lang)
 
 
-def _lines(file: FileReport) -> Iterator[str]:
+def _lines(file: FileReport, lang: str) -> Iterator[str]:
     """Yield a line for each fact and each finding."""
-    yield from (f"{what:<16} {fact}" for what, fact in file.facts.items())
-    yield from _finding_lines(file.findings, whole=True)
+    for what, fact in file.facts.items():
+        yield f"{from_english(what, lang):<16} {fact}"
+    yield from _finding_lines(file.findings, lang, whole=True)
 
 
 def _finding_lines(
-    findings: Sequence[Finding], *, whole: bool = False
+    findings: Sequence[Finding], lang: str, *, whole: bool = False
 ) -> Iterator[str]:
+    colon, opening, closing, semicolon = _MARKS[lang]
+    width = len("warning: ") if lang == "en" else 0
     for finding in findings:
         example = finding.example
         if whole and finding.names:
             example = "; ".join(printable(name, 200) for name in finding.names)
-        example = f" ({example})" if example else ""
-        fix = f"; {finding.fix}" if finding.fix else ""
-        yield f"{finding.level + ':':<8} {finding.what}{example}{fix}"
+        example = f"{opening}{example}{closing}" if example else ""
+        fix = f"{semicolon}{finding.fix}" if finding.fix else ""
+        level = from_english(finding.level, lang) + colon
+        yield f"{level:<{width}}{finding.what}{example}{fix}"
     if not findings:
-        yield "no problems found"
+        yield from_english("no problems found", lang)
 
 
 def listed(

@@ -21,6 +21,7 @@ from rankstone.golden.query_times import query_times
 from rankstone.io import read_interactions
 from rankstone.io.corpus import Corpus, in_folder, read_corpus
 from rankstone.io.golden_sets import GoldenSet, golden_set
+from rankstone.tables.phrases import check_language, from_english
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -50,6 +51,7 @@ class _Checked(Record):
     corpus: Corpus | None
     measures: tuple[Measure, ...]
     times: pl.Series | None
+    lang: str
 
     @property
     def cutoffs(self) -> list[int]:
@@ -77,6 +79,7 @@ def check(
     near: bool | None = None,
     columns: Columns | None = None,
     format_in: str | None = None,
+    lang: str = "en",
 ) -> CheckReport:
     """Check a golden set, alone and against the documents that can be retrieved.
 
@@ -96,6 +99,8 @@ def check(
         Look for queries that say nearly the same; ``None`` does so for up to 20,000 queries.
     columns, format_in
         As for :func:`rankstone.golden.read`.
+    lang
+        Language of sentences: ``en`` or ``zh``.
 
     Returns
     -------
@@ -109,13 +114,15 @@ def check(
     >>> report.files[0].findings[0].what
     '1 of 2 expected documents is not in the corpus'
     """
+    check_language(lang)
     cases = golden_set(golden, columns, format_in)
     documents = None if corpus is None else read_corpus(corpus, columns)
     if documents is not None:
         wanted = [doc for case in cases.cases for doc in case.relevant]
         documents = in_folder(documents, pl.Series(wanted, dtype=pl.String))
     parsed = of_rankings(measures) if measures else ()
-    checked = _Checked(cases, documents, parsed, query_times(cases, columns))
+    times = query_times(cases, columns)
+    checked = _Checked(cases, documents, parsed, times, lang)
 
     report = FileReport("golden set", cases.source, "golden set", _facts(checked))
     report.findings += _repeated_ids(checked)
@@ -134,7 +141,7 @@ def check(
         report.findings += _earlier(checked, interactions)
     report.findings += _small_categories(checked)
     report.findings += _single(checked)
-    return CheckReport([report])
+    return CheckReport([report]).in_language(lang)
 
 
 def _facts(checked: _Checked) -> dict[str, str]:
@@ -200,7 +207,7 @@ def _absent(checked: _Checked, corpus: Corpus) -> Iterator[Finding]:
     every = relevant["doc_id"].n_unique()
     verb = "is" if len(gone) == 1 else "are"
     gone_ids = {*gone}
-    documents = [*_likely(corpus, gone)]
+    documents = [*_likely(corpus, gone, checked.lang)]
     losses = [*_losses(checked, gone_ids)]
     losses += _ceilings(checked, corpus)
     yield listed(
@@ -273,13 +280,15 @@ def _ceilings(checked: _Checked, corpus: Corpus) -> Iterator[str]:
             yield f"at most {', '.join(ceilings)} can be reached"
 
 
-def _likely(corpus: Corpus, gone: pl.Series) -> Iterator[str]:
+def _likely(corpus: Corpus, gone: pl.Series, lang: str) -> Iterator[str]:
     """Yield ids with the document that may be meant: of the same name, or the same but for case."""
     names = corpus.ids.str.to_lowercase().str.split("/").list.last()
     for identifier in gone:
         name = PurePosixPath(identifier.lower()).name
         alike = corpus.ids.filter(names == name)
-        hint = f" (there is {printable(alike[0], 60)})" if len(alike) == 1 else ""
+        hint = ""
+        if len(alike) == 1:
+            hint = from_english(f" (there is {printable(alike[0], 60)})", lang)
         yield printable(identifier, 60) + hint
 
 
@@ -297,7 +306,7 @@ def _expected_texts(checked: _Checked, corpus: Corpus) -> Iterator[Finding]:
             if not times:
                 nowhere.append(need.text)
             elif times > _MANY:
-                many.append(f"{printable(need.text, 40)}: {times:,} documents")
+                many.append(f"{printable(need.text, 40)} × {times:,}")
     if nowhere:
         yield listed(
             f"{counted(len(nowhere), 'expected text')} in no document",
@@ -391,10 +400,7 @@ def _near(checked: _Checked, near: bool | None) -> Iterator[Finding]:  # noqa: F
     if across:
         yield listed(
             f"{counted(len(across), 'pair')} of such queries in two splits",
-            [
-                f"{a.query_id} in {a.split}, {b.query_id} in {b.split}"
-                for a, b in across
-            ],
+            [f"{a.query_id} ({a.split}), {b.query_id} ({b.split})" for a, b in across],
             "what was tuned on one has seen the other: move them to one side",
             doubtful=True,
             most=2,
@@ -442,7 +448,7 @@ def _small_categories(checked: _Checked) -> Iterator[Finding]:
     """Find categories with too few queries for a mean of their own."""
     attributes = checked.golden.attributes
     for name in attributes.columns:
-        if name in ("query_id", "query", "split", "answerable"):
+        if name in ("query_id", "query", "split", "answerable", "time"):
             continue
         counts = attributes[name].drop_nulls().value_counts(sort=True)
         is_category = 1 < counts.height <= min(_MOST_CATEGORIES, attributes.height / 2)

@@ -16,6 +16,7 @@ from rankstone.golden.near_duplicates import near_duplicates
 from rankstone.golden.query_times import query_times
 from rankstone.io.golden_sets import GoldenSet, golden_set
 from rankstone.stats.sample_size import detectable
+from rankstone.tables.phrases import check_language, from_english
 from rankstone.tables.results import Result
 from rankstone.tables.sheet import Sheet, Table
 
@@ -60,6 +61,8 @@ class Splits(Record, Result):
         True where the texts of the queries are their ids.
     overlap
         Which queries of the hold-out are earlier than the last of dev; ``None`` where they have no times.
+    lang
+        Language of sentences.
     """
 
     source: str
@@ -71,6 +74,7 @@ class Splits(Record, Result):
     gone: tuple[str, ...] = ()
     texts_are_ids: bool = False
     overlap: TimeOverlap | None = None
+    lang: str = "en"
 
     def to_frame(self) -> pl.DataFrame:
         """Return a row for each query: ``query_id``, ``split``, and ``stratum``, ``reason``.
@@ -107,52 +111,64 @@ class Splits(Record, Result):
 
     def sheet(self, digits: int = 2) -> Sheet:
         """Return the sizes of the splits, and what they can show."""
-        names = {"smallest_difference": "smallest difference"}
-        assumed = (
-            f"at a standard deviation of {self.deviation:g} of differences per query"
+        sizes = self.sizes()
+        names = {}
+        for column in sizes.columns:
+            names[column] = from_english(column.replace("_", " "), self.lang)
+        notes = [from_english(note, self.lang) for note in self._notes_on_sizes()]
+        notes += self._changes()
+        table = Table.of(sizes, digits=digits, names=names)
+        title = from_english(f"Splits of {printable(self.source)}", self.lang)
+        return Sheet(title, parts=(table,), notes=tuple(notes))
+
+    def _notes_on_sizes(self) -> Iterator[str]:
+        """Yield what the sizes can show, and what the hold-out cannot."""
+        yield (
+            "smallest difference: found in 4 of 5 cases, at a standard deviation of "
+            f"{self.deviation:g} of differences per query"
         )
-        notes = [f"smallest difference: found in 4 of 5 cases, {assumed}"]
-        if self.left_out:
-            notes.append(
-                f"{counted(len(self.left_out), 'query')} in no split, since they resemble queries of both: "
-                f"{some(self.left_out)}"
-            )
         overlap = self.overlap
         if overlap is not None and overlap.names:
-            notes.append(
+            yield (
                 f"earlier than the last of dev ({overlap.last}): {len(overlap.names):,} of {overlap.tested:,} "
                 "queries of the hold-out with a time; it does not show how later queries will do"
             )
-        notes += self._changes()
-        table = Table.of(self.sizes(), digits=digits, names=names)
-        return Sheet(
-            f"Splits of {printable(self.source)}", parts=(table,), notes=tuple(notes)
-        )
 
     def _changes(self) -> Iterator[str]:
-        """Yield what became of stored queries that are not in the set any more."""
+        """Yield queries in no split, and what became of stored queries that are not in the set any more."""
+        if self.left_out:
+            yield self._named(
+                f"{counted(len(self.left_out), 'query')} in no split, since they resemble queries of both",
+                some(self.left_out),
+            )
         if self.reworded:
             pairs = []
             for new, old in self.reworded.items():
-                pair = f"{printable(new, 40)} (was {printable(old, 40)})"
+                pair = f"{printable(old, 40)} → {printable(new, 40)}"
                 pairs.append(pair)
             more = " …" if len(pairs) > _SHOWN else ""
-            yield (
-                f"{counted(len(pairs), 'query')} reworded, on the side of the stored text: "
-                f"{'; '.join(pairs[:_SHOWN])}{more}"
+            yield self._named(
+                f"{counted(len(pairs), 'query')} reworded, on the side of the stored text",
+                "; ".join(pairs[:_SHOWN]) + more,
             )
         if not self.gone:
             return
-        yield (
-            f"{counted(len(self.gone), 'stored query')} not in the set any more, whose side is kept: "
-            f"{some(self.gone)}"
+        yield self._named(
+            f"{counted(len(self.gone), 'stored query')} not in the set any more, whose side is kept",
+            some(self.gone),
         )
         is_new = self.rows["reason"].is_in(["share", "resembles"])
         if self.texts_are_ids and is_new.any():
-            yield (
+            yield from_english(
                 "texts are the ids here: a query that was reworded beyond recognition counts as new, and may be "
-                "on the other side; give queries an id, which never moves"
+                "on the other side; give queries an id, which never moves",
+                self.lang,
             )
+
+    def _named(self, what: str, names: str) -> str:
+        """Return what is true of some queries, and their names."""
+        colon = {"en": ": ", "zh": "："}[self.lang]
+        return from_english(what, self.lang) + colon + names
 
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts."""
@@ -177,6 +193,7 @@ def split(
     deviation: float = DEVIATION,
     columns: Columns | None = None,
     format_in: str | None = None,
+    lang: str = "en",
 ) -> Splits:
     """Assign the queries of a golden set to ``dev`` and ``holdout``, and leave those that are assigned alone.
 
@@ -199,6 +216,8 @@ def split(
         The standard deviation of differences per query, for the smallest difference that each side can show.
     columns, format_in
         As for :func:`rankstone.golden.read`.
+    lang
+        Language of sentences: ``en`` or ``zh``.
 
     Raises
     ------
@@ -215,6 +234,7 @@ def split(
         raise UsageError(
             f"holdout = {holdout:g} is out of range", expected="a share between 0 and 1"
         )
+    check_language(lang)
     cases = golden_set(golden, columns, format_in)
     cases.refuse_copies()
     strata = _strata(cases, by)
@@ -260,6 +280,7 @@ def split(
         gone=tuple(query for query in gone if query in unmatched),
         texts_are_ids="id" not in cases.roles.values(),
         overlap=_overlap(frame, query_times(cases, columns)),
+        lang=lang,
     )
 
 
