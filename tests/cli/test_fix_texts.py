@@ -54,6 +54,8 @@ board split.csv
 board zeros.csv --estimate geometric_mean
 bounds qrels.csv a.csv b.csv --extra keep
 compare --scores wide.csv again=wide.csv
+compare qrels.csv a.csv b.csv --format latex --table means --by kind
+compare qrels.csv a.csv b.csv --names a=A
 compare --scores measures-apart.csv --primary "AP RR"
 compare qrels.csv a.csv b.csv c.csv --baseline a --correction tukey
 compare qrels.csv a.csv b.csv c.csv --correction nemenyi --margin 0.1

@@ -25,10 +25,12 @@ from rankstone.cli.arguments import (
 from rankstone.cli.declaring import declare
 from rankstone.cli.ending import end_with_bad_runs
 from rankstone.cli.execution import (
+    audit_lines,
     command_line,
     execute,
     kept,
     keyword_options,
+    print_notes,
     progress_bar,
     written,
 )
@@ -152,12 +154,22 @@ def command(
     show: Callable[..., str] = partial(
         written, width=width, verbose=bool(kept("verbose"))
     )
-    if table is not None or names is not None or caption or marks != "superscript":
+    for_paper = table or names is not None or caption or marks != "superscript"
+    if for_paper:
         show = _means_for_a_paper(table, given["form"], marks, names, caption=caption)
+    if for_paper and given["by"]:
+        raise UsageError(
+            "--table means has no segments",
+            given=f"--by {printable(given['by'], 60)}",
+            fix="leave out --by",
+        )
+    quiet = given["quiet"]
     find, inputs = comparison(files, given)
     found = execute(
         given, find, inputs, show=show, rows=attrgetter("per_query"), paged=True
     )
+    if for_paper and not quiet:
+        print_notes(audit_lines(found))
     if found.audit is not None and found.audit.bad_runs:
         end_with_bad_runs(found.audit.bad_runs)
 
@@ -170,7 +182,7 @@ def _means_for_a_paper(
         raise UsageError(
             "--table, --marks, --names and --caption are about one table of LaTeX",
             expected="--format latex --table means",
-            fix="rankstone compare QRELS A B --format latex --table means --caption",
+            fix="add --format latex --table means",
         )
     shown = _names_in_papers(names or "")
 

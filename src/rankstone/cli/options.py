@@ -270,7 +270,7 @@ _OUTPUT: Final = {
     "table": _O("means", "LaTeX: the table of a paper"),
     "trials": _O("FILE", "write what is shown, a row for each C, to this file"),
     "marks": _O("superscript|bold|none", "LaTeX: letters or daggers, and bold", default="superscript"),
-    "names": _O("FILE|A=B,…", "LaTeX: names of systems in a table; a file has a line for each"),
+    "names": _O("FILE|A=B,…", "LaTeX: names of systems, in a file a line each; tex:NAME is not escaped"),
     "caption": _O("", "LaTeX: a floating table whose caption says queries, test and seed", bool),
     "junit": _O("FILE", "write the outcomes as JUnit XML, too"),
     "summary": _O("FILE", 'append the outcomes as Markdown: "$GITHUB_STEP_SUMMARY"'),

@@ -25,6 +25,7 @@ from rankstone.comparison.verdict import (
     fewest_differing,
     judged_share_counts,
 )
+from rankstone.comparison.verdict_conditions import undecided_by_judgments
 from rankstone.errors import printable
 from rankstone.hits.tie_rules import TIES
 from rankstone.stats.automatic_intervals import FEW_CLUSTERS, difference_estimate
@@ -68,6 +69,8 @@ def _pool_bias(comparison: ComparedSystems, short: dict[str, str]) -> Iterator[s
     say = comparison.say
     if comparison.judged is None or comparison.relevant_alone:
         return
+    if undecided_by_judgments(comparison) is not None:
+        return  # said beside the verdict
     shares = _judged_shares(comparison)
     differing = comparison.pool_bias
     judged = comparison.judged[0]
@@ -76,7 +79,14 @@ def _pool_bias(comparison: ComparedSystems, short: dict[str, str]) -> Iterator[s
         systems = set(chain(*differing))
         ascending = sorted(systems, key=shares.__getitem__)
         values = [f"{short[system]} {shares[system]:.3f}" for system in ascending]
-        yield say("pools", **names, names=", ".join(values[:MAX_SENTENCES]))
+        pairs = comparison.table.select("system", "versus").n_unique()
+        yield say(
+            "pools",
+            **names,
+            count=f"{len(differing):,}",
+            all=f"{pairs:,}",
+            names=", ".join(values[:MAX_SENTENCES]),
+        )
     elif differing:
         fewer, other = sorted(differing[0], key=shares.__getitem__)
         a = f"{shares[fewer]:.3f}"
@@ -213,12 +223,7 @@ def method_of(comparison: ComparedSystems, digits: int) -> Iterator[str]:
     say = comparison.say
     family = comparison.families[0]
     yield from _family_methods(comparison)
-    n = f"{family.permutations:,}"
-    seed = comparison.settings.seed
-    drawn = say("exact")
-    if family.permutations:
-        drawn = say("drawn", n=n, seed=seed)
-    yield say("test", test=say(f"test_{family.test}", permutations=drawn))
+    yield say("test", test=test_of(comparison))
     yield from _interval_methods(comparison)
     if family.size > 1:
         yield say(family.interval_kind, level=percent(comparison.settings.confidence))
@@ -236,6 +241,17 @@ def method_of(comparison: ComparedSystems, digits: int) -> Iterator[str]:
     if comparison.table["units"][0] != comparison.table["n"][0]:
         yield say("clusters", units=f"{comparison.table['units'][0]:,}")
     yield from _detectable(comparison, digits, repeated=bool(several))
+
+
+def test_of(comparison: ComparedSystems) -> str:
+    """Return the test of the primary family; of one by permutations how many were drawn."""
+    say = comparison.say
+    family = comparison.families[0]
+    drawn = say("exact")
+    if family.permutations:
+        n = f"{family.permutations:,}"
+        drawn = say("drawn", n=n, seed=comparison.settings.seed)
+    return say(f"test_{family.test}", permutations=drawn)
 
 
 def _family_methods(comparison: ComparedSystems) -> Iterator[str]:

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from rankstone.comparison.comparison_caveats import test_of
 from rankstone.comparison.verdict import CLEAR
+from rankstone.comparison.verdict_conditions import unanswered_counts
 from rankstone.tables.markup import escaped_latex
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
+
+    import polars as pl
 
     from rankstone.comparison.compared_systems import ComparedSystems
     from rankstone.comparison.leaderboard import Leaderboard
 
+#: what a name begins with that is LaTeX, and not escaped
+_RAW: Final = "tex:"
 #: marks of systems against a baseline in LaTeX
 _DAGGERS: Final = {
     "better": r"\dagger",
@@ -57,10 +63,7 @@ def latex_means(
             for measure in comparison.measures
         ),
     ]
-    rows = [
-        [escaped_latex(names.get(system, system)), *row]
-        for system, row in cells.items()
-    ]
+    rows = [[written_name(system, names), *row] for system, row in cells.items()]
     lines = [rf"\begin{{tabular}}{{l{shape * len(comparison.measures)}}}", r"\toprule"]
     lines += [
         " & ".join(head) + r" \\",
@@ -69,7 +72,7 @@ def latex_means(
     ]
     lines += [r"\bottomrule", r"\end{tabular}"]
     if caption:
-        text = escaped_latex(" ".join(_caption(comparison, marks, names)))
+        text = _joined_caption(comparison, marks, names)
         lines = [
             r"\begin{table}",
             r"\centering",
@@ -77,7 +80,20 @@ def latex_means(
             *lines,
             r"\end{table}",
         ]
-    return "\n".join(lines) + "\n"
+    notes = [f"% {note}" for note in comparison.sheet().notes]
+    return "\n".join([*notes, *lines]) + "\n"
+
+
+def written_name(system: str, names: Mapping[str, str]) -> str:
+    r"""Return the name of a system in LaTeX: escaped, unless its new name begins with ``tex:``.
+
+    >>> written_name("a_b", {}), written_name("a", {"a": "A & B"}), written_name("a", {"a": r"tex:$\alpha$"})
+    ('a\\_b', 'A \\& B', '$\\alpha$')
+    """
+    name = names.get(system, system)
+    if system in names and name.startswith(_RAW):
+        return name.removeprefix(_RAW)
+    return escaped_latex(name)
 
 
 def _daggers(comparison: ComparedSystems, board: Leaderboard) -> dict[str, str]:
@@ -95,28 +111,73 @@ def _daggers(comparison: ComparedSystems, board: Leaderboard) -> dict[str, str]:
     return signs
 
 
+def _joined_caption(
+    comparison: ComparedSystems, marks: str | None, names: Mapping[str, str]
+) -> str:
+    """Return the caption in LaTeX; names stand in it as in the table."""
+    written = {system: written_name(system, names) for system in comparison.systems}
+    # names are put in last: what is escaped once must not be again
+    places = {f"\0{number}\0": name for number, name in enumerate(written.values())}
+    stand_ins = dict(zip(written, places, strict=True))
+    between = "" if comparison.lang == "zh" else " "
+    text = escaped_latex(between.join(_caption(comparison, marks, stand_ins)))
+    for place, name in places.items():
+        text = text.replace(place, name)
+    return text
+
+
 def _caption(
     comparison: ComparedSystems, marks: str | None, names: Mapping[str, str]
-) -> list[str]:
-    """Return the sentences of the caption: queries, marks, test, correction and seed."""
+) -> Iterator[str]:
+    """Yield the sentences of the caption: queries and what is missing of them, marks, and the test."""
     say = comparison.say
-    family = comparison.families[0]
-    settings = comparison.settings
-    sentences = [say("caption", n=f"{max(comparison.table['n']):,}")]
+    yield say("caption", n=_counts(comparison.table["n"]))
+    if comparison.table["left_out"].max():
+        yield say("caption_left_out", n=_counts(comparison.table["left_out"]))
+    unanswered = unanswered_counts(comparison, names)
+    if unanswered:
+        yield say("unanswered", names=unanswered)
+    alignment = getattr(comparison, "conventions", {}).get("alignment", {})
+    if alignment.get("score_dtype") == "float32":
+        yield say("caption_float32")
+
     if marks == "superscript":
         baselines = comparison.baselines
         versus = ", ".join(
-            names.get(name, name) + f" ({number})" * (len(baselines) > 1)
+            names[name] + f" ({number})" * (len(baselines) > 1)
             for number, name in enumerate(baselines, 1)
         )
         marked = "caption_daggers" if baselines else "caption_letters"
-        sentences.append(say(marked, versus=versus))
+        yield say(marked, versus=versus)
     if marks is not None:
-        sentences.append(say("caption_bold"))
-    correction = say(f"correction_{family.correction}")
-    test = {
-        "test": family.test,
-        "correction": correction,
-        "alpha": f"{settings.alpha:g}",
-    }
-    return [*sentences, say("caption_test", **test, seed=settings.seed)]
+        yield say("caption_bold")
+    if marks == "superscript":
+        yield _tested(comparison)
+
+
+def _counts(column: pl.Series) -> str:
+    """Return a count, or the least and the largest of those of different measures."""
+    ordered = column.sort().to_list()
+    counts = [f"{count:,}" for count in (ordered[0], ordered[-1])]
+    return " – ".join(dict.fromkeys(counts))
+
+
+def _tested(comparison: ComparedSystems) -> str:
+    """Return the test behind the marks, and the correction where several pairs are a family."""
+    say = comparison.say
+    family = comparison.families[0]
+    corrected = ""
+    if family.size > 1:
+        measures = ", ".join(map(comparison.label, comparison.primary))
+        correction = say(f"correction_{family.correction}")
+        corrected = say(
+            "caption_correction",
+            correction=correction,
+            size=family.size,
+            measures=measures,
+        )
+        if len(comparison.measures) > len(comparison.primary):
+            corrected += say("caption_further")
+    alpha = f"{comparison.settings.alpha:g}"
+    test = test_of(comparison)
+    return say("caption_test", test=test, alpha=alpha, correction=corrected)

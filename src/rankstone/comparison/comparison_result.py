@@ -12,6 +12,7 @@ import numpy as np
 from rankstone.comparison.compared_systems import ComparedRuns, ComparedSystems
 from rankstone.comparison.comparison_caveats import method_of
 from rankstone.comparison.pair_sentences import pair_sentences
+from rankstone.comparison.verdict_conditions import conditions_of
 from rankstone.errors import UsageError, one_of
 from rankstone.io.sources import sha256_of
 from rankstone.tables.results import given
@@ -69,9 +70,11 @@ class WrittenComparison(ComparedSystems):
             or against a baseline † better and ‡ worse (of several with its number); the best mean is bold.
             ``bold``: only that.  ``None``: numbers alone.
         names
-            System → its name in the table.
+            System → its name in the table.  One that begins with ``tex:`` is LaTeX and not escaped, such as
+            ``tex:monoT5$_{3B}$``; ids of files always are.
         caption
-            True for a floating table with a caption: test, correction, queries and seed.
+            True for a floating table with a caption: queries and which of them are not answered, test,
+            correction and seed.
         """
         one_of("table", table or "means", ("means",))
         one_of("marks", marks or "bold", ("superscript", "bold"))
@@ -100,6 +103,7 @@ class WrittenComparison(ComparedSystems):
         """Return the report: what all comparisons have, and further parts."""
         return given(
             verdict=self.sentences(),
+            conditions=list(conditions_of(self, self.digits)),
             systems=self.systems,
             baseline=self.baselines if len(self.baselines) > 1 else self.baseline,
             primary=self.primary,
@@ -156,6 +160,8 @@ class Comparison(WrittenComparison, ComparedRuns):
         True if only relevant documents are judged: Judged@k is P@k then, and its differences are no bias.
     replicates
         System → its runs.
+    unanswered
+        Run → judged queries that it does not answer, and that count 0.
     audit
         What was found when runs and judgments were aligned; ``None`` for saved scores.
     conventions, inputs

@@ -29,6 +29,7 @@ from rankstone.comparison.practical_tables import practical_table
 from rankstone.comparison.quality_and_cost import costs_of, tradeoff_tables
 from rankstone.comparison.repeated_runs import repeated_sentences
 from rankstone.comparison.verdict import CLEAR, turned
+from rankstone.comparison.verdict_conditions import conditions_of
 from rankstone.errors import printable
 from rankstone.tables.results import data_notes
 from rankstone.tables.sheet import Details, Sheet, Table, cell
@@ -115,12 +116,22 @@ def sheet(
     whole = None
     if len(names) <= MAX_SENTENCES and not verbose:
         whole = partial(sheet, comparison, digits, verbose=True)
+    more = ""
+    if len(names) > _PAIR and not verbose:
+        more = _everything(comparison)
     return Sheet(
         say("title", systems=systems, n=f"{n:,}"),
         parts=tuple(parts),
         notes=notes,
         whole=whole,
+        more=more,
     )
+
+
+def _everything(comparison: ComparedSystems) -> str:
+    """Return where all pairs are shown, by all measures."""
+    further = len(comparison.measures) > len(comparison.primary)
+    return comparison.say("every_pair_and_measure" if further else "every_pair")
 
 
 def _brief(comparison: ComparedSystems, digits: int) -> list[Part]:
@@ -131,13 +142,12 @@ def _brief(comparison: ComparedSystems, digits: int) -> list[Part]:
     say = comparison.say
     if len(comparison.systems) == _PAIR:
         findings = list(comparison.findings(digits))
-        return [
-            (say("verdict"), tuple(first_sentences(findings, say))),
-            _pair(comparison, digits),
-        ]
+        verdict = first_sentences(findings, say)
+        verdict += conditions_of(comparison, digits)
+        return [(say("verdict"), tuple(verdict)), _pair(comparison, digits)]
 
     parts: list[Part] = [
-        (say("verdict"), tuple(_clear(comparison))),
+        (say("verdict"), (*_clear(comparison), *conditions_of(comparison, digits))),
         _leaderboard(comparison, digits),
     ]
     if len(comparison.systems) <= MAX_SENTENCES:
@@ -174,6 +184,7 @@ def _pair(comparison: ComparedSystems, digits: int) -> Table:
 def _whole(comparison: ComparedSystems, digits: int) -> list[Part]:
     """Return a sentence for each comparison, all means, and the differences of every pair."""
     sentences = first_sentences(list(comparison.findings(digits)), comparison.say)
+    sentences += conditions_of(comparison, digits)
     parts: list[Part] = [
         (comparison.say("verdict"), tuple(sentences)),
         _means(comparison, digits),
@@ -212,10 +223,6 @@ def _clear(comparison: ComparedSystems) -> Iterator[str]:
             clear=f"{clear:,}",
             count=f"{len(words):,}",
         )
-    everything = "every_pair"
-    if len(comparison.measures) > len(comparison.primary):
-        everything = "every_pair_and_measure"
-    yield say(everything)
 
 
 def _leaderboard(comparison: ComparedSystems, digits: int) -> Table:

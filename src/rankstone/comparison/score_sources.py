@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -440,6 +441,8 @@ class Source(Record):
         Measures of sessions, not of queries.
     spans
         Measure → its lowest and highest value, ``None`` where there is no bound.
+    unanswered
+        Run → judged queries that it does not answer, and that count 0.
     """
 
     runs: tuple[str, ...]
@@ -452,6 +455,7 @@ class Source(Record):
     inputs: Mapping[str, Any]
     spans: Mapping[str, Span]
     relevant_alone: bool = False
+    unanswered: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, scores: Scores, measures: Sequence[Measure]) -> Source:
@@ -483,6 +487,7 @@ class Source(Record):
             scores.conventions,
             scores.inputs,
             {str(measure): measure.span for measure in measures},
+            unanswered=_unanswered(frame),
         )
 
     @classmethod
@@ -533,6 +538,13 @@ def check_means(measures: Sequence[Measure]) -> None:
                 f"{measure}: agg={measure.agg} is not a mean, so differences cannot be tested query by query",
                 fix="use agg=mean or agg=weighted",
             )
+
+
+def _unanswered(frame: pl.DataFrame) -> dict[str, frozenset[str]]:
+    """Return the queries that each run does not answer, of runs that lack any."""
+    rows = frame.filter(status="missing", value=0.0).select("run", "query_id")
+    parts = rows.unique(maintain_order=True).partition_by("run", as_dict=True)
+    return {str(key[0]): frozenset(part["query_id"]) for key, part in parts.items()}
 
 
 def tables_of(frame: pl.DataFrame) -> dict[tuple[str, str], pl.DataFrame]:

@@ -8,6 +8,11 @@ import numpy as np
 
 from rankstone.comparison.comparison_caveats import ties_are_averaged, unguarded_loss
 from rankstone.comparison.verdict import JUDGED, disagrees, fewest_differing
+from rankstone.comparison.verdict_conditions import (
+    flipped_by_unanswered,
+    judged_shares,
+    unjudged_effect,
+)
 from rankstone.errors import printable
 from rankstone.reports.page_words import about, decimals, p_value, shown
 from rankstone.stats.automatic_intervals import FEW_CLUSTERS
@@ -127,17 +132,13 @@ def _alignment(
         outcome = usual
         if count == "tied" and ties_are_averaged(options):
             outcome = "no_effect"
+        if count == "missing" and flipped_by_unanswered(comparison):
+            outcome = "verdict_changes_without"
+            kind = "flips"
         if names:
             yield CaveatCard.of(
                 words, count, outcome, kind, names=words.listed(names), **rules
             )
-
-
-def judged_shares(comparison: Comparison) -> dict[str, float]:
-    """Return the mean share of judged documents of each system; none where it is not known, or is P@k."""
-    if comparison.judged is None or comparison.relevant_alone:
-        return {}
-    return dict(comparison.board().rows.select("system", "judged").drop_nulls().rows())
 
 
 def _pair_judged(
@@ -146,35 +147,29 @@ def _pair_judged(
     short: Mapping[str, str],
     words: Words,
 ) -> Iterator[CaveatCard]:
-    shares = judged_shares(comparison)
-    if not shares or (min(shares.values()) >= JUDGED and not comparison.pool_bias):
+    effect = unjudged_effect(comparison, row)
+    if effect is None:
         return
-    fewer, other = sorted(shares, key=shares.__getitem__)
-    unjudged = {
-        "share": words.percent(round(1 - shares[fewer], 2)),
-        "share_other": words.percent(round(1 - shares[other], 2)),
-    }
+    name = "unjudged"
+    if effect.bounded:
+        name = "unjudged_bounded"
+    elif effect.stands:
+        name = "unjudged_winner"
     low = row.get("lowest")
     high = row.get("highest")
-    won = {"better": row["system"], "worse": row["versus"]}.get(row["verdict"])
-    stands = won == fewer and bool(comparison.pool_bias)
-    name = "unjudged_winner"
-    if low is not None and high is not None:
-        reach = 0.0 if row["low"] is None else (row["high"] - row["low"]) / 2
-        stands = won is not None and (low > reach or high < -reach)
-        name = "unjudged_bounded"
     digits = decimals([low, high])
     yield CaveatCard.of(
         words,
-        name if stands or low is not None else "unjudged",
-        "verdict_stands" if stands else "verdict_could_change",
-        "warn" if stands else "flips",
-        fewer=short[fewer],
-        other=short[other],
+        name,
+        "verdict_stands" if effect.stands else "verdict_could_change",
+        "warn" if effect.stands else "flips",
+        fewer=short[effect.fewer],
+        other=short[effect.other],
+        share=words.percent(round(1 - effect.share, 2)),
+        share_other=words.percent(round(1 - effect.share_other, 2)),
         k=_cutoff(comparison),
         low=shown(low, digits, sign=True),
         high=shown(high, digits, sign=True),
-        **unjudged,
     )
 
 

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rankstone.comparison.quality_and_cost import costs_of
 from rankstone.comparison.verdict import JUDGED
+from rankstone.comparison.verdict_conditions import judged_shares
 from rankstone.errors import printable
 from rankstone.reports import page_data
-from rankstone.reports.caveat_cards import cards, judged_shares
+from rankstone.reports.caveat_cards import cards
 from rankstone.reports.example_lists import examples, query_texts
 from rankstone.reports.page_words import decimals
 from rankstone.reports.result_pages import slices_rows
