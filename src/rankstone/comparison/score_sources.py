@@ -15,7 +15,7 @@ import polars as pl
 from polars import selectors
 
 from rankstone._basics import Record, counted, first_true, is_path, some
-from rankstone.comparison.verdict import judged_scores
+from rankstone.comparison.verdict import judged_scores, unanswered_queries
 from rankstone.errors import (
     BadLine,
     BadOption,
@@ -487,7 +487,7 @@ class Source(Record):
             scores.conventions,
             scores.inputs,
             {str(measure): measure.span for measure in measures},
-            unanswered=_unanswered(frame),
+            unanswered=unanswered_queries(frame),
         )
 
     @classmethod
@@ -538,13 +538,6 @@ def check_means(measures: Sequence[Measure]) -> None:
                 f"{measure}: agg={measure.agg} is not a mean, so differences cannot be tested query by query",
                 fix="use agg=mean or agg=weighted",
             )
-
-
-def _unanswered(frame: pl.DataFrame) -> dict[str, frozenset[str]]:
-    """Return the queries that each run does not answer, of runs that lack any."""
-    rows = frame.filter(status="missing", value=0.0).select("run", "query_id")
-    parts = rows.unique(maintain_order=True).partition_by("run", as_dict=True)
-    return {str(key[0]): frozenset(part["query_id"]) for key, part in parts.items()}
 
 
 def tables_of(frame: pl.DataFrame) -> dict[tuple[str, str], pl.DataFrame]:

@@ -546,6 +546,13 @@ def judged_scores(
     return names[-1], {str(key[0]): part for key, part in parts.items()}
 
 
+def unanswered_queries(frame: pl.DataFrame) -> dict[str, frozenset[str]]:
+    """Return the queries that each run does not answer, of runs that lack any."""
+    rows = frame.filter(status="missing", value=0.0).select("run", "query_id")
+    parts = rows.unique(maintain_order=True).partition_by("run", as_dict=True)
+    return {str(key[0]): frozenset(part["query_id"]) for key, part in parts.items()}
+
+
 def judged_shares_differ(
     judged: Mapping[str, pl.DataFrame], pairs: Sequence[tuple[str, str]]
 ) -> list[bool]:
