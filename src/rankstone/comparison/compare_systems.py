@@ -13,7 +13,11 @@ from rankstone.comparison.compared_systems import RunSources
 from rankstone.comparison.pairwise_tests import baseline_names, compare_pairs
 from rankstone.comparison.score_sources import Source
 from rankstone.comparison.settings import ComparisonSettings, SettingsKeywords
-from rankstone.comparison.verdict import only_relevant_judged, with_judged
+from rankstone.comparison.verdict import (
+    only_relevant_judged,
+    unanswered_queries,
+    with_judged,
+)
 from rankstone.conventions.evaluation_by_convention import evaluate_by
 from rankstone.diagnostics.score_bounds import bounds as bounded
 from rankstone.errors import (
@@ -189,6 +193,7 @@ def _source(scores: Scores, kept: Measures, *, only_relevant: bool) -> Source:
         audit=scores.audit.about(names),
         conventions={**scores.conventions, "measures": names},
         relevant_alone=only_relevant,
+        unanswered=unanswered_queries(scores.per_query),
     )
 
 
@@ -245,7 +250,10 @@ def compare_scores(
             requested = scores.measures
         else:
             requested = of_rankings(measures)
-        source = Source.of(scores, [m for m in scores.measures if m in requested])
+        source = replace(
+            Source.of(scores, [m for m in scores.measures if m in requested]),
+            unanswered=unanswered_queries(scores.per_query),
+        )
     else:
         with blaming(_files(scores)):
             source = Source.saved(scores, measures, columns)

@@ -15,7 +15,7 @@ import polars as pl
 from polars import selectors
 
 from rankstone._basics import Record, counted, first_true, is_path, some
-from rankstone.comparison.verdict import judged_scores, unanswered_queries
+from rankstone.comparison.verdict import judged_scores
 from rankstone.errors import (
     BadLine,
     BadOption,
@@ -487,7 +487,6 @@ class Source(Record):
             scores.conventions,
             scores.inputs,
             {str(measure): measure.span for measure in measures},
-            unanswered=unanswered_queries(frame),
         )
 
     @classmethod
