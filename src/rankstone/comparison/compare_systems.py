@@ -13,11 +13,8 @@ from rankstone.comparison.compared_systems import RunSources
 from rankstone.comparison.pairwise_tests import baseline_names, compare_pairs
 from rankstone.comparison.score_sources import Source
 from rankstone.comparison.settings import ComparisonSettings, SettingsKeywords
-from rankstone.comparison.verdict import (
-    only_relevant_judged,
-    unanswered_queries,
-    with_judged,
-)
+from rankstone.comparison.verdict import only_relevant_judged, with_judged
+from rankstone.comparison.verdict_conditions import unanswered_queries
 from rankstone.conventions.evaluation_by_convention import evaluate_by
 from rankstone.diagnostics.score_bounds import bounds as bounded
 from rankstone.errors import (
@@ -177,7 +174,12 @@ def compare(
     )
     labels = {str(measure): measure.label for measure in kept}
     comparison = replace(
-        comparison, lang=lang, sources=sources, labels=labels, computed_as=computed_as
+        comparison,
+        lang=lang,
+        sources=sources,
+        labels=labels,
+        computed_as=computed_as,
+        unanswered=unanswered_queries(scores.per_query),
     )
     if bounds:
         ends = _bounds(comparison, sources, columns, aligned)
@@ -193,7 +195,6 @@ def _source(scores: Scores, kept: Measures, *, only_relevant: bool) -> Source:
         audit=scores.audit.about(names),
         conventions={**scores.conventions, "measures": names},
         relevant_alone=only_relevant,
-        unanswered=unanswered_queries(scores.per_query),
     )
 
 
@@ -250,10 +251,8 @@ def compare_scores(
             requested = scores.measures
         else:
             requested = of_rankings(measures)
-        source = replace(
-            Source.of(scores, [m for m in scores.measures if m in requested]),
-            unanswered=unanswered_queries(scores.per_query),
-        )
+        source = Source.of(scores, [m for m in scores.measures if m in requested])
+        unanswered = unanswered_queries(scores.per_query)
     else:
         with blaming(_files(scores)):
             source = Source.saved(scores, measures, columns)
@@ -270,7 +269,7 @@ def compare_scores(
             settings,
             drawing,
         )
-    return replace(comparison, lang=lang)
+    return replace(comparison, lang=lang, unanswered=unanswered)
 
 
 def _split_settings(

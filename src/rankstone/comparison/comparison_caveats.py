@@ -91,7 +91,8 @@ def _pool_bias(comparison: ComparedSystems, short: dict[str, str]) -> Iterator[s
         fewer, other = sorted(differing[0], key=shares.__getitem__)
         a = f"{shares[fewer]:.3f}"
         b = f"{shares[other]:.3f}"
-        yield say("pool", **names, fewer=short[fewer], other=short[other], a=a, b=b)
+        names |= {"fewer": short[fewer], "other": short[other]}
+        yield say("pool", **names, a=a, b=b)
     else:
         low = [
             f"{short[system]} {share:.3f}"
@@ -234,7 +235,10 @@ def method_of(comparison: ComparedSystems, digits: int) -> Iterator[str]:
     ]
     if others:
         yield say("exploratory", measures=", ".join(others))
-    several = [name for name, runs in comparison.replicates.items() if len(runs) > 1]
+    several = []
+    for name, runs in comparison.replicates.items():
+        if len(runs) > 1:
+            several.append(name)
     if several:
         systems = ", ".join(printable(name, MAX_NAME) for name in several)
         yield say("runs", systems=systems)

@@ -63,7 +63,10 @@ def latex_means(
             for measure in comparison.measures
         ),
     ]
-    rows = [[written_name(system, names), *row] for system, row in cells.items()]
+    rows = []
+    for system, row in cells.items():
+        name = written_name(system, names)
+        rows.append([name, *row])
     lines = [rf"\begin{{tabular}}{{l{shape * len(comparison.measures)}}}", r"\toprule"]
     lines += [
         " & ".join(head) + r" \\",
@@ -117,8 +120,12 @@ def _joined_caption(
     """Return the caption in LaTeX; names stand in it as in the table."""
     written = {system: written_name(system, names) for system in comparison.systems}
     # names are put in last: what is escaped once must not be again
-    places = {f"\0{number}\0": name for number, name in enumerate(written.values())}
-    stand_ins = dict(zip(written, places, strict=True))
+    places = {}
+    stand_ins = {}
+    for number, (system, name) in enumerate(written.items()):
+        place = f"\0{number}\0"
+        places[place] = name
+        stand_ins[system] = place
     between = "" if comparison.lang == "zh" else " "
     text = escaped_latex(between.join(_caption(comparison, marks, stand_ins)))
     for place, name in places.items():
@@ -178,6 +185,9 @@ def _tested(comparison: ComparedSystems) -> str:
         )
         if len(comparison.measures) > len(comparison.primary):
             corrected += say("caption_further")
-    alpha = f"{comparison.settings.alpha:g}"
-    test = test_of(comparison)
-    return say("caption_test", test=test, alpha=alpha, correction=corrected)
+    return say(
+        "caption_test",
+        test=test_of(comparison),
+        alpha=f"{comparison.settings.alpha:g}",
+        correction=corrected,
+    )

@@ -486,7 +486,8 @@ def _differences_from(
     """Return the differences of systems from one of them by some measures; no table without any."""
     say = comparison.say
     pairs = comparison.table.filter(pl.col("measure").is_in(measures))
-    pairs = pairs.filter((pl.col("versus") == rival) | (pl.col("system") == rival))
+    is_rival = pl.col("versus", "system") == rival
+    pairs = pairs.filter(pl.any_horizontal(is_rival))
     if comparison.baselines:
         pairs = pairs.filter(versus=rival)
     if pairs.is_empty():
@@ -511,7 +512,8 @@ def _differences_from(
     columns = (say("measure"), say("system"), *head)
     if len(measures) > 1:
         title = say("differences_from", **names)
-        return [Table(title, columns, tuple(cells), _KINDS, signs=_signs(say))]
+        table = Table(title, columns, tuple(cells), _KINDS, signs=_signs(say))
+        return [table]
 
     # the title names the only measure
     title = say("differences_from_on", measure=cells[0][0], **names)

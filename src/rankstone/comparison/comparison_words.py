@@ -57,7 +57,9 @@ def first_sentences(lines: list[str], say: Say) -> list[str]:
 
 def short_names(comparison: ComparedSystems) -> dict[str, str]:
     """Return a short name for each system, all of them different."""
-    shown = {system: printable(system, 300) for system in comparison.systems}
+    shown = {}
+    for system in comparison.systems:
+        shown[system] = printable(system, 300)
     short = shortened(shown.values(), MAX_NAME)
     return {system: short[name] for system, name in shown.items()}
 
@@ -66,10 +68,16 @@ def names_in(
     comparison: ComparedSystems, row: dict[str, Any], short: dict[str, str]
 ) -> dict[str, str]:
     """Return the names in a row: of its two systems, and of its measure as it was requested."""
-    names = {name: short[row[name]] for name in ("system", "versus")}
-    return {**names, "measure": printable(comparison.label(row["measure"]), MAX_NAME)}
+    label = comparison.label(row["measure"])
+    return {
+        "system": short[row["system"]],
+        "versus": short[row["versus"]],
+        "measure": printable(label, MAX_NAME),
+    }
 
 
 def interval_ends(row: dict[str, Any], digits: int) -> str:
     """Return the interval of a row's difference, ends with their signs."""
-    return f"[{signed(row['low'], digits)}, {signed(row['high'], digits)}]"
+    low = signed(row["low"], digits)
+    high = signed(row["high"], digits)
+    return f"[{low}, {high}]"

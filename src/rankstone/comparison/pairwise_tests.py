@@ -98,7 +98,6 @@ def compare_pairs(
         settings=settings,
         judged=source.judged,
         relevant_alone=source.relevant_alone,
-        unanswered=source.unanswered,
         replicates=systems,
         audit=source.audit,
         conventions={

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -441,8 +440,6 @@ class Source(Record):
         Measures of sessions, not of queries.
     spans
         Measure → its lowest and highest value, ``None`` where there is no bound.
-    unanswered
-        Run → judged queries that it does not answer, and that count 0.
     """
 
     runs: tuple[str, ...]
@@ -455,7 +452,6 @@ class Source(Record):
     inputs: Mapping[str, Any]
     spans: Mapping[str, Span]
     relevant_alone: bool = False
-    unanswered: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, scores: Scores, measures: Sequence[Measure]) -> Source:

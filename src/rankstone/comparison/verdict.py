@@ -522,7 +522,11 @@ def judged_share_counts(
     won = Counter(max(pair, key=shares.__getitem__) for pair in pairs)
     lost = Counter(min(pair, key=shares.__getitem__) for pair in pairs)
     systems = sorted({*won, *lost}, key=lambda system: (-shares[system], system))
-    return [(system, shares[system], won[system], lost[system]) for system in systems]
+    rows = []
+    for system in systems:
+        row = system, shares[system], won[system], lost[system]
+        rows.append(row)
+    return rows
 
 
 def judged_scores(
@@ -546,13 +550,6 @@ def judged_scores(
     return names[-1], {str(key[0]): part for key, part in parts.items()}
 
 
-def unanswered_queries(frame: pl.DataFrame) -> dict[str, frozenset[str]]:
-    """Return the queries that each run does not answer, of runs that lack any."""
-    rows = frame.filter(status="missing", value=0.0).select("run", "query_id")
-    parts = rows.unique(maintain_order=True).partition_by("run", as_dict=True)
-    return {str(key[0]): frozenset(part["query_id"]) for key, part in parts.items()}
-
-
 def judged_shares_differ(
     judged: Mapping[str, pl.DataFrame], pairs: Sequence[tuple[str, str]]
 ) -> list[bool]:
@@ -573,8 +570,11 @@ def judged_shares_differ(
         row_of[run] = row
         columns = [column[query] for query in judged[run]["query_id"]]
         values[row, columns] = judged[run]["value"].to_numpy()
-    first = np.array([row_of.get(run, -1) for run, _ in pairs], np.int64)
-    second = np.array([row_of.get(run, -1) for _, run in pairs], np.int64)
+    of_pairs = []
+    for pair in pairs:
+        rows = [row_of.get(run, -1) for run in pair]
+        of_pairs.append(rows)
+    first, second = np.array(of_pairs, np.int64).reshape(-1, 2).T
 
     both = ~np.isnan(values)
     differ = np.zeros(len(pairs), np.bool_)

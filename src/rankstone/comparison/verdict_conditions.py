@@ -57,7 +57,10 @@ def judged_shares(comparison: ComparedSystems) -> dict[str, float]:
     """Return the mean share of judged documents of each system; none where it is not known, or is P@k."""
     if comparison.judged is None or comparison.relevant_alone:
         return {}
-    return dict(comparison.board().rows.select("system", "judged").drop_nulls().rows())
+    board = comparison.board()
+    shares = board.rows.select("system", "judged")
+    known = shares.drop_nulls()
+    return dict(known.rows())
 
 
 def unjudged_effect(
@@ -69,10 +72,12 @@ def unjudged_effect(
     if len(pair) < 2:  # noqa: PLR2004 - a pair
         return None
     fewer, other = sorted(pair, key=shares.__getitem__)
+
     if shares[fewer] >= JUDGED and not comparison.pool_bias:
         return None
 
-    won = {"better": row["system"], "worse": row["versus"]}.get(row["verdict"])
+    winners = {"better": row["system"], "worse": row["versus"]}
+    won = winners.get(row["verdict"])
     low = row.get("lowest")
     high = row.get("highest")
     bounded = low is not None and high is not None
@@ -83,6 +88,16 @@ def unjudged_effect(
             reach = (row["high"] - row["low"]) / 2
         stands = won is not None and (low > reach or high < -reach)
     return UnjudgedEffect(fewer, other, shares[fewer], shares[other], bounded, stands)
+
+
+def unanswered_queries(frame: pl.DataFrame) -> dict[str, frozenset[str]]:
+    """Return the queries that each run does not answer and that count 0, of runs that lack any."""
+    missing = frame.filter(status="missing", value=0.0)
+    rows = missing.select("run", "query_id").unique(maintain_order=True)
+    unanswered = {}
+    for (run,), part in rows.partition_by("run", as_dict=True).items():
+        unanswered[str(run)] = frozenset(part["query_id"])
+    return unanswered
 
 
 def without_unanswered(comparison: ComparedRuns) -> pl.DataFrame | None:
@@ -154,9 +169,10 @@ def unanswered_counts(
     """Return how many queries each system does not answer that count 0; empty where there are none."""
     short = {**short_names(comparison), **(names or {})}
     unanswered = getattr(comparison, "unanswered", {})
-    counts = (
-        f"{short.get(run, run)} {len(queries):,}" for run, queries in unanswered.items()
-    )
+    counts = []
+    for run, queries in unanswered.items():
+        name = short.get(run, run)
+        counts.append(f"{name} {len(queries):,}")
     return ", ".join(counts)
 
 
@@ -176,8 +192,14 @@ def flipped_by_unanswered(
     keys = ["measure", "system", "versus"]
     rows = comparison.table.filter(role="primary")
     same_order = rows.select(keys).join(rest, on=keys, maintain_order="left")
-    both = zip(rows.rows(named=True), same_order.rows(named=True), strict=True)
-    return [(row, other) for row, other in both if row["verdict"] != other["verdict"]]
+    whole = rows.rows(named=True)
+    answered = same_order.rows(named=True)
+    both = zip(whole, answered, strict=True)
+    flipped = []
+    for row, other in both:
+        if row["verdict"] != other["verdict"]:
+            flipped.append((row, other))
+    return flipped
 
 
 def _effect(comparison: ComparedSystems, digits: int) -> str:
@@ -189,14 +211,12 @@ def _effect(comparison: ComparedSystems, digits: int) -> str:
     if not flipped:
         return say("unanswered_same")
     short = short_names(comparison)
-    changes = [
-        say(
-            "unanswered_pair",
-            **names_in(comparison, row, short),
-            now=say(f"word_{other['verdict']}"),
-            difference=signed(other["difference"], digits),
-            p=p_value(other["p_adjusted"]),
-        )
-        for row, other in flipped
-    ]
+    changes = []
+    for row, other in flipped:
+        names = names_in(comparison, row, short)
+        now = say(f"word_{other['verdict']}")
+        difference = signed(other["difference"], digits)
+        p = p_value(other["p_adjusted"])
+        change = say("unanswered_pair", **names, now=now, difference=difference, p=p)
+        changes.append(change)
     return say("unanswered_flips", pairs="; ".join(changes))
