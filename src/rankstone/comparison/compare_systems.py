@@ -246,6 +246,7 @@ def compare_scores(
             f"{printable(name)} is not an option of compare_scores",
             expected=", ".join(field.name for field in fields(ComparisonSettings)),
         )
+    unanswered: dict[str, frozenset[str]] = {}
     if isinstance(scores, Scores):
         if measures is None:
             requested = scores.measures

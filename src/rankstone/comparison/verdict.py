@@ -572,8 +572,8 @@ def judged_shares_differ(
         values[row, columns] = judged[run]["value"].to_numpy()
     of_pairs = []
     for pair in pairs:
-        rows = [row_of.get(run, -1) for run in pair]
-        of_pairs.append(rows)
+        places = [row_of.get(run, -1) for run in pair]
+        of_pairs.append(places)
     first, second = np.array(of_pairs, np.int64).reshape(-1, 2).T
 
     both = ~np.isnan(values)
