@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from tests.command_line import command
 
 from rankstone.cli import cli
 from rankstone.errors import RankstoneError
@@ -145,3 +146,31 @@ def test_the_worst_of_files_of_a_given_format(
         done.output
     )
     assert opened.count(files[1]) == 1
+
+
+def test_ranks_beside_another_run_are_those_of_whole_lists(tmp_path: Path) -> None:
+    """A document below the cutoff has its rank; one that is not retrieved has words; the query is a column."""
+    (tmp_path / "qrels.txt").write_text("1 0 a 1\n1 0 b 1\n1 0 c 1\n1 0 d 0\n")
+    lists = {"first.run": "abx", "second.run": "xya"}
+    for name, documents in lists.items():
+        lines = [
+            f"1 Q0 {doc} {rank} {9 - rank} t\n" for rank, doc in enumerate(documents, 1)
+        ]
+        (tmp_path / name).write_text("".join(lines))
+    qrels, first, second = (str(tmp_path / name) for name in ("qrels.txt", *lists))
+    named = (qrels, f"a long name of a run={first}", "-m", "P@2", "-q", "1")
+    versus = ("--versus", f"a long name of another={second}")
+
+    text = command("explain", *named, *versus).stdout
+    rows = command("explain", *named, *versus, "--format", "csv").stdout
+    zh = command("explain", *named, *versus, "--lang", "zh").stdout
+
+    assert re.search(r" a +1 +1 +3 ", text)
+    assert re.search(r" b +1 +2 +not retrieved ", text)
+    assert "未检索到" in zh
+    assert "of a run" in text
+    assert "of another" in text
+    assert rows.startswith("query_id,of,doc_id,")
+    assert rows.splitlines()[1].startswith("1,document,")
+    alone = command("explain", *named).stdout
+    assert "relevant, not in the list: c (1)" in alone

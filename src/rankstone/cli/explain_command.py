@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from rankstone.cli.arguments import chosen_measures, holds_both
+from rankstone.cli.arguments import chosen_measures, holds_both, name_and_path
 from rankstone.cli.declaring import declare
 from rankstone.cli.execution import execute, written
 from rankstone.cli.options import ALIGNMENT, DEFAULT_MEASURES, LISTS, PRINTED, READING
@@ -61,7 +61,6 @@ def command(
     rankstone explain --grades 5,3,2,1,2 --judged 5,3,2,1,2,4,0 -m "nDCG(gain=exp2)@5"
     """
     from rankstone.explanation import explain_queries
-    from rankstone.io import stem
 
     queries: list[Any] = list(query)
     qrels: Any
@@ -79,12 +78,14 @@ def command(
         )
     else:
         qrels = files[0]
-        run = {stem(files[-1]): files[-1]}
+        run = dict([name_and_path(files[-1])])
         if not queries and worst is None:
             raise UsageError(
                 "which query?", fix="-q ID, or --worst 5 for the lowest scores"
             )
-    other = None if versus is None else {stem(versus): versus}
+    other = None
+    if versus is not None:
+        other = dict([name_and_path(versus)])
 
     def find(**options: Any) -> Found:
         del options["progress"]

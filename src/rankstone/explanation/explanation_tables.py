@@ -10,6 +10,7 @@ from rankstone.errors import printable
 from rankstone.tables.phrases import about_card, from_english, phrase
 from rankstone.tables.sheet import Sheet, Table
 from rankstone.tables.sheet import number as decimal
+from rankstone.tables.short_names import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -33,7 +34,7 @@ _FIRST: Final = 3
 _TEXT: Final = 160
 _MISSED: Final = 5
 #: the most letters of the name of a run in a heading
-_RUN: Final = 9
+_RUN: Final = 16
 
 
 def explanation_sheet(
@@ -353,15 +354,16 @@ def difference_sheet(both: ExplainedDifference, digits: int = 4) -> Sheet:
         f"{printable(first.run)} {number(first.value)} − {printable(second.run)} {number(second.value)} = "
         f"{number(both.difference)}"
     )
+    runs = [printable(side.run) for side in (first, second)]
+    short = shortened(runs, _RUN)
+    names = [short[run] for run in runs]
+    rank = heading("rank", lang)
     head = (
         heading("document", lang),
         heading("relevance", lang),
-        *(
-            f"{heading('rank', lang)} {printable(side.run, _RUN)}"
-            for side in (first, second)
-        ),
-        printable(first.run, _RUN),
-        printable(second.run, _RUN),
+        f"{rank} {names[0]}",
+        f"{rank} {names[1]}",
+        *names,
         heading("difference", lang),
     )
     rows = [_share(share, lang, number) for share in both.shares[:_ROWS]]
@@ -404,7 +406,12 @@ def _share(share: Share, lang: str, number: Writer) -> Names:
     if share.doc_id is not None:
         name = printable(share.doc_id, 60)
         grade = number(share.relevance)
-    ranks = ["–" if rank is None else str(rank) for rank in share.ranks]
+    ranks = []
+    for rank in share.ranks:
+        absent = "–"
+        if share.doc_id is not None:
+            absent = heading("absent", lang)
+        ranks.append(absent if rank is None else str(rank))
     shares = map(number, share.shares)
     difference = number(share.difference)
     return (name, grade, *ranks, *shares, difference)

@@ -27,7 +27,8 @@ class Share:
     relevance
         Its grade.
     ranks
-        Its ranks in the first and in the second list.
+        Its ranks in the first and in the second list, deeper than the measure looks, too; ``None`` where it
+        is not retrieved.
     shares
         Its contribution over the norm in each score.
     difference
@@ -79,20 +80,18 @@ class ExplainedDifference(Result, Record):
         sides = [_shares(side, grades) for side in (first, second)]
         docs = list(dict.fromkeys([*sides[0], *sides[1]]))
         shares = []
+        ranks = [_ranks(side) for side in (first, second)]
         for doc in docs:
-            (rank, share), (other_rank, other) = (
-                side.get(doc, (None, 0.0)) for side in sides
-            )
+            share, other = (side.get(doc, 0.0) for side in sides)
             if share or other:
-                shares.append(
-                    Share(
-                        doc,
-                        grades[doc],
-                        (rank, other_rank),
-                        (share, other),
-                        share - other,
-                    )
+                document_share = Share(
+                    doc,
+                    grades[doc],
+                    (ranks[0].get(doc), ranks[1].get(doc)),
+                    (share, other),
+                    share - other,
                 )
+                shares.append(document_share)
         for of in ("missed", "unjudged", "link"):
             share, other = (_rest(side, of) for side in (first, second))
             if share or other:
@@ -105,9 +104,14 @@ class ExplainedDifference(Result, Record):
 
     @property
     def frame(self) -> pl.DataFrame:
-        """One row per document: ``of``, ``doc_id``, ``relevance``, two ranks, two shares, ``difference``."""
+        """One row per document.
+
+        Columns ``query_id``, ``of``, ``doc_id``, ``relevance``, ``rank`` and ``other_rank``, ``share`` and
+        ``other_share``, ``difference``.
+        """
         rows = [
             (
+                self.first.query_id,
                 share.of,
                 share.doc_id,
                 share.relevance,
@@ -118,6 +122,7 @@ class ExplainedDifference(Result, Record):
             for share in self.shares
         ]
         schema = {
+            "query_id": pl.String(),
             "of": pl.String(),
             "doc_id": pl.String(),
             "relevance": pl.Float64(),
@@ -152,16 +157,26 @@ def _over(explanation: Explanation) -> float:
 
 def _shares(
     explanation: Explanation, grades: dict[str, float | None]
-) -> dict[str, tuple[int, float]]:
-    """Return rank and share of every document that the measure reads; duplicates are summed."""
-    shares: dict[str, tuple[int, float]] = {}
+) -> dict[str, float]:
+    """Return the share of every document that the measure reads; duplicates are summed."""
+    shares: dict[str, float] = {}
+    divisor = _over(explanation)
     for row in explanation.rows:
         if row.doc_id is None or row.contribution is None:
             continue
-        rank, so_far = shares.get(row.doc_id, (row.rank, 0.0))
-        shares[row.doc_id] = rank, so_far + row.contribution / _over(explanation)
+        so_far = shares.get(row.doc_id, 0.0)
+        shares[row.doc_id] = so_far + row.contribution / divisor
         grades[row.doc_id] = row.relevance
     return shares
+
+
+def _ranks(explanation: Explanation) -> dict[str, int]:
+    """Return the best rank of every document of the list, however deep."""
+    ranks: dict[str, int] = {}
+    for row in explanation.rows:
+        if row.doc_id is not None:
+            ranks.setdefault(row.doc_id, row.rank)
+    return ranks
 
 
 def _rest(explanation: Explanation, of: str) -> float:
