@@ -366,13 +366,14 @@ def difference_sheet(both: ExplainedDifference, digits: int = 4) -> Sheet:
         *names,
         heading("difference", lang),
     )
-    rows = [_share(share, lang, number) for share in both.shares[:_ROWS]]
+    shown = both.shares[:_ROWS]
+    rows = [_share(share, lang, number) for share in shown]
     rest = both.shares[_ROWS:]
     if rest:
-        sums = (
-            sum(share.shares[0] for share in rest),
-            sum(share.shares[1] for share in rest),
-        )
+        sums = [0.0, 0.0]
+        for share in rest:
+            sums[0] += share.shares[0]
+            sums[1] += share.shares[1]
         rows.append(
             (
                 f"… {len(rest)}",

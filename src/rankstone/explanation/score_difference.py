@@ -80,16 +80,17 @@ class ExplainedDifference(Result, Record):
         sides = [_shares(side, grades) for side in (first, second)]
         docs = list(dict.fromkeys([*sides[0], *sides[1]]))
         shares = []
-        ranks = [_ranks(side) for side in (first, second)]
+        ranks_of_first = _ranks(first)
+        ranks_of_second = _ranks(second)
         for doc in docs:
             share, other = (side.get(doc, 0.0) for side in sides)
             if share or other:
                 document_share = Share(
-                    doc,
-                    grades[doc],
-                    (ranks[0].get(doc), ranks[1].get(doc)),
-                    (share, other),
-                    share - other,
+                    doc_id=doc,
+                    relevance=grades[doc],
+                    ranks=(ranks_of_first.get(doc), ranks_of_second.get(doc)),
+                    shares=(share, other),
+                    difference=share - other,
                 )
                 shares.append(document_share)
         for of in ("missed", "unjudged", "link"):
