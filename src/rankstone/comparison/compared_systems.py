@@ -215,16 +215,6 @@ class ComparedRuns(ComparedSystems, kw_only=True):
     unanswered: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @cached_property
-    def without_unanswered(self) -> pl.DataFrame | None:
-        """The rows of primary measures over the queries that every system answers.
-
-        ``None`` where every query is answered, none is by all, or systems have several runs.
-        """
-        from rankstone.comparison.verdict_conditions import without_unanswered
-
-        return without_unanswered(self)
-
-    @cached_property
     def per_query(self) -> pl.DataFrame:
         """One row a query, measure and pair.
 

@@ -12,7 +12,10 @@ import numpy as np
 from rankstone.comparison.compared_systems import ComparedRuns, ComparedSystems
 from rankstone.comparison.comparison_caveats import method_of
 from rankstone.comparison.pair_sentences import pair_sentences
-from rankstone.comparison.verdict_conditions import conditions_of
+from rankstone.comparison.verdict_conditions import (
+    conditions_of,
+    rows_without_unanswered,
+)
 from rankstone.errors import UsageError, one_of
 from rankstone.io.sources import sha256_of
 from rankstone.tables.results import given
@@ -210,6 +213,14 @@ class Comparison(WrittenComparison, ComparedRuns):
         from rankstone.comparison.practical_tables import practical_probability
 
         return practical_probability(self)
+
+    @cached_property
+    def without_unanswered(self) -> pl.DataFrame | None:
+        """The rows of primary measures over the queries that every system answers.
+
+        ``None`` where every query is answered, none is by all, or systems have several runs.
+        """
+        return rows_without_unanswered(self)
 
     @cached_property
     def by_test(self) -> pl.DataFrame:

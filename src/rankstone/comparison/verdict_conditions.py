@@ -100,7 +100,7 @@ def unanswered_queries(frame: pl.DataFrame) -> dict[str, frozenset[str]]:
     return unanswered
 
 
-def without_unanswered(comparison: ComparedRuns) -> pl.DataFrame | None:
+def rows_without_unanswered(comparison: ComparedRuns) -> pl.DataFrame | None:
     """Return the rows of primary measures over the queries that every system answers."""
     lost = frozenset[str]().union(*comparison.unanswered.values())
     matrices = {name: comparison.matrices[name] for name in comparison.primary}
