@@ -178,6 +178,8 @@ def evaluate(
         format_in: the format of files whose suffix does not show it.
         csv_separator, decimal: the separators of CSV files, ``";"`` and ``","`` for instance; by default they
             are detected file by file, and noted in the audit.
+        all_relevant: every row of judgments without grades is a relevant document, whatever other columns it has:
+            interactions, purchases.
         {options}
 
     Returns

@@ -514,3 +514,47 @@ def test_every_option_works_with_a_legal_value(name: str, folder: Path) -> None:
         tried += 1
     assert not failed, "\n\n".join(failed)
     assert tried > 0
+
+
+#: options of `certify` that say how its files are read or its numbers computed → how they matter
+READ: Final = {
+    "all-relevant": "pairs.csv a.csv",
+    "no-header": "bare.csv bare-run.csv --columns "
+    "1=query_id,2=doc_id,qrels.3=relevance,run.3=score",
+    "columns": "pairs.csv renamed-a.csv --all-relevant --columns points=score",
+}
+
+
+def test_a_card_with_any_option_is_verified(folder: Path) -> None:
+    """What `certify` wrote with an option `verify` computes again, whatever the option changes."""
+    (folder / "pairs.csv").write_text(
+        "query_id,doc_id,event\nq1,d1,view\nq2,d2,click\n", encoding="utf-8"
+    )
+    (folder / "bare.csv").write_text("q1,d1,2\nq2,d2,1\n", encoding="utf-8")
+    (folder / "bare-run.csv").write_text("q1,d1,0.5\nq2,d2,0.5\n", encoding="utf-8")
+    (folder / "renamed-a.csv").write_text(
+        "query_id,doc_id,points\nq1,d1,2\nq2,d2,1\n", encoding="utf-8"
+    )
+    failed = list[str]()
+    for option in COMMANDS["certify"].params:
+        listed = listed_name(option) if isinstance(option, click.Option) else "help"
+        if not isinstance(option, click.Option) or listed in (
+            "help",
+            "help-all",
+            "output",
+            "format",
+        ):
+            continue
+        words = legal("certify", option)
+        assert words is not None, listed
+        if listed in READ:
+            words = [*shlex.split(READ[listed]), *(words if option.is_flag else ())]
+        else:
+            words = [*shlex.split("qrels.csv a.csv"), *words]
+        try:
+            command("certify", *words, "-o", "own.json", cwd=folder)
+            CUSTOM_GAINS.pop("tenfold", None)  # --import own.py
+            command("verify", "own.json", cwd=folder)
+        except AssertionError as error:
+            failed.append(f"{shlex.join(words)}\n{error}")
+    assert not failed, "\n\n".join(failed)

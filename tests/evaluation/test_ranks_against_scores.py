@@ -134,7 +134,7 @@ def test_the_first_warning_is_of_the_order() -> None:
 def test_ties_that_ranks_would_break(
     order: str, ranks: list[float], counted: int
 ) -> None:
-    """Rows of one score and unequal ranks are counted, and the ties are is_said with what orders them."""
+    """Rows of one score and unequal ranks are counted, and the ties are said with what orders them."""
     run = table({"q0": ranks}, {"q0": [2, 2, 1, 1]})
     audit = rankstone.evaluate(QRELS, run, "RR", order=order).audit
     assert audit.runs["run"].tied_ranked == counted

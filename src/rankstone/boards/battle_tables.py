@@ -20,8 +20,9 @@ from rankstone.errors import (
     did_you_mean,
     printable,
 )
+from rankstone.io.advice import naming_need
 from rankstone.io.attributes import open_table
-from rankstone.io.column_suggestions import naming_need, rename_fix
+from rankstone.io.column_suggestions import rename_fix
 from rankstone.io.columns import columns_in_source
 from rankstone.io.csv_dialect import refuse_copies
 from rankstone.io.number_columns import truths

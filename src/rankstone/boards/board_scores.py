@@ -14,13 +14,8 @@ import polars as pl
 
 from rankstone._basics import Record, counted, is_path, quoted, some
 from rankstone.boards.result_folders import read_folder
-from rankstone.comparison.score_sources import (
-    fact_of,
-    holes,
-    name_texts,
-    requested_measures,
-    score_numbers,
-)
+from rankstone.comparison.named_measures import fact_of, requested_measures
+from rankstone.comparison.score_sources import holes, name_texts, score_numbers
 from rankstone.errors import (
     BadValue,
     DuplicateRows,
@@ -30,8 +25,8 @@ from rankstone.errors import (
     UsageError,
     printable,
 )
+from rankstone.io.advice import naming_need
 from rankstone.io.attributes import open_table
-from rankstone.io.column_suggestions import naming_need
 from rankstone.io.columns import columns_in_source
 from rankstone.io.csv_dialect import refuse_copies
 from rankstone.io.file_formats import stem

@@ -14,7 +14,7 @@ from rankstone.boards.board_scores import BoardScores, read_board
 from rankstone.boards.cells import ESTIMATES, MISSING, Estimated, ScoringRule
 from rankstone.boards.prediction_scale import PredictionScale
 from rankstone.boards.scored_collections import score_collections
-from rankstone.comparison.score_sources import fact_of
+from rankstone.comparison.named_measures import fact_of
 from rankstone.errors import (
     BadOption,
     InputError,

@@ -114,7 +114,7 @@ def write_rows(rows: Any, path: str) -> None:
     """Write the rows of a result, or of a frame; CSV as --csv-formulas says."""
     from rankstone.tables.results import write_rows as write
 
-    write(rows.lazy(), path, formulas())
+    write(rows.lazy(), path, formulas(), getattr(rows, "conventions", None))
 
 
 def csv_text(rows: Any) -> str:

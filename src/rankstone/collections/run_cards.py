@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import platform
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 from hashlib import sha256
@@ -23,6 +25,7 @@ from rankstone.conventions.evaluation_by_convention import scores_by
 from rankstone.errors import UsageError, printable
 from rankstone.evaluation.request import EvaluationKeywords, name_runs
 from rankstone.hits.alignment_options import takes
+from rankstone.io.columns import Renames
 from rankstone.io.file_roles import note_input
 from rankstone.io.sources import is_database
 from rankstone.io.suffixes import GZIP
@@ -54,7 +57,9 @@ FILES: Final[tuple[str, ...]] = (
     "exclude",
     "same_as",
     "documents",
+    "corpus",
     "intents",
+    "shape",
 )
 _HEADER: Final = ("# ir_metadata.start", "# ir_metadata.end")
 #: how limits of means are computed
@@ -170,6 +175,9 @@ def certify(
     check_language(lang)
     named = name_runs(runs)
     settings: Content = dict(options)
+    shape = getattr(settings.get("columns"), "own_shapes", None)
+    if shape is not None:
+        settings["shape"] = shape
     roles = [name for name in FILES if settings.get(name) is not None]
     listed = [_described("judgments", "", qrels, folder)]
     for role in roles:
@@ -203,14 +211,28 @@ def certify(
 
 
 def _settings(options: Content) -> Content:
-    """Return the options that were given and are no files, those of CSV by their names."""
+    """Return the options that were given and are no files, those of reading by their names."""
     settings = {name: options[name] for name in options if name not in FILES}
-    columns = settings.get("columns")
-    csv = getattr(columns, "csv", None)
-    if csv is not None:
-        settings |= {"csv_separator": csv.separator, "decimal": csv.decimal}
-    settings["columns"] = dict(columns or {}) or None
+    columns = settings.get("columns") or {}
+    names = Renames(columns, columns)
+    # what was given beside the names counts, too
+    settings = {
+        "csv_separator": names.csv.separator,
+        "decimal": names.csv.decimal,
+        "no_header": not names.csv.header or None,
+        "all_relevant": names.all_relevant or None,
+        **settings,
+        "columns": dict(names) or None,
+    }
     return {name: value for name, value in settings.items() if value is not None}
+
+
+def columns_of(settings: Content, shape: StrPath | None) -> Renames:
+    """Take the names of columns out of the settings of a card, with what else says how tables are read."""
+    names = Renames(settings.pop("columns", {}))
+    names.csv = replace(names.csv, header=not settings.pop("no_header", False))
+    names.own_shapes = None if shape is None else os.fspath(shape)
+    return names
 
 
 def _as_json_holds(parts: Content) -> Content:

@@ -17,6 +17,7 @@ from rankstone.collections.run_cards import (
     BLOCK,
     FILES,
     KIND,
+    columns_of,
     computed,
     described,
     digest,
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 
 _NAME: Final = 60
 #: options that a card can have; files are listed with their hashes, nothing else is read
-_OPTIONS: Final = EvaluationKeywords.__annotations__.keys() - {*FILES}
+_OPTIONS: Final = {*EvaluationKeywords.__annotations__, "no_header"} - {*FILES}
 #: where a card comes from
 _WRITTEN: Final = (
     "a card is what rankstone certify (in Python rankstone.certify) writes"
@@ -402,13 +403,16 @@ def _scores(
         else:
             others[entry["role"]] = place
     judged = others.pop("judgments")
+    settings = dict(content["options"])
+    columns = columns_of(settings, others.pop("shape", None))
     return scores_by(
         content.get("convention"),
         judged,
         runs,
         content["measures"],
         progress=progress,
-        **content["options"],
+        columns=columns,
+        **settings,
         **others,
     )
 

@@ -11,7 +11,7 @@ import polars as pl
 
 from rankstone._basics import Record
 from rankstone.comparison.leaderboard import Leaderboard
-from rankstone.comparison.score_sources import fact_of
+from rankstone.comparison.named_measures import fact_of
 from rankstone.comparison.verdict import judged_shares_differ
 from rankstone.errors import InputError, one_of
 from rankstone.io import read_run

@@ -17,7 +17,7 @@ from rankstone.comparison.comparison_words import (
     signed,
 )
 from rankstone.comparison.families import FLIPPED, PROCEDURES
-from rankstone.comparison.score_sources import fact_of
+from rankstone.comparison.named_measures import fact_of
 from rankstone.comparison.verdict import (
     CLEAR,
     JUDGED,
@@ -103,14 +103,23 @@ def _pool_bias(comparison: ComparedSystems, short: dict[str, str]) -> Iterator[s
             yield say("judged", judged=judged, names=some(low))
 
 
-def caveats_of(comparison: ComparedSystems, digits: int) -> Iterator[str]:
-    """Yield what a reader should know before using the result."""
+def _inputs(comparison: ComparedSystems) -> Iterator[str]:
+    """Yield what scores have not in common: runs without scores, and options that differ."""
     say = comparison.say
-    short = short_names(comparison)
     audit = getattr(comparison, "audit", None)
     if audit is not None:
         for name, error in audit.bad_runs.items():
             yield say("bad_run", system=printable(name, MAX_NAME), why=error.what)
+    options = getattr(comparison, "conventions", {}).get("differing")
+    if options:
+        yield say("other_options", options=options)
+
+
+def caveats_of(comparison: ComparedSystems, digits: int) -> Iterator[str]:
+    """Yield what a reader should know before using the result."""
+    say = comparison.say
+    short = short_names(comparison)
+    yield from _inputs(comparison)
     yield from _pool_bias(comparison, short)
     left_out_rows = comparison.table.select("measure", "left_out")
     for measure, left_out in left_out_rows.unique(maintain_order=True).rows():

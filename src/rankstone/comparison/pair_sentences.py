@@ -11,7 +11,7 @@ from rankstone.comparison.comparison_words import (
     short_names,
     signed,
 )
-from rankstone.comparison.score_sources import fact_of
+from rankstone.comparison.named_measures import fact_of
 from rankstone.comparison.verdict import fewest_differing
 from rankstone.stats.inverted_tests import OF_MEDIANS
 

@@ -14,8 +14,8 @@ import numpy as np
 from rankstone.comparison.comparison_result import Comparison
 from rankstone.comparison.comparison_rows import comparison_frame
 from rankstone.comparison.families import ALL_PAIRS, DRAWN, FLIPPED, PROCEDURES, Family
+from rankstone.comparison.named_measures import requested_measures
 from rankstone.comparison.score_matrix import Matrix, systems_of
-from rankstone.comparison.score_sources import Source, requested_measures
 from rankstone.comparison.test_families import analyse_families
 from rankstone.comparison.verdict import Pair
 from rankstone.errors import (
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from rankstone.comparison.score_sources import Source
     from rankstone.comparison.settings import ComparisonSettings
 
     Baselines = str | Sequence[str] | None

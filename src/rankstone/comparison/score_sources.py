@@ -6,7 +6,7 @@ Saved scores are rankstone's tables, the output of ``trec_eval -q``, or the dict
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,6 +14,8 @@ import polars as pl
 from polars import selectors
 
 from rankstone._basics import Record, counted, first_true, is_path, some
+from rankstone.comparison.named_measures import fact_of, requested_measures
+from rankstone.comparison.score_settings import differing_settings, settings_of
 from rankstone.comparison.verdict import judged_scores
 from rankstone.errors import (
     BadLine,
@@ -22,11 +24,10 @@ from rankstone.errors import (
     DuplicateRows,
     EmptyInput,
     MissingColumn,
-    RankstoneError,
     UsageError,
-    did_you_mean,
     printable,
 )
+from rankstone.evaluation.scores import Scores
 from rankstone.hits.alignment_audit import Audit
 from rankstone.io.attributes import open_table
 from rankstone.io.column_suggestions import words_of_type
@@ -39,13 +40,11 @@ from rankstone.io.sources import display_name, is_database
 from rankstone.io.suffixes import named_format
 from rankstone.io.unreadable_files import reading
 from rankstone.measures.core.definition import Named
-from rankstone.measures.core.syntax import parse_measure, parse_measures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rankstone._basics import Columns
-    from rankstone.evaluation.scores import Scores
     from rankstone.measures.core.definition import Span
     from rankstone.measures.core.measure import Measure
 
@@ -86,6 +85,7 @@ def read_scores(
     columns: Columns | None = None,
     notes: dict[str, tuple[str, ...]] | None = None,
     asked: Sequence[str] = (),
+    settings: dict[str, Mapping[str, Any]] | None = None,
 ) -> tuple[pl.DataFrame, dict[str, str]]:
     """Read scores per query, and return them with their sources.
 
@@ -95,13 +95,16 @@ def read_scores(
         A table (path or frame) with ``query_id``, ``measure``, ``value`` and, for several systems, ``run``;
         a wide table, whose first column holds query ids and every other one the scores of a system, or of a
         measure if such names are asked for; text that ``trec_eval -q`` printed;
-        ``{system: {query: {measure: value}}}``; or ``{system: table}``, a list of paths.
+        ``{system: {query: {measure: value}}}``; scores of an evaluation; or ``{system: table}``, a list of
+        paths.
     columns
         {their name: our name}, with the CSV options.
     notes
         Receives file → what was guessed of how it is written.
     asked
         The requested measures; a single one is that of tables that do not name one.
+    settings
+        Receives run → the options under which its scores were computed, where they are known.
 
     Returns
     -------
@@ -129,9 +132,14 @@ def read_scores(
             source_name = type(table).__name__
         if not frame.height:
             raise EmptyInput("there are no scores", where=source_name)
-        sources.update(
-            dict.fromkeys(frame["run"].unique(maintain_order=True), source_name)
-        )
+        runs = frame["run"].unique(maintain_order=True)
+        sources.update(dict.fromkeys(runs, source_name))
+        if settings is None:
+            continue
+        computed_under = settings_of(table)
+        if computed_under is not None:
+            of_runs = dict.fromkeys(runs, computed_under)
+            settings.update(of_runs)
     if not frames:
         raise EmptyInput("there are no scores")
     whole = pl.concat(frames)
@@ -159,6 +167,8 @@ def _read(
 ) -> pl.DataFrame:
     if isinstance(source, Mapping):
         return _query_scores(name or "run", source)
+    if isinstance(source, Scores):
+        source = _rows_of(source)
     if is_path(source):
         path = os.fspath(source)
         if _is_printed(path):
@@ -185,6 +195,14 @@ def _read(
             )
         frame = frame.with_columns(run=pl.lit(name))
     return frame.select(list(SCHEMA))
+
+
+def _rows_of(scores: Scores) -> pl.DataFrame:
+    """Return scores per query, with weights for the measures that are averaged with them."""
+    weighted = [str(m) for m in scores.measures if m.agg == "weighted"]
+    is_weighted = pl.col("measure").is_in(weighted)
+    weight = pl.when(is_weighted).then("weight").otherwise(1.0)
+    return scores.per_query.with_columns(weight=weight)
 
 
 def _is_printed(path: str) -> bool:
@@ -457,16 +475,10 @@ class Source(Record):
     def of(cls, scores: Scores, measures: Sequence[Measure]) -> Source:
         """Return the scores of an evaluation."""
         check_means(measures)
-        weighted = [str(measure) for measure in measures if measure.agg == "weighted"]
-        weight = (
-            pl.when(pl.col("measure").is_in(weighted)).then("weight").otherwise(1.0)
-        )
         grouped = frozenset(
             str(measure) for measure in measures if measure.unit is not None
         )
-        frame = scores.per_query.filter(
-            ~pl.col("measure").is_in(list(grouped))
-        ).with_columns(weight=weight)
+        frame = _rows_of(scores).filter(~pl.col("measure").is_in(list(grouped)))
         tables = tables_of(frame)
         if grouped:
             units = scores.per_unit.rename({"unit": "query_id"}).with_columns(
@@ -497,7 +509,12 @@ class Source(Record):
             texts = [*map(str, measures or ())]  # type: ignore[call-overload]
         words = " ".join(texts).split()
         asked = [*dict.fromkeys([*texts, *words])]
-        frame, sources = read_scores(source, columns, notes, asked)
+        settings: dict[str, Mapping[str, Any]] = {}
+        frame, sources = read_scores(source, columns, notes, asked, settings)
+        conventions = {}
+        differing = differing_settings(settings)
+        if differing:
+            conventions["differing"] = differing
         known = {
             text: fact_of(text, "direction", "higher")
             for text in frame["measure"].unique(maintain_order=True)
@@ -519,7 +536,7 @@ class Source(Record):
             judged_scores(frame),
             frozenset(),
             audit,
-            {},
+            conventions,
             inputs,
             spans,
         )
@@ -546,54 +563,3 @@ def tables_of(frame: pl.DataFrame) -> dict[tuple[str, str], pl.DataFrame]:
     for (run, measure), part in parts.items():
         tables[str(run), str(measure)] = part
     return tables
-
-
-def fact_of(text: str, fact: str, otherwise: Any) -> Any:  # noqa: ANN401 - whatever a card holds
-    """Return a property of a measure by its text, ``otherwise`` for an unknown measure."""
-    try:
-        measure = parse_measure(text)
-        if fact == "span":
-            return measure.span
-        return getattr(measure.card, fact)
-    except RankstoneError:
-        return otherwise
-
-
-def requested_measures(requested: object, known: Sequence[str]) -> list[str]:
-    """Return the known names of the requested measures, in whatever spelling."""
-    names = []
-    for item in _one_by_one(requested, known):
-        text = next(
-            (name for name in known if name == str(item) or _same(name, item)), None
-        )
-        if text is None:
-            raise UsageError(
-                f"there are no scores of {printable(item)}",
-                expected=", ".join(map(printable, known[:20])),
-                fix=did_you_mean(item, known),
-            )
-        names.append(text)
-    return list(dict.fromkeys(names))
-
-
-def _one_by_one(requested: object, known: Sequence[str]) -> list[object]:
-    """Return the requested measures one by one; a text may hold several, also unknown names."""
-    if isinstance(requested, (str, Named)) or not isinstance(requested, Iterable):
-        requested = [requested]
-    measures: list[object] = []
-    for item in requested:
-        if not isinstance(item, str) or item in known:
-            measures.append(item)
-            continue
-        try:
-            measures += parse_measures(item)
-        except RankstoneError:
-            measures += item.replace(",", " ").split()
-    return measures
-
-
-def _same(name: str, item: object) -> bool:
-    try:
-        return parse_measure(name) == parse_measure(item)  # type: ignore[arg-type]
-    except RankstoneError:
-        return False

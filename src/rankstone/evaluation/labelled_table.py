@@ -44,6 +44,7 @@ _NOT_LABELLED = (
     "same_as",
     "documents",
     "corpus",
+    "all_relevant",
     "intents",
     "split",
 )

@@ -307,6 +307,7 @@ def evaluate_out_of_core(
         work.store,
         bad_runs=bad.by_run,
         recorded=ready.recorded,
+        sides=ready.sources,
         findings=findings,
     )
 

@@ -47,7 +47,7 @@ from rankstone.hits.alignment_audit import (
 from rankstone.hits.judgments import judged_queries
 from rankstone.hits.requested_extras import OF_COLUMNS
 from rankstone.io import read_attributes, read_judgments, read_run
-from rankstone.io.columns import with_csv
+from rankstone.io.columns import Renames, with_csv
 from rankstone.io.input_table import Table
 
 if TYPE_CHECKING:
@@ -144,10 +144,14 @@ class Prepared:
         format_in: str | None = None,
         csv_separator: str | None = None,
         decimal: str | None = None,
+        all_relevant: bool = False,
         **options: Any,  # noqa: ANN401 - checked by AlignmentOptions
     ) -> None:
         self.options = checked(options, measures)
         self._columns = with_csv(columns, csv_separator, decimal) or {}
+        if all_relevant and not isinstance(self._columns, str):
+            self._columns = names = Renames(self._columns, self._columns)
+            names.all_relevant = True
         self._format_in = format_in
         self.documents = None
         if documents is not None:
@@ -292,7 +296,7 @@ class Prepared:
             choices(
                 options, self.measures, one_group=self.one_group, further=self.recorded
             ),
-            {"judgments": self.judged.source, "runs": sources, **self._sources()},
+            {"judgments": self.judged.source, "runs": sources, **self.sources},
         )
 
     # -- one run ---------------------------------------------------------------------------------------
@@ -527,11 +531,20 @@ class Prepared:
             intents = self._intents.audit(judgments)
         return about, intents
 
-    def _sources(self) -> dict[str, str]:
-        tables = {"queries": self.queries, "intents": self._intents}
-        return {
+    @property
+    def sources(self) -> dict[str, str]:
+        """The sources of the tables beside judgments and runs."""
+        tables = {
+            "queries": self.queries,
+            "intents": self._intents,
+            "documents": self.documents,
+        }
+        sources = {
             name: table.source for name, table in tables.items() if table is not None
         }
+        for side_input in self._side_inputs:
+            sources |= side_input.sources
+        return sources
 
     def side_findings(self) -> NamedValues:
         """Return what side inputs add to the audit of the judgments."""

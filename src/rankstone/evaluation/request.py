@@ -88,6 +88,7 @@ class EvaluationKeywords(AlignmentKeywords, total=False):
     format_in: str | None
     csv_separator: str | None
     decimal: str | None
+    all_relevant: bool
 
 
 def of_rankings(measures: MeasuresLike) -> tuple[Measure, ...]:

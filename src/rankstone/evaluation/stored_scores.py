@@ -85,6 +85,8 @@ class SummedScores(RunMeans, Record):
         Runs that were left out, with their errors.
     recorded
         The options of side inputs.
+    sides
+        The sources of the other tables.
     findings
         What side inputs add to the audit of the judgments.
     unnamed
@@ -99,6 +101,7 @@ class SummedScores(RunMeans, Record):
     listed: Mapping[str, Origin]
     bad_runs: Mapping[str, InputError] = field(default_factory=dict, kw_only=True)
     recorded: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    sides: Mapping[str, str] = field(default_factory=dict, kw_only=True)
     findings: NamedValues = field(default_factory=dict, kw_only=True)
     unnamed: bool = field(default=False, kw_only=True)
 
@@ -125,6 +128,7 @@ class SummedScores(RunMeans, Record):
         sources: NamedValues = {
             "judgments": self.judged.source,
             "runs": {name: origin.source for name, origin in self.listed.items()},
+            **self.sides,
         }
         if self.queries is not None:
             sources["queries"] = self.queries.source
@@ -307,7 +311,7 @@ class StoredScores(SummedScores):
 
     Attributes
     ----------
-    measures, trailers, options, queries, judged, listed, bad_runs, recorded, findings, unnamed
+    measures, trailers, options, queries, judged, listed, bad_runs, recorded, sides, findings, unnamed
         As for sums of scores: the means, and what alignment counted.
     files
         Run name → its files, one row for each query.

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import Any, Final
 
 from rankstone._basics import Record, quoted
 
 _NAMES: Final = {"\t": "tab"}
+#: the condition of advice that takes judgments without grades as they are
+IF_ALL: Final = "if every row is a relevant document, "
 
 
 class Advice(Record):
@@ -100,9 +102,21 @@ def _option(name: str, value: Any, *, at_shell: bool) -> str:  # noqa: ANN401 - 
         value = ",".join(f"{escaped(theirs)}={ours}" for theirs, ours in value.items())
     if name == "header":
         return "--no-header"
+    if value is True:
+        return f"--{name.replace('_', '-')}"
     flag = name.replace("_", "-")
     return f"--{flag} {quoted(_NAMES.get(value, value))}"
 
 
 def _position(theirs: str) -> int | str:
     return int(theirs) if theirs.isdecimal() else theirs
+
+
+def naming_need(ours: Iterable[str], columns: object) -> str:
+    """Return what is needed where nothing says which columns hold some of ours.
+
+    >>> naming_need(["left", "right"], None)
+    'if a column holds left or right, rename it with columns'
+    """
+    option = "--columns" if getattr(columns, "at_shell", False) else "columns"
+    return f"if a column holds {' or '.join(ours)}, rename it with {option}"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import polars as pl
 
 from rankstone.errors import did_you_mean
-from rankstone.io.advice import Advice, written
+from rankstone.io.advice import IF_ALL, Advice, naming_need, written
 from rankstone.io.column_words import common_names, folded_name, subject
 
 if TYPE_CHECKING:
@@ -57,6 +57,8 @@ _NUMBERS: Final = ("relevance", "score", "rank")
 _BY_CONTENT: Final = (*_IDS, "relevance", "score")
 #: our columns that are never suggested for another one
 _CORE: Final = frozenset({*_IDS, *_NUMBERS})
+#: our columns of interactions beside ids, with which every row may be relevant
+_OF_EVENTS: Final = ("time", "event", "weight", "session", "clicked")
 #: a table and its only missing column → the number that the other table has
 _OTHER: Final[dict[tuple[str, ...], str]] = {
     ("qrels", "relevance"): "score",
@@ -301,7 +303,29 @@ class Missing:
                 if self._is_candidate("relevance", name) and not renames
             ]
             proposals.append(Advice(none, why=why))
+        if self._are_pairs(renames):
+            so = f"; {naming_need(self.ours, self.given)}"
+            others = {*self.names} - _CORE
+            are_events = all(is_common_name(name, _OF_EVENTS) for name in others)
+
+            every = Advice(
+                settings={"all_relevant": True},
+                why=IF_ALL,
+                so=so,
+                is_spare=not are_events,
+            )
+            proposals.append(every)
         return proposals
+
+    def _are_pairs(self, renames: Columns) -> bool:
+        """Return whether judgments have ids and no column that may be a grade by its name."""
+        is_only_this = [*self.ours] == ["relevance"] and self._table != "run"
+        return (
+            is_only_this
+            and not renames
+            and not self.unused
+            and self._other not in self.names
+        )
 
     def _renaming(self, renames: Columns) -> Advice:
         other = self._other
@@ -332,7 +356,9 @@ class Missing:
         }
         unknown = [ours for ours in self.ours if ours not in named]
         need = naming_need(unknown or self.ours, self.given)
-        beside = ",".join(f"{theirs}={ours}" for ours, theirs in named.items())
+        beside: object = {theirs: ours for ours, theirs in named.items()}
+        if getattr(self.given, "at_shell", False):
+            beside = ",".join(f"{theirs}={ours}" for ours, theirs in named.items())
         return f"{need}, beside {beside}" if unknown and beside else need
 
     def _are_judgments(self) -> bool:
@@ -549,16 +575,6 @@ class Missing:
         if fields:
             return {"run": fields[0], **of_tables}
         return of_tables
-
-
-def naming_need(ours: Iterable[str], columns: object) -> str:
-    """Return what is needed where nothing says which columns hold some of ours.
-
-    >>> naming_need(["left", "right"], None)
-    'if a column holds left or right, rename it with columns'
-    """
-    option = "--columns" if getattr(columns, "at_shell", False) else "columns"
-    return f"if a column holds {' or '.join(ours)}, rename it with {option}"
 
 
 def rename_fix(names: Columns, columns: object) -> str:

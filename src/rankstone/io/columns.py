@@ -379,10 +379,13 @@ def renames(
     """
     names = list(present)
     if not isinstance(columns, Mapping):
+        pairs = [part.split("=") for part in str(columns).split(",")]
+        are_names = all(len(pair) == 2 for pair in pairs)  # noqa: PLR2004 - a pair
         raise UsageError(
             f"columns is a {type(columns).__name__}",
             expected="{their name: our name}",
             where=source,
+            fix=f"columns={dict(pairs)!r}" if are_names else None,
         )
     own = Spellings(names)
     chosen: dict[str, str] = {}

@@ -17,7 +17,7 @@ import polars as pl
 
 from rankstone._basics import Record, is_path, some
 from rankstone.errors import InputError, MissingColumn, RankstoneError, printable
-from rankstone.io.advice import written
+from rankstone.io.advice import IF_ALL, written
 from rankstone.io.column_suggestions import SWAPPED, is_common_name
 from rankstone.io.columns import CsvOptions, Renames
 from rankstone.io.damaged_files import PACKED
@@ -100,7 +100,9 @@ class Attempt(Record):
         before, after = _settings(self.call), _settings(self.way)
         at_shell = getattr(self.call.get("columns"), "at_shell", False)
         options = written(before, after, at_shell=at_shell)
-        return f"{self.advice.why}{options}{self.advice.so}"
+        is_new = {**after}.keys() - before.keys() - self.advice.settings.keys()
+        why = IF_ALL if "all_relevant" in is_new else ""
+        return f"{why}{self.advice.why}{options}{self.advice.so}"
 
     def shared_with(self, read: Reader, source: object) -> Attempt | None:
         """Return the attempt with names that another table needs; ``None`` if it does not fit that."""
@@ -342,6 +344,7 @@ def _changed(call: Call, advice: Advice, present: AbstractSet[str]) -> Call | No
     for name in settings.keys() & _CSV.keys():
         changes: Call = {_CSV[name]: settings.pop(name)}
         columns.csv = replace(columns.csv, **changes)
+    columns.all_relevant |= settings.pop("all_relevant", False)
     return {**call, **settings, "columns": columns}
 
 
@@ -360,6 +363,8 @@ def _settings(call: Call) -> Call:
     settings["format_in"] = call.get("format_in")
     settings["order"] = call.get("order")
     given = {name: one for name, one in settings.items() if one not in _DEFAULTS}
+    if getattr(columns, "all_relevant", False):
+        given["all_relevant"] = True
     given["columns"] = columns
     return given
 

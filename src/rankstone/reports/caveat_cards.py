@@ -95,6 +95,11 @@ def _alignment(
     comparison: Comparison, short: Mapping[str, str], words: Words
 ) -> Iterator[CaveatCard]:
     """Yield what alignment found: runs without scores, ids that do not match, ties, unanswered queries."""
+    differing = comparison.conventions.get("differing")
+    if differing:
+        yield CaveatCard.of(
+            words, "other_options", "verdict_could_change", "flips", options=differing
+        )
     if comparison.audit is None:
         return
     bad = [
@@ -139,6 +144,15 @@ def _alignment(
             yield CaveatCard.of(
                 words, count, outcome, kind, names=words.listed(names), **rules
             )
+    excluded = [
+        f"{name} {counts.left_out.rows:,}"
+        for name, counts in runs.items()
+        if counts.left_out is not None and counts.left_out.rows
+    ]
+    if excluded:
+        yield CaveatCard.of(
+            words, "excluded", "not_in_lists", names=words.listed(excluded)
+        )
 
 
 def _pair_judged(

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 #: what the rows of a result are written as
 ROWS: Final = ("parquet", "csv", "jsonl")
+#: the metadata of a Parquet file under which options of the numbers are
+ABOUT: Final = "rankstone.conventions"
 #: where the numbers of a result come from
 _ORIGIN: Final = ("audit", "conventions", "inputs")
 #: characters that JSON may hold as they are, and terminals obey: the first of a range, and the one after it
@@ -150,7 +152,8 @@ class Result:
         """
         kind = written_format(Path(path))
         if kind in ROWS:
-            write_rows(self.lazy(), path, formulas)
+            about = getattr(self, "conventions", None)
+            write_rows(self.lazy(), path, formulas, about)
             return
 
         texts = {
@@ -418,8 +421,13 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever results hold
     return list(value) if isinstance(value, tuple) else value
 
 
-def write_rows(rows: pl.LazyFrame, path: StrPath, formulas: str = "keep") -> None:
-    """Write rows atomically in the format of the suffix: Parquet, CSV or JSON lines."""
+def write_rows(
+    rows: pl.LazyFrame, path: StrPath, formulas: str = "keep", about: object = None
+) -> None:
+    """Write rows atomically in the format of the suffix: Parquet, CSV or JSON lines.
+
+    Parquet also holds what the numbers are ``about``: the options under which they were computed.
+    """
     kind = written_format(Path(path))
     with atomic(path) as unfinished:
         if kind == "csv":
@@ -427,7 +435,8 @@ def write_rows(rows: pl.LazyFrame, path: StrPath, formulas: str = "keep") -> Non
         elif kind == "jsonl":
             rows.sink_ndjson(unfinished)
         else:
-            rows.sink_parquet(unfinished)
+            metadata = None if about is None else {ABOUT: _dumped(about)}
+            rows.sink_parquet(unfinished, metadata=metadata)
 
 
 def as_json(report: object) -> str:

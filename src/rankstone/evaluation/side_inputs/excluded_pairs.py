@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import polars as pl
 
 from rankstone._basics import Record
-from rankstone.evaluation.side_inputs.side_input import SideInput
+from rankstone.evaluation.side_inputs.side_input import SideInput, recorded_source
 from rankstone.hits.extras.exclusion import Exclusion, pairs_of, rows_in
 from rankstone.io import read_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from rankstone._basics import Bools
     from rankstone.evaluation.judged_rows import JudgedRows
     from rankstone.evaluation.side_inputs.side_input import Preparation, SideRequest
     from rankstone.hits.judgments import Judgments
@@ -29,9 +30,13 @@ class ExcludedPairs(Record, SideInput):
     ----------
     table
         The pairs.
+    recorded, sources
+        The name of their file, and their source.
     """
 
     table: Table
+    recorded: Mapping[str, str] = field(default_factory=dict)
+    sources: Mapping[str, str] = field(default_factory=dict)
 
     turn = 2
 
@@ -39,7 +44,8 @@ class ExcludedPairs(Record, SideInput):
     def of(cls, request: SideRequest) -> Self:
         """Open the pairs."""
         table = read_pairs(request.exclude, request.columns, name="exclude")
-        return cls(table.whole())
+        recorded = {"exclude": recorded_source(table.source)}
+        return cls(table.whole(), recorded, {"exclude": table.source})
 
     def prepare(self, rows: JudgedRows, rest: Preparation) -> Judgments:
         """Prepare the judgments of other pairs; the queries of excluded ones stay judged."""
@@ -56,8 +62,8 @@ class ExcludedPairs(Record, SideInput):
         judgments = replace(
             judgments,
             declared=len(rows.queries) - frame["query_id"].n_unique(),
-            excluded=int(is_out.sum()),
-            excluded_relevant=int((is_out & is_relevant).sum()),
+            excluded=_count_pairs(frame, is_out),
+            excluded_relevant=_count_pairs(frame, is_out & is_relevant),
         )
         return judgments.with_extras(exclusion)
 
@@ -75,3 +81,8 @@ class ExcludedPairs(Record, SideInput):
             pairs = pairs_of(piece, kinds)
             shares.append(pairs.filter(rows.share))
         return pl.concat(shares).unique(maintain_order=True)
+
+
+def _count_pairs(frame: pl.DataFrame, chosen: Bools) -> int:
+    """Return how many pairs some rows are about; a pair may be in several."""
+    return frame.filter(chosen).select("query_id", "doc_id").n_unique()

@@ -62,7 +62,7 @@ class SpanTables(UnitTables):
                 return cls(units, documents=documents)
             unit = "document"
         units = RetrievalUnits(document_of(unit, documents))
-        return cls(units, {"unit": printable(unit, 60)}, documents)
+        return cls(units, {"unit": printable(unit, 60)}, documents=documents)
 
     @classmethod
     def advise(cls, error: DuplicateRows, judged: Table) -> None:

@@ -12,7 +12,7 @@ import polars as pl
 from rankstone._basics import Record, counted
 from rankstone.errors import BadOption, MissingColumn, printable
 from rankstone.evaluation.request import check
-from rankstone.evaluation.side_inputs.side_input import SideInput
+from rankstone.evaluation.side_inputs.side_input import SideInput, recorded_source
 from rankstone.hits.extras.units import RetrievalUnits
 from rankstone.hits.judgments import merge_duplicates
 from rankstone.io import read_attributes
@@ -46,11 +46,14 @@ class UnitTables(Record, SideInput):
     units
         Turns one id into the other.
     recorded
-        The options as given: ``unit``, and the source of ``same_as``.
+        The options as given: ``unit``, and the file of ``same_as``.
+    sources
+        The source of ``same_as``.
     """
 
     units: RetrievalUnits
     recorded: Mapping[str, str] = field(default_factory=dict)
+    sources: Mapping[str, str] = field(default_factory=dict)
 
     turn = 1
 
@@ -61,6 +64,7 @@ class UnitTables(Record, SideInput):
         if unit in (None, "chunk") and same_as is None:
             return None
         options = {}
+        sources = {}
         document = same = None
         if unit not in (None, "chunk"):
             document = document_of(unit, request.documents)
@@ -73,8 +77,9 @@ class UnitTables(Record, SideInput):
             check(copies, request.measures)
             table = read_attributes(same_as, "doc_id", request.columns)
             same = _same(table)
-            options["same_as"] = printable(table.source, 60)
-        return cls(RetrievalUnits(document, same), options)
+            options["same_as"] = recorded_source(table.source)
+            sources["same_as"] = table.source
+        return cls(RetrievalUnits(document, same), options, sources)
 
     def extended(self, table: Table) -> Table:
         """Return a table with ids of text."""

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, Protocol, Self
 
 from rankstone._basics import Record
+from rankstone.errors import printable
 from rankstone.hits.alignment_options import AlignmentOptions
 
 if TYPE_CHECKING:
@@ -72,6 +73,15 @@ class RunScorer(Protocol):
         """Return the means of a run without a side input."""
 
 
+def recorded_source(source: str) -> str:
+    """Return a source as an option that results record: a file by its name, wherever it is.
+
+    >>> recorded_source("data/seen.parquet")
+    'seen.parquet'
+    """
+    return printable(source.replace("\\", "/").rpartition("/")[2], 60)
+
+
 class SideInput:
     """Something that only some requests need; what it does not change it leaves as it is here."""
 
@@ -81,6 +91,8 @@ class SideInput:
     judgment_columns: Names = ()
     #: its options, as results record them
     recorded: Mapping[str, str] = MappingProxyType({})
+    #: the sources of its tables, by the options that name them
+    sources: Mapping[str, str] = MappingProxyType({})
 
     @classmethod
     def of(cls, request: SideRequest) -> Self | None:  # noqa: ARG003 - the interface
