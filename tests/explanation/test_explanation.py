@@ -117,6 +117,18 @@ def test_others_and_conventions() -> None:
     assert theirs.ours == "nDCG(gain=exp2)@3"
 
 
+def test_a_library_has_its_own_rule_for_queries_without_a_relevant_document() -> None:
+    """The rule that is printed is the one that decided: LightGBM gives 1, not 0."""
+    nothing = {"q": {"a": 0, "b": 0}}
+    ranking = {"q": ["a", "b"]}
+    theirs = explain(nothing, ranking, "ndcg@3", "q", convention="lightgbm")
+    assert isinstance(theirs, Explanation)
+
+    assert theirs.value == 1
+    assert "empty=one" in theirs.text()
+    assert "empty=zero" not in theirs.text()
+
+
 @pytest.mark.parametrize(
     "measure",
     ["nDCG@3", "AP", "AUC(negatives=judged)", "RBP_residual(p=0.8)", "yaap", "RC"],

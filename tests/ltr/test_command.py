@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -213,6 +214,42 @@ def test_eval(train: Path, tmp_path: Path) -> None:
         ).stdout
     )
     assert parsed
+
+
+def test_lightgbm_compares_in_double_precision(tmp_path: Path) -> None:
+    """A model of LightGBM scores as LightGBM does, also where single precision crosses a threshold."""
+    lightgbm = pytest.importorskip("lightgbm")
+    X, y, _ = world(4, queries=30)
+    model = lightgbm.train(
+        {"verbosity": -1, "num_threads": 1, "min_data_in_leaf": 2},
+        lightgbm.Dataset(X, y),
+        20,
+    )
+    path = tmp_path / "model.txt"
+    model.save_model(str(path))
+    # rows just above the thresholds
+    split = [
+        (int(feature), float(threshold))
+        for names, values in zip(
+            re.findall("split_feature=(.*)", path.read_text()),
+            re.findall("threshold=(.*)", path.read_text()),
+            strict=True,
+        )
+        for feature, threshold in zip(names.split(), values.split(), strict=True)
+    ]
+    rows = np.tile(X.mean(axis=0), (len(split), 1))
+    for row, (feature, threshold) in zip(rows, split, strict=True):
+        row[feature] = np.nextafter(threshold, np.inf)
+    expected = model.predict(rows)
+    assert (model.predict(rows.astype(np.float32)) != expected).any()
+
+    columns = [f"Column_{number}" for number in range(X.shape[1])]
+    features = pl.DataFrame(rows, schema=columns)
+    table = features.with_columns(query_id=1, relevance=1)
+    table.write_parquet(tmp_path / "rows.parquet")
+    lines = ask("score", path, tmp_path / "rows.parquet").stdout.split()
+
+    assert [float(line) for line in lines] == expected.tolist()
 
 
 @pytest.mark.parametrize(

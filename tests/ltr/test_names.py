@@ -255,6 +255,20 @@ def test_tables_side_by_side_say_what_is_left_out(tmp_path: Path) -> None:
     assert data.notes == ("columns missing from the first table are not features: c",)
 
 
+def test_queries_in_several_files_are_noted(tmp_path: Path) -> None:
+    """Files that number their queries anew give lists of strangers; a note says how many."""
+    for name, first in (("train", 1), ("valid", 2)):
+        lines = [f"1 qid:{first} 1:0.5", f"0 qid:{first + 1} 1:0.25", ""]
+        (tmp_path / f"{name}.txt").write_text("\n".join(lines))
+
+    data = read([tmp_path / "train.txt", tmp_path / "valid.txt"])
+
+    [note] = [note for note in data.notes if "more than one" in note]
+    assert note.startswith("there is 1 query in more than one of ")
+    assert "train.txt" in note
+    assert "valid.txt" in note
+
+
 @pytest.mark.parametrize("library", ["lightgbm", "xgboost", "catboost"])
 def test_models_of_libraries_go_by_name(tmp_path: Path, library: str) -> None:
     """A boosted model scores a table by the names it was trained with, and not by where columns stand."""
@@ -289,10 +303,10 @@ def test_models_of_libraries_go_by_name(tmp_path: Path, library: str) -> None:
     rows.drop("c").write_parquet(tmp_path / "lacking.parquet")
 
     scores, turned_round = (
-        load(path).scores(read(tmp_path / f"{name}.parquet"))
+        load(path).scores(read(tmp_path / f"{name}.parquet", dtype="float64"))
         for name in ("test", "turned")
     )
     assert len(set(scores)) > 5
     assert (scores == turned_round).all()
     with pytest.raises(MissingColumn, match="no feature c"):
-        load(path).scores(read(tmp_path / "lacking.parquet"))
+        load(path).scores(read(tmp_path / "lacking.parquet", dtype="float64"))

@@ -84,10 +84,15 @@ def data_of(
     *,
     labelled: bool = True,
     split: str | None = None,
+    models: Sequence[str] = (),
 ) -> Dataset:
-    """Read documents, with a progress bar; ``given`` holds the options of :data:`DATA`."""
-    from rankstone.ltr import read
+    """Read documents, with a progress bar; ``given`` holds the options of :data:`DATA`.
 
+    Features are in the precision that the ``models`` compare them in.
+    """
+    from rankstone.ltr import compares_doubles, read
+
+    in_double = given["double"] or any(map(compares_doubles, models))
     named = split_columns(given["columns"])
     with progress_bar(quiet=given["quiet"]) as ticker:
         found = read(
@@ -96,7 +101,7 @@ def data_of(
             columns=named,
             features=words(given["features"]) or None,
             format_in=given["format_in"],
-            dtype="float64" if given["double"] else "float32",
+            dtype="float64" if in_double else "float32",
             labelled=labelled,
             progress=ticker,
         )
@@ -362,7 +367,7 @@ def score_command(
     from rankstone.ltr import as_lines, load, write_predictions
 
     opened = load(model)
-    documents = data_of(data, given, labelled=False)
+    documents = data_of(data, given, labelled=False, models=[model])
     with noting(quiet=given["quiet"]):
         scores = opened.scores(documents)
     if output is None:
@@ -410,7 +415,7 @@ def eval_command(
 
         require()
     quiet = given["quiet"]
-    documents = data_of([data], given)
+    documents = data_of([data], given, models=[*named.values()])
     with noting(quiet=quiet):
         runs = {name: run_of(path, documents) for name, path in named.items()}
     qrels = judgments(documents)

@@ -228,7 +228,7 @@ _INPUT: Final = {
     "unknown": _O("error|drop", "clicks on documents a list does not hold"),
     "groups": _O("FILE", "text without qid: rows of each query", shown="FILE.query"),
     "features": _O("COLUMN,…", "tables: columns of features", list, shown="all other columns of numbers"),
-    "double": _O("", "hold features in double precision; takes twice the memory", bool),
+    "double": _O("", "hold features in double precision (LightGBM: always); takes twice the memory", bool),
     "on-bad-run": _O("stop|skip", "runs that cannot be scored: stop, or skip them (exit code 3)"),
     "import": _O("FILE.py", "your own measures, gains, discounts and user models", tuple),
     "log": _O("FILE", "instead of QRELS: variant, clicked, user_id …"),

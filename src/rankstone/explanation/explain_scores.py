@@ -447,6 +447,7 @@ class Explainer:
             k=measure.k,
             budget=measure.budget,
             absent="" if fine else f"{rule}={getattr(options, rule)}",
+            empty=getattr(measure, "empty", options.empty),
             failed=failed,
             pooled=measure.agg == "pooled",
         )

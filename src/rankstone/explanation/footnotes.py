@@ -40,6 +40,7 @@ def footnotes(
     k: int | None,
     budget: Budget | None,
     absent: str,
+    empty: str,
     failed: str | None,
     pooled: bool,
 ) -> Iterator[Footnote]:
@@ -55,6 +56,8 @@ def footnotes(
         The cutoff.
     absent
         The rule for a query without a list, as ``option=word``; empty where there is a list.
+    empty
+        The rule for a query without a relevant document: a library's own, where its measure has one.
     failed
         Why retrieval failed, where it did.
     pooled
@@ -73,7 +76,7 @@ def footnotes(
             "budget", {"kept": k, "n": listed.retrieved, "budget": str(budget)}
         )
     if scored.status not in (Status.ok, Status.missing):
-        yield Footnote(scored.status.name, settings)
+        yield Footnote(scored.status.name, {**settings, "empty": empty})
     shown = [row for row in listed.rows if k is None or row.first <= k]
     blocks = list(
         dict.fromkeys((row.first, row.last) for row in shown if row.last > row.first)

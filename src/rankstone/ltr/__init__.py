@@ -10,7 +10,7 @@ from rankstone import lazy_names
 PUBLIC = {
     "coordinate_ascent": ("CoordinateAscent",),
     "estimator_inputs": ("queries_of",),
-    "model_files": ("LinearModel", "load"),
+    "model_files": ("LinearModel", "compares_doubles", "load"),
     "model_selection": ("Selection", "select"),
     "predictions": (
         "as_lines",

@@ -3,6 +3,7 @@
 from rankstone.ltr.coordinate_ascent import CoordinateAscent as CoordinateAscent
 from rankstone.ltr.estimator_inputs import queries_of as queries_of
 from rankstone.ltr.model_files import LinearModel as LinearModel
+from rankstone.ltr.model_files import compares_doubles as compares_doubles
 from rankstone.ltr.model_files import load as load
 from rankstone.ltr.model_selection import Selection as Selection
 from rankstone.ltr.model_selection import select as select
@@ -24,6 +25,7 @@ __all__ = [
     "Selection",
     "as_lines",
     "checked_measure",
+    "compares_doubles",
     "judgments",
     "load",
     "mean_of",

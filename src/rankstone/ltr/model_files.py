@@ -356,6 +356,13 @@ def _by_order(data: Dataset) -> Any:  # noqa: ANN401 - an array or CSR
 
 
 def _lightgbm(module: Any, path: str, data: Dataset) -> Any:  # noqa: ANN401 - of a library
+    if data.X.dtype == np.float32:
+        warnings.warn(
+            "features are in single precision, and LightGBM compares them in double: scores may differ from "
+            'its own; read(…, dtype="float64")',
+            UserWarning,
+            stacklevel=3,
+        )
     booster = module.Booster(model_file=path)
     # LightGBM writes names with underscores for spaces
     spelt_names = tuple(name.replace(" ", "_") for name in data.features)
@@ -403,6 +410,14 @@ def _columns(data: Dataset, count: int, names: Sequence[str]) -> Any:  # noqa: A
 
 
 _PREDICT: Final = {"lightgbm": _lightgbm, "xgboost": _xgboost, "catboost": _catboost}
+
+
+def compares_doubles(path: StrPath) -> bool:
+    """Return True if a file is a model of LightGBM, whose thresholds are in double precision.
+
+    Features in single precision may be on the other side of them.  XGBoost and CatBoost compare in single.
+    """
+    return _start(Path(path)).startswith(b"tree\n")
 
 
 def is_model(path: StrPath) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone._basics import Record, counted, first_true, read_as, some
+from rankstone._basics import Record, counted, first_true, read_as, some, there_are
 from rankstone.errors import (
     BadValue,
     EmptyInput,
@@ -492,6 +492,7 @@ def _joined(parts: list[Dataset]) -> Dataset:
     ]
     if len({column.dtype for column in ids}) > 1:
         ids = [column.cast(pl.String) for column in ids]
+    notes += _shared_queries(parts, ids)
     docs = [part.docs for part in parts if part.docs is not None]
     splits = [part.splits for part in parts if part.splits is not None]
     return Dataset(
@@ -507,6 +508,20 @@ def _joined(parts: list[Dataset]) -> Dataset:
         int(firsts[-1]) or None,
         pl.concat(splits) if len(splits) == len(parts) else None,
     )
+
+
+def _shared_queries(parts: list[Dataset], ids: list[pl.Series]) -> list[str]:
+    """Say how many queries are in several files: some number their queries anew in every file."""
+    seen = pl.concat([column.unique() for column in ids])
+    shared = seen.len() - seen.n_unique()
+    if not shared:
+        return []
+    files = ", ".join(part.source for part in parts)
+    advice = "where files number their queries anew, give them other ids"
+    joined = "their rows are one list each"
+    return [
+        f"{there_are(shared, 'query')} in more than one of {files}: {joined}; {advice}"
+    ]
 
 
 def _stacked(parts: list[Dataset], names: Names) -> Any:  # noqa: ANN401 - an array or CSR
