@@ -101,8 +101,11 @@ class GoldenSet(Record):
             notes.append("no ids: the texts of the queries are the ids")
         if self.splits:
             has_splits = any(case.split for case in self.cases)
-            note = "splits of" if has_splits else "no query of the set is in"
-            notes.append(f"{note} {printable(self.splits)}")
+            file = printable(self.splits)
+            note = f"splits of {file}"
+            if not has_splits:
+                note = f"the splits in {file} are of other ids ({some(self.stored)})"
+            notes.append(note)
         grouped = sum(case.has_groups for case in self.cases)
         if grouped:
             held = counted(grouped, "query")
