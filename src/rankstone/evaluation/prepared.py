@@ -71,6 +71,15 @@ if TYPE_CHECKING:
     ScoreRun = Callable[[str, Pipeline, Table], tuple[RunScores, RunAudit]]
 
 
+def _without_grades(columns: Columns) -> Columns:
+    """Return renames of tables whose every pair is relevant, whatever else stands in its row."""
+    if isinstance(columns, str):
+        return columns
+    names = Renames(columns, columns)
+    names.all_relevant = True
+    return names
+
+
 class Prepared:
     """Judgments, options and side tables prepared once, for any number of runs.
 
@@ -149,9 +158,8 @@ class Prepared:
     ) -> None:
         self.options = checked(options, measures)
         self._columns = with_csv(columns, csv_separator, decimal) or {}
-        if all_relevant and not isinstance(self._columns, str):
-            self._columns = names = Renames(self._columns, self._columns)
-            names.all_relevant = True
+        if all_relevant:
+            self._columns = _without_grades(self._columns)
         self._format_in = format_in
         self.documents = None
         if documents is not None:
@@ -201,17 +209,22 @@ class Prepared:
         self._share: pl.Expr | None = None
         self._ranked = False
         self._all_judged = self.judged
+        self._take_split(split)
+        self._lowest: float | None = None
+        self._kept: dict[Names, Judgments] = {}
+
+    def _take_split(self, name: str | None) -> None:
+        """Keep the judgments and queries of a split, where one is named."""
         self.split: QuerySplit | None = None
-        if split is not None:
-            self.split = QuerySplit.of(split, self.queries)
+        if name is not None:
+            self.split = QuerySplit.of(name, self.queries)
             self._share = self.split.is_in
             if self.queries is not None:
                 self.queries = self.split.of_table(self.queries)
             self.judged = self.judged.only(self._share)
-        self._lowest: float | None = None
-        self._kept: dict[Names, Judgments] = {}
 
     # -- runs in, scores or hits out -------------------------------------------------------------------
+
     def evaluate(
         self,
         runs: RunsLike,
