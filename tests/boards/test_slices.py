@@ -387,3 +387,26 @@ def test_a_gap_near_the_limit_is_named_too_large() -> None:
         ) is is_noted
     hidden = slices.table.filter(pl.col("p_adjusted") > 0.05)
     assert hidden["shrunken"].null_count() == hidden.height > 0
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_values_of_too_few_queries_are_named(lang: str) -> None:
+    """Groups below the smallest size are said on the first screen, with their numbers; none without any."""
+    kinds = ["large"] * 24 + ["other"] * 21 + ["small"] * 8
+    names = [f"q{number:02}" for number in range(len(kinds))]
+    qrels = {name: {"a": 1} for name in names}
+    run = {name: {"a": 1.0 + number % 2, "x": 1.5} for number, name in enumerate(names)}
+    queries = {name: {"kind": kind} for name, kind in zip(names, kinds, strict=True)}
+
+    search = rankstone.slices(qrels, {"run": run}, "RR", queries=queries, lang=lang)
+    text = " ".join(search.text(80).split())
+
+    assert search.small == ("kind=small (8)",)
+    assert "kind=small (8)" in text
+    assert "--min-size" in text
+    assert search.report()["small"] == ["kind=small (8)"]
+    fewer = rankstone.slices(
+        qrels, {"run": run}, "RR", queries=queries, lang=lang, min_size=8
+    )
+    assert not fewer.small
+    assert "--min-size" not in fewer.text(80)

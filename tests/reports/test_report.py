@@ -298,7 +298,7 @@ def test_few_judged_documents_are_flagged(tmp_path: Path) -> None:
 
     assert "◂fewer than 90 % judged: may be underrated" in document.text("board")
     assert re.search(
-        r"\d of 3 systems have fewer judged results .*other \d+ %",
+        r"Of \d of 3 systems, fewer than 90 % of the results are judged .*other \d+ %",
         document.text("caveats"),
     )
     assert "The order could change." in document.text("caveats")

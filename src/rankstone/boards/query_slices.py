@@ -14,7 +14,7 @@ from rankstone.boards.slices_result import FEWEST
 from rankstone.errors import BadOption, UsageError, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rankstone._basics import Bools, Ints
 
@@ -40,6 +40,10 @@ _QUESTIONS: Final = (
 )
 
 
+#: columns of more values are not searched for small slices
+_NAMED: Final = 100
+
+
 class QuerySlices(Record):
     """Slices of the same queries, no two of them equal.
 
@@ -55,6 +59,8 @@ class QuerySlices(Record):
         Names of slices with exactly the same queries, of each slice.
     left_out
         Columns that make no slices, and why.
+    small
+        Values of too few queries to be slices, with their numbers.
     """
 
     names: tuple[str, ...]
@@ -62,6 +68,7 @@ class QuerySlices(Record):
     members: Bools
     same: tuple[tuple[str, ...], ...]
     left_out: tuple[str, ...]
+    small: tuple[str, ...] = ()
 
     def select(self, chosen: Ints) -> QuerySlices:
         """Return some of the slices; parents that are not among them are -1."""
@@ -107,6 +114,7 @@ def query_slices(
     singles: list[Single] = []
     smaller: list[Single] = []
     left_out: list[str] = []
+    small: list[str] = []
     n = attributes.height
     texts = [name for name in attributes.columns if _is_text(attributes[name], name)]
     for name, pattern in (tags or {}).items():
@@ -115,6 +123,9 @@ def query_slices(
         is_text = column.name in texts
         made = list(_of_column(column, bins, least, text=is_text))
         singles += made
+        if made and column.n_unique() <= _NAMED:
+            every = _of_column(column, bins, FEWEST, text=is_text)
+            small += _smaller(every, least)
         if not made:
             smaller += _of_column(column, bins, FEWEST, text=is_text)
             left_out.append(
@@ -130,7 +141,17 @@ def query_slices(
             fix=f"min_size={largest} allows one" if largest >= FEWEST else None,
         )
     owners, names, masks = zip(*singles, strict=True)
-    return _with_pairs(owners, names, np.stack(masks, axis=1), least, tuple(left_out))
+    members = np.stack(masks, axis=1)
+    made_slices = _with_pairs(owners, names, members, least, tuple(left_out))
+    return replace(made_slices, small=tuple(small))
+
+
+def _smaller(singles: Iterable[Single], least: int) -> Iterator[str]:
+    """Yield the slices that have too few queries, with their numbers."""
+    for _, name, mask in singles:
+        size = int(mask.sum())
+        if FEWEST <= size < least:
+            yield f"{printable(name, 40)} ({size:,})"
 
 
 def _with_pairs(

@@ -370,6 +370,7 @@ def _search(
         sliced.kind,
         settings,
         sliced.without_value,
+        small=candidates.small,
     )
 
 

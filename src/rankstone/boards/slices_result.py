@@ -133,6 +133,8 @@ class Slices(Findings, Record):
         the chance of the level.
     left_out
         Columns that made no slices.
+    small
+        Values with fewer queries than a slice must have, with their numbers.
     kind
         ``queries``, or ``rows`` of a log.
     settings
@@ -158,6 +160,7 @@ class Slices(Findings, Record):
     conventions: Mapping[str, Any] = field(default_factory=dict)
     inputs: Mapping[str, Any] = field(default_factory=dict)
     digits: int = 4
+    small: tuple[str, ...] = ()
 
     section = "slices"
     answer_stands = "above"
@@ -231,6 +234,7 @@ class Slices(Findings, Record):
             "noise",
             "critical",
             "left_out",
+            "small",
             "without_value",
         )
         of_settings = (
@@ -345,6 +349,9 @@ class Slices(Findings, Record):
             yield self.say_first("without_value", count=f"{self.without_value:,}")
         if self.left_out:
             yield self.say_first("left_out", columns=some(self.left_out, 4))
+        if self.small:
+            least = self.settings.min_size
+            yield self.say_first("small", names=some(self.small, 4), least=f"{least:,}")
 
     def method_in_brief(self) -> Iterator[str]:
         """Yield what gaps, intervals and p are."""
