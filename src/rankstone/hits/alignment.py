@@ -17,7 +17,7 @@ from rankstone._basics import Record, first_true, some
 from rankstone.errors import BadValue, NotComparable, printable
 from rankstone.hits.alignment_options import LARGEST_GRADE
 from rankstone.hits.hits import PER_HIT, PER_QUERY, Hits
-from rankstone.hits.judgments import Judgments, SelfLabelled, bad_grade
+from rankstone.hits.judgments import FILL_DOWN, Judgments, SelfLabelled, bad_grade
 from rankstone.hits.list_arrays import (
     end_to_end,
     joined_ideals,
@@ -89,7 +89,9 @@ class RowCheck(Record):
                     f"a row without {column}",
                     where=self.locate(piece.row(row)),
                     expected="an id",
-                    fix="repair or remove the row",
+                    fix=FILL_DOWN
+                    if column == "query_id"
+                    else "repair or remove the row",
                 )
         for column, name in (("key", self.options.order), ("label", "relevance")):
             if column in table.columns:

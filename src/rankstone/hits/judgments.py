@@ -352,6 +352,12 @@ def ideal_of_lists(lists: Ints, grades: Floats, count: int) -> Ideal:
     )
 
 
+_EMPTY: Final = (
+    "fill it in; an unjudged document simply has no row, but of a file for both sides remove none (its document "
+    "would leave the ranking): there THEIRS=relevance(=unjudged) in columns says it"
+)
+
+
 def bad_grade(what: str, grade: float, where: str, described: str) -> BadValue:
     """Return the error for a grade that is not a number, or far beyond all scales."""
     if np.isfinite(grade):
@@ -368,7 +374,7 @@ def bad_grade(what: str, grade: float, where: str, described: str) -> BadValue:
         where=where,
         given=described,
         expected="a finite number",
-        fix="repair or remove the row; an unjudged document simply has no row",
+        fix=_EMPTY,
     )
 
 
@@ -395,6 +401,13 @@ def check_grades(table: pl.DataFrame, locate: Locate) -> None:
             )
 
 
+#: what to do where rows have no query: most of them are cells that were merged
+FILL_DOWN: Final = (
+    "write the query into every row: merged cells keep it in the first row of a group only (unmerge them, and "
+    "fill down); remove a row only if it is no document, as a row of totals"
+)
+
+
 def refuse_missing(
     table: pl.DataFrame, column: str, locate: Locate, expected: str
 ) -> None:
@@ -402,7 +415,10 @@ def refuse_missing(
     if table[column].null_count():
         row = first_true(table[column].is_null())
         raise BadValue(
-            f"a judgment without {column}", where=locate(row), expected=expected
+            f"a judgment without {column}",
+            where=locate(row),
+            expected=expected,
+            fix=FILL_DOWN if column == "query_id" else None,
         )
 
 

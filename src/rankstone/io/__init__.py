@@ -32,6 +32,7 @@ from rankstone.io.file_formats import TEXT, format_at, format_of, read_files, st
 from rankstone.io.file_parts import files_of, judgments_in
 from rankstone.io.file_roles import note_input, refuse_inputs, separate_files
 from rankstone.io.golden_sets import golden_in
+from rankstone.io.grade_labels import has_unjudged
 from rankstone.io.hits_by_query import hits_by_query
 from rankstone.io.implausible_columns import rated, refuse_implausible
 from rankstone.io.input_table import Table
@@ -164,8 +165,9 @@ def read_judgments(
     shape = getattr(columns, "shape", None)
     if shape is not None:
         notes = (*notes, shape.title)
-        if shape.name == "quepid-csv":
-            table = rated(table)
+    is_export = shape is not None and shape.name == "quepid-csv"
+    if is_export or has_unjudged(columns):
+        table = rated(table)
     if notes:
         table = _noted(table, *notes)
     is_graded = "relevance" in table.schema

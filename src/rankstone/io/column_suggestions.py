@@ -455,10 +455,10 @@ class Missing:
         if ours not in _NUMBERS:
             return True
         is_grade = is_common_name(name, ["relevance"]) or about == "relevance"
-        if ours == "score" and is_grade and self._ranks():
-            # the judgments' grades would order the list that they judge
-            return False
-        return kind != "text" and not is_other
+        is_letter = ours == "relevance" and is_grade and self._is_single(name)
+        # the judgments' grades would order the list that they judge
+        is_other |= ours == "score" and is_grade and bool(self._ranks())
+        return (kind != "text" or is_letter) and not is_other
 
     def _ranks(self) -> list[str]:
         """Return the columns that hold ranks by their names."""

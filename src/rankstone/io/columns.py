@@ -11,12 +11,14 @@ from rankstone._basics import quoted, some
 from rankstone.errors import BadOption, MissingColumn, UsageError, nearest, printable
 from rankstone.io.advice import Advice, escaped, written
 from rankstone.io.column_suggestions import Kind, Missing, is_common_name, time_among
+from rankstone.io.grade_labels import split_entry, split_labels, split_names
 from rankstone.io.spellings import ALIASES, Spellings, by_alias
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from rankstone._basics import Columns
+    from rankstone.io.grade_labels import Labels
     from rankstone.io.shapes import Shape
 
 
@@ -55,7 +57,6 @@ FURTHER: Final = (
 )
 #: the name of columns that are not to be read
 UNUSED: Final = "unused"
-#: columns of boards, of battles, and of tables of scores
 _OF_BOARDS: Final = (
     *("system", "dataset", "value", "measure", "run", "seed", "cluster"),
     *("left", "right", "winner", "loser", "outcome"),
@@ -108,11 +109,11 @@ class CsvOptions:
     Attributes
     ----------
     separator
-        The separator of cells: one character, or the word ``tab``.
+        The separator of cells: a character, or ``tab``.
     decimal
-        The decimal separator, ``.`` or ``,``.
+        ``.`` or ``,``.
     header
-        False where no file has a header.
+        False where no file has one.
     """
 
     separator: str | None = None
@@ -184,6 +185,8 @@ class Renames(dict[str, str]):
         True if judgments without grades are all relevant, whatever other columns they have.
     own_shapes
         A file of the user's own shapes.
+    labels
+        Their name → label → grade.
     at_shell
         True if the names come from the command line, so that fixes are written for it.
     """
@@ -196,7 +199,9 @@ class Renames(dict[str, str]):
         role: str = "",
         table: str | None = None,
     ) -> None:
-        super().__init__({str(theirs): ours for theirs, ours in names.items()})
+        plain, new = split_names(names)
+        super().__init__(plain)
+        self.labels: Mapping[str, Labels] = {}
         self.present: set[str] = set()
         self.named: dict[str, str] = {}
         self.csv = CsvOptions()
@@ -207,6 +212,7 @@ class Renames(dict[str, str]):
         self.table = ""
         if isinstance(like, Renames):
             vars(self).update(vars(like))
+        self.labels = {**self.labels, **new}
         self.role = role
         self.shape: Shape | None = None
         if table:
@@ -305,7 +311,8 @@ def columns_in(options: dict[str, Any]) -> Columns | None:
 
 def check_renames(columns: Columns) -> None:
     """Refuse new names that are not ours."""
-    for theirs, ours in columns.items():
+    for theirs, typed in columns.items():
+        ours, _ = split_labels(typed)
         if ours not in _OURS:
             raise unreadable(f"{theirs}={ours}", theirs, ours)
 
@@ -336,9 +343,9 @@ def parse_columns(text: str) -> Renames:
     mapping: dict[str, str] = {}
     entries = [part.strip() for part in re.split(r"(?<!\\),", text) if part.strip()]
     for entry in entries:
-        parts = entry.replace("\\,", ",").rpartition("=")
+        parts = split_entry(entry.replace("\\,", ","))
         theirs, equals, ours = map(str.strip, parts)
-        if not equals or not theirs or ours not in _OURS:
+        if not equals or not theirs or split_labels(ours)[0] not in _OURS:
             raise unreadable(entry, theirs, ours, text)
         first = mapping.setdefault(theirs, ours)
         if ALIASES.get(first, first) == ALIASES.get(ours, ours):
@@ -372,11 +379,7 @@ def renames(
     source: str,
     wanted: Collection[str] = CANONICAL,
 ) -> dict[str, str]:
-    """Return {their name: our name} of the columns present that are renamed.
-
-    Blanks around a name and its case do not matter where only one column is meant, neither in ``columns`` nor
-    in the names of ``wanted`` columns of ours.
-    """
+    """Return {their name: our name} of the columns present that are renamed, or ``wanted`` and spelt otherwise."""
     names = list(present)
     if not isinstance(columns, Mapping):
         pairs = [part.split("=") for part in str(columns).split(",")]
@@ -481,8 +484,7 @@ def _known_header(names: Sequence[str], chosen: Columns, columns: Renames) -> Co
 def _ranks_of_run(names: Iterable[str], chosen: Columns) -> dict[str, str]:
     """Return the rename of the column that holds a run's ranks under another name.
 
-    ``position`` (or ``pos``, ``排名``) alone orders the lists; beside scores it may contradict them, as ``Rank``
-    may, which is said.
+    ``position`` (``pos``, ``排名``) orders lists; beside scores it may contradict them, which is said.
     """
     known = {chosen.get(name, name) for name in names}
     if "rank" in known:

@@ -144,8 +144,11 @@ def dialect_of(source: Path | bytes, name: str, kind: str, columns: Columns) -> 
     named = re.fullmatch(r"(?i:sep=)(.)", first.rstrip("\r"))
     if named and not rest:
         raise EmptyInput("there is nothing below the line sep=", where=title)
-    lines = rest if named else text
-    above = 1 if named else 0
+    lines = text
+    above = 0
+    if named:
+        lines = rest
+        above = 1
     default = SEPARATORS[kind]
     separator = settings.separator or (named and named[1])
     if not separator:
@@ -160,7 +163,9 @@ def dialect_of(source: Path | bytes, name: str, kind: str, columns: Columns) -> 
         notes.append(f"{note} (from its line sep=)" if named else note)
     further = (encoding, "" if header else "no header")
     notes += filter(None, further)
-    usual_decimal = "." if separator == "," else None
+    usual_decimal = None
+    if separator == ",":
+        usual_decimal = "."
     decimal = settings.decimal or usual_decimal
     return Dialect(
         source, title, separator, decimal, above, tuple(notes), lines, header

@@ -42,6 +42,7 @@ from rankstone.io.csv_dialect import (
 )
 from rankstone.io.damaged_files import broken_row
 from rankstone.io.exact_numbers import refuse_inexact
+from rankstone.io.grade_labels import ESCI, ESCI_NOTE, are_esci, grades_of, labels_in
 from rankstone.io.input_table import ROWS, Table
 from rankstone.io.list_columns import Unfolding, unfolded
 from rankstone.io.listed_cells import ListedCells, further_lists, listed_cells
@@ -49,7 +50,6 @@ from rankstone.io.number_columns import (
     ESCI_LABEL,
     Decimals,
     decimal_text,
-    esci_grades,
     truths,
     with_both_marks,
     with_fractions,
@@ -63,10 +63,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rankstone._basics import Columns
+    from rankstone.io.grade_labels import Labels
 
 #: rows that show whether cells are lists
 _ROWS: Final = 100
-_TRUTH: Final = r"(?i)^\s*(true|false|yes|no)\s*$"
+_TRUTH: Final = r"(?i)^\s*(true|false|yes|no|ja|nein|oui|non|是|否)\s*$"
 #: true for a row of separators only, such as spreadsheets leave below a table
 BLANK: Final = pl.all_horizontal(pl.all().is_null()).alias("")
 #: the row of a sheet below the header, in the count of spreadsheets
@@ -216,6 +217,7 @@ class _Delimited:
     frame: pl.LazyFrame = field(init=False)
     decimals: Decimals = field(init=False)
     listed: ListedCells = field(default_factory=lambda: ListedCells({}))
+    is_esci: bool = False
 
     def __post_init__(self) -> None:
         self.frame = self.dialect.scan()
@@ -266,8 +268,37 @@ class _Delimited:
         if replaced or not {chosen.get(name, name) for name in names} <= {*self.wanted}:
             self.frame = whole_rows(self.frame)
         self.frame = self.frame.rename(clean).drop(replaced).rename(chosen)
-        if chosen.get(ESCI_LABEL) == "relevance":
-            self.frame = self.frame.with_columns(esci_grades(pl.col("relevance")))
+        labels = self._labels(header, chosen)
+        if labels:
+            graded = grades_of(pl.col("relevance"), labels)
+            self.frame = self.frame.with_columns(relevance=graded)
+
+    def _labels(self, header: list[str], chosen: Columns) -> Labels:
+        """Return what the labels in the column of grades are worth, as was said or as its first cells show."""
+        if "relevance" not in self.wanted:
+            return {}
+        for named, labels in labels_in(self.renamed).items():
+            if chosen.get(named) == "relevance":
+                return labels
+        for place, name in enumerate(header):
+            ours = chosen.get(name.strip(), name)
+            if ours == "relevance":
+                return self._esci(place, name)
+        return {}
+
+    def _esci(self, place: int, name: str) -> Labels:
+        """Return the labels of shopping queries if a column has them."""
+        if name == ESCI_LABEL:
+            return ESCI
+        cells: set[str] = set()
+        for row in self.dialect.rows():
+            if len(row) > place:
+                cell = row[place].strip()
+                cells.add(cell)
+        self.is_esci = are_esci(cells - {""})
+        if not self.is_esci:
+            return {}
+        return ESCI
 
     def _batches(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
         dialect = self.dialect
@@ -329,8 +360,12 @@ class _Delimited:
 
     def notes(self) -> tuple[str, ...]:
         """Return what was detected about the file."""
-        lists = (self.listed.note,) if self.listed.marks else ()
-        return (*self.dialect.notes, *self.decimals.notes(), *lists)
+        notes = [*self.dialect.notes, *self.decimals.notes()]
+        if self.listed.marks:
+            notes.append(self.listed.note)
+        if self.is_esci:
+            notes.append(ESCI_NOTE)
+        return tuple(notes)
 
 
 def is_workbook(source: Path | bytes) -> bool:

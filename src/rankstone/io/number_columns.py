@@ -14,6 +14,7 @@ import polars as pl
 from rankstone._basics import first_true
 from rankstone.errors import BadLine, printable
 from rankstone.io.advice import Advice
+from rankstone.io.grade_labels import likely_labels, with_labels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,11 +32,13 @@ _POINT: Final = r"^\s*[+-]?\d*\.\d+(?:[eE][+-]?\d+)?\s*$"
 _THOUSANDS: Final = r"^\s*[+-]?[1-9]\d{0,2}[.,]\d{3}\s*$"
 #: as with a comma, a whole number, or nothing at all
 _EITHER: Final = r"\s*(?:[+-]?\d+(?:,\d+)?(?:[eE][+-]?\d+)?\s*)?"
-#: the column of the labels of shopping queries (Reddy et al., 2022), and label → grade
+#: the column of the labels of shopping queries (Reddy et al., 2022)
 ESCI_LABEL: Final = "esci_label"
-_ESCI: Final = {"E": "3", "S": "2", "C": "1", "I": "0"}
 #: text of a truth value → number
-_TRUTHS: Final = {"true": "1", "yes": "1", "false": "0", "no": "0"}
+_TRUTHS: Final = {
+    **dict.fromkeys(("true", "yes", "ja", "oui", "是"), "1"),
+    **dict.fromkeys(("false", "no", "nein", "non", "否"), "0"),
+}
 #: said of ranks that are no numbers
 _BY_SCORE: Final = " (scores order the lists)"
 _NAMES: Final = {",": "decimal comma", ".": "decimal point"}
@@ -114,7 +117,8 @@ class Decimals:
         comma = _first(cells, ",")
         point = _first(cells, ".")
         if comma is None:
-            self.mark = None if point is None else "."
+            if point is not None:
+                self.mark = "."
             return
         if point is not None and point <= comma:
             self.mark = "."
@@ -136,7 +140,9 @@ class Decimals:
         raise error.proposing(None if is_clear else advice)
 
     def _not_a_number(self, texts: pl.Series, text: str, where: str) -> BadLine:
-        other = "," if self.mark == "." else "."
+        other = "."
+        if self.mark == ".":
+            other = ","
         has_other = other in text
         expected = "a number"
         if has_other:
@@ -151,10 +157,23 @@ class Decimals:
         if has_other and not _are_thousands(texts):
             so = " if that is the decimal separator"
             return error.proposing(Advice({}, {"decimal": other}, so=so))
+        if texts.name == "relevance":
+            error.expected = f"{expected}, or relevance(LABEL=GRADE;…) in columns"
+            return error.proposing(self._labels(texts))
         if texts.name == "rank":
             theirs = self.names.get("rank", "rank")
             return error.proposing(Advice({theirs: "unused"}, so=_BY_SCORE))
         return error.proposing(None)
+
+    def _labels(self, texts: pl.Series) -> Advice | None:
+        """Return the grades that the labels of a column probably stand for, to be edited."""
+        cells = texts.drop_nulls().str.strip_chars()
+        is_label = cells.cast(pl.Float64, strict=False).is_null()
+        labels = likely_labels(cells.filter(is_label).unique().to_list())
+        if not labels:
+            return None
+        theirs = self.names.get("relevance", "relevance")
+        return Advice({theirs: with_labels("relevance", labels)})
 
 
 def _are_thousands(texts: pl.Series) -> bool:
@@ -256,15 +275,6 @@ def decimal_text(cell: pl.Expr) -> pl.Expr:
         .then(cell.str.replace(",", ".", literal=True))
         .otherwise(cell)
     )
-
-
-def esci_grades(labels: pl.Expr) -> pl.Expr:
-    """Return the labels of shopping queries as grades: exact, substitute, complement, irrelevant.
-
-    >>> pl.select(esci_grades(pl.lit(pl.Series(["E", "I", "2"])))).to_series().to_list()
-    ['3', '0', '2']
-    """
-    return labels.cast(pl.String).replace(_ESCI)
 
 
 def truths(texts: pl.Expr) -> pl.Expr:

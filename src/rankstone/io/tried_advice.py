@@ -21,6 +21,7 @@ from rankstone.io.advice import IF_ALL, written
 from rankstone.io.column_suggestions import SWAPPED, is_common_name
 from rankstone.io.columns import CsvOptions, Renames
 from rankstone.io.damaged_files import PACKED
+from rankstone.io.grade_labels import EDIT, labels_in, typed_names
 from rankstone.io.input_table import Table
 from rankstone.io.sources import is_database
 
@@ -99,10 +100,15 @@ class Attempt(Record):
         """Return the advice as it is pasted where the call was made."""
         before, after = _settings(self.call), _settings(self.way)
         at_shell = getattr(self.call.get("columns"), "at_shell", False)
+        for settings in (before, after):
+            settings["columns"] = typed_names(settings["columns"])
         options = written(before, after, at_shell=at_shell)
         is_new = {**after}.keys() - before.keys() - self.advice.settings.keys()
         why = IF_ALL if "all_relevant" in is_new else ""
-        return f"{why}{self.advice.why}{options}{self.advice.so}"
+        edit = ""
+        if labels_in(self.way["columns"]) != labels_in(self.call.get("columns") or {}):
+            edit = EDIT
+        return f"{why}{self.advice.why}{options}{self.advice.so}{edit}"
 
     def shared_with(self, read: Reader, source: object) -> Attempt | None:
         """Return the attempt with names that another table needs; ``None`` if it does not fit that."""

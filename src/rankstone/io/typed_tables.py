@@ -26,9 +26,10 @@ from rankstone.io.columns import (
     renames,
 )
 from rankstone.io.exact_numbers import refuse_inexact, wide
+from rankstone.io.grade_labels import ESCI, grades_of, labels_in
 from rankstone.io.input_table import ROWS, Table, roots_of
 from rankstone.io.list_columns import LISTS, field_of, fields_of_items, leaves, unfolded
-from rankstone.io.number_columns import ESCI_LABEL, esci_grades
+from rankstone.io.number_columns import ESCI_LABEL
 from rankstone.io.unreadable_files import damaged, reading
 from rankstone.io.unused_lists import numbers_beside
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from rankstone._basics import Columns, Locate
+    from rankstone.io.grade_labels import Labels
 
 
 #: whole numbers that may not fit into 64 bits with a sign; as ids they become decimal text
@@ -410,9 +412,11 @@ def _named(
             whole = ".".join((name, *path))
             theirs[whole] = _Column(name, kind, field_of(pl.col(name), path))
     chosen = renames(theirs, columns, source)
-    if chosen.get(ESCI_LABEL) == "relevance":
-        grades = esci_grades(pl.col(ESCI_LABEL)).cast(pl.Float64, strict=False)
-        theirs[ESCI_LABEL] = _Column(ESCI_LABEL, pl.Float64(), grades)
+    worth: dict[str, Labels] = {ESCI_LABEL: ESCI, **labels_in(columns)}
+    for name, labels in worth.items():
+        if chosen.get(name) == "relevance":
+            grades = grades_of(pl.col(name), labels).cast(pl.Float64, strict=False)
+            theirs[name] = _Column(name, pl.Float64(), grades)
     has_lists = any(column.is_list for column in theirs.values())
     for name in {"position", "label"} & chosen.keys() - columns.keys():
         # one for a whole list does not order or grade its documents

@@ -11,6 +11,7 @@ from rankstone.diagnostics.file_checks import BadRows, FileCheck
 from rankstone.diagnostics.findings import Finding, row
 from rankstone.errors import printable
 from rankstone.hits.budgets import OFFSETS, STEPS
+from rankstone.hits.judgments import FILL_DOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +50,8 @@ class MissingIds(FileCheck):
             count = file.frame[column].null_count()
             if count:
                 sentence = f"{counted(count, 'row')} without {column}"
-                yield Finding("error", sentence, None, "repair or remove them")
+                fix = FILL_DOWN if column == "query_id" else "repair or remove them"
+                yield Finding("error", sentence, None, fix)
 
 
 class PaddedIds(FileCheck):
