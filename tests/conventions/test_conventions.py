@@ -545,6 +545,25 @@ def test_a_library_that_takes_ranks_is_given_them(
     assert explained.to_dict()["value"] == pytest.approx(1 / 3)
 
 
+def test_judgments_may_be_merged_for_a_library_that_has_no_rule() -> None:
+    """The advice on a pair judged twice works under a convention; a library's own rule stays its own."""
+    rows = pl.DataFrame({"query_id": ["q"] * 3, "doc_id": ["a", "a", "b"]})
+    run = {"q": {"a": 1.0}}
+    scores = rankstone.evaluate(
+        rows, run, "MAP@2", convention="rectools", duplicate_judgments="max"
+    )
+    assert scores.to_dict()["run"]["MAP@2"] == 1 / 2
+    assert "1 duplicate judgment merged" in scores.audit.brief()[0]
+    with pytest.raises(BadOption, match="decides duplicate_judgments"):
+        rankstone.evaluate(
+            rows,
+            run,
+            "id_based_context_recall",
+            convention="ragas",
+            duplicate_judgments="sum",
+        )
+
+
 def test_whole_lists_of_rectools_follow_ranks() -> None:
     """Popularity of the first item: by rank it is y, which nobody had."""
     run = pl.DataFrame(

@@ -151,6 +151,11 @@ def test_judgments_without_grades_at_a_shell(tmp_path: Path) -> None:
         assert f"add {' '.join(words)}" in refused
         printed = command(*line, *given, *words, cwd=tmp_path).stdout
         assert "1.0000" in printed
+    beside = ["-m", "Serendipity@1", "--qrels", "q.csv", "--history", "q.csv"]
+    refused = command(
+        "beyond", "r.csv", "r2=r.csv", *beside, *columns, cwd=tmp_path, code=3
+    ).stderr
+    assert "add --all-relevant" in refused
 
 
 def test_excluded_pairs_are_counted_once() -> None:

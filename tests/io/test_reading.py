@@ -868,3 +868,11 @@ def test_files_of_another_kind_are_reported(tmp_path: Path) -> None:
     (tmp_path / "qrels.txt").write_bytes(b"q1 0 d\xff 1\n")
     with pytest.raises(InputError, match="save it as UTF-8"):
         rankstone.evaluate(tmp_path / "qrels.txt", RUN, "AP")
+
+
+def test_ids_that_became_floats_are_named_by_their_type() -> None:
+    """A table with missing values makes 1.0 of an id 1: the refusal says what it looks like."""
+    qrels = pl.DataFrame({"query_id": [1.0], "doc_id": ["d"], "relevance": [1]})
+    with pytest.raises(MixedIds) as refused:
+        rankstone.evaluate(qrels, {"1": ["d"]}, "RR")
+    assert refused.value.given == "numbers with a decimal point, of which 1 is 1.0"

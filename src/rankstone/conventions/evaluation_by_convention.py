@@ -241,6 +241,9 @@ def _allowed_options(
 ) -> dict[str, Any]:
     """Return the options that the library does not decide; refuse the others."""
     decided = {"one_group", *AlignmentOptions().as_dict()} - free
+    if not any("duplicate_judgments" in entry.options for entry in meant.entries):
+        # judgments that are merged for it are its own matter
+        decided -= {"duplicate_judgments"}
     for option, value in options.items():
         if option in decided and value is not False:
             raise BadOption(

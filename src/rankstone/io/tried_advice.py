@@ -199,7 +199,9 @@ def advise_on_others(
     settings = _settings(error.call)
     others = [*others]
     for (first, judged), (last, run) in pairwise(others[:2]):
-        if is_read(first, run, settings) and is_read(last, judged, settings):
+        # two runs cannot be swapped
+        is_swapped = first is not last and is_read(first, run, settings)
+        if is_swapped and is_read(last, judged, settings):
             error.attempt, error.fix = None, SWAPPED
             return
     for read, source in beside:

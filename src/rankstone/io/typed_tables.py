@@ -573,11 +573,15 @@ def id_type(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
         )
         raise error.proposing(Advice({f"{name}.{likely}": name}))
     fix = "write them as texts"
+    given = None
     if dtype.is_float():
+        # tables with missing values are often made of these
+        given = "numbers with a decimal point, of which 1 is 1.0"
         fix += ", or if they are whole as whole numbers"
     raise MixedIds(
         f"{name} holds {words_of_type(dtype)}",
         where=source,
+        given=given,
         expected="ids that are texts or whole numbers",
         fix=fix,
     )

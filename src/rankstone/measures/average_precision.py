@@ -65,7 +65,7 @@ class AP(PrecisionAtHits, family="average precision"):
 
     aliases = ("MAP", "AveragePrecision")
     card = Card(
-        sentence="How early do the relevant documents come, over the whole list?",
+        sentence="How early do the relevant documents come?",
         formula="AP@k = (1/Z) Σ_{i ≤ k} b_i · P@i",
         symbols="b_i: 1 if the document at rank i is relevant; Z: R unless `denom` says otherwise",
         example="relevant at ranks 1, 2, 4 and 7, R = 4: (1/1 + 2/2 + 3/4 + 4/7) / 4 = 93/112",
