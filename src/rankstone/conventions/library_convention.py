@@ -199,9 +199,6 @@ class Entry:
             "a query with an empty entry in the judgments counts"
             if self.declared
             else None,
-            "lists are ordered by the column rank where a run has one"
-            if self.by_ranks
-            else None,
             None
             if self.last_rank is None or "k" not in self.places
             else f"cutoffs above {self.last_rank} act as {self.last_rank}",
