@@ -152,7 +152,7 @@ def test_the_four_verdicts(
     [
         (0.2, "更好 SPLADE 优于 BM25 nDCG@10 由 0.5"),
         (-0.2, "更差 SPLADE 不及 BM25 nDCG@10 由 0.5"),
-        (0.003, "尚无定论 SPLADE 与 BM25 尚无定论 nDCG@10 为 0.5"),
+        (0.003, "尚无定论 SPLADE 与 BM25 孰优孰劣，尚无定论 nDCG@10 为 0.5"),
     ],
 )
 def test_verdicts_in_chinese(tmp_path: Path, shift: float, claim: str) -> None:
