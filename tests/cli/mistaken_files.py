@@ -23,6 +23,11 @@ query_id,correct
 q1,0.5
 q2,0.9
 """,
+    "graded-elsewhere.csv": """\
+query_id,grade
+q1,1
+q2,0
+""",
     "apart.jsonl": """\
 {"run_id":"a","qid":"q1","query":"w","nuggets":[{"text":"it", "importance": "vital", "assignment": "support"}]}
 {"run_id":"b","qid":"q1","query":"w","nuggets":[{"text":"it", "importance": "vital", "assignment": "support"}]}
@@ -76,6 +81,11 @@ b,q0,AP,0.5
 """,
     "empty-lists.json": """\
 {"q0": [], "q1": ["a"]}
+""",
+    "asked-twice.jsonl": """\
+{"query_id": "q1", "doc_id": ["a", "b"]}
+{"query_id": "q2", "doc_id": ["a"]}
+{"query_id": "q1", "doc_id": ["c"]}
 """,
     "extra.csv": """\
 query_id,doc_id,score

@@ -23,7 +23,7 @@ from tests import pasted
 from tests.cli.mistaken_files import write_mistaken_files
 from tests.command_line import commands, exit_code
 from tests.fix_places import FixText, fix_texts
-from tests.strangers.pasting import options_of
+from tests.strangers.pasting import command_name, options_of
 
 from rankstone.cli import arguments
 from rankstone.cli.arguments import with_flags
@@ -82,6 +82,7 @@ eval qrels.csv a.csv -m Sources(column=text)@2 --documents documents.csv --unjud
 eval qrels.csv a.csv -m Support --order input
 eval qrels.csv empty-extra.json --extra error --no-results zero
 eval qrels.csv empty-lists.json --no-results error
+eval qrels.csv asked-twice.jsonl
 eval qrels.csv extra.csv --extra error
 eval qrels.csv long.csv
 eval qrels.csv partial.csv --missing error
@@ -118,6 +119,7 @@ sampled one-judged.csv sampled.csv --catalogue-size 100000 --method cls -m R@1
 sampled qrels.csv a.csv --catalogue-size 2
 slices qrels.csv a.csv b.csv --queries queries.csv --attributes kind --min-size 50
 trec-eval qrels.txt a.run -m rbp --compat 9
+stages qrels.csv a.csv b.csv --answers graded-elsewhere.csv
 stages qrels.csv a.csv b.csv --answers partly.csv
 """
 #: the fix does what it says, and the next message is about something else
@@ -254,6 +256,7 @@ def test_every_fix_was_pasted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         write_mistaken_files()
     reached: set[FixText] = set()
     others: list[tuple[str, str, str]] = []
+    foreign: list[tuple[str, set[str]]] = []
     for expected, lines in _ROWS.items():
         for line in lines.strip().splitlines():
             book.write_text("")
@@ -263,14 +266,63 @@ def test_every_fix_was_pasted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
             followed = json.loads(entry)
             if followed["ending"] != expected:
                 others.append((line, followed["ending"], followed["fix"]))
+            absent = options_named(followed["fix"]) - {*options_of(command_name(line))}
+            if absent:
+                foreign.append((line, absent))
             message = [followed["fix"], *texts]
             left = (text for text in named() if text not in reached)
             reached |= {text for text in left if any(map(text.matches, message))}
     assert others == []
+    assert foreign == []
     lost = [text for text in named() if text not in reached and not left_out(text)]
     assert lost == []
     stale = [text for text in reached if text.text in _stated_reasons()]
     assert stale == []
+
+
+def options_named(text: str) -> set[str]:
+    """Return the options that a text names, but for those behind a command."""
+    own = re.sub(r"rankstone [^;,]*|pip install.*", "", text)
+    return {*re.findall(r"(?<![\w-])--[a-z][a-z-]*", own)}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "abstain texts.json a.csv",
+        "baseline texts.json a.csv",
+        "beyond a.csv --qrels texts.json",
+        "bounds texts.json a.csv",
+        "check texts.json a.csv",
+        "collection texts.json a.csv b.csv",
+        "compare texts.json a.csv b.csv",
+        "curve texts.json a.csv -m R -k 1..3",
+        "eval texts.json a.csv",
+        "explain texts.json a.csv -m RR -q q1",
+        "identify texts.json a.csv --value 0.5",
+        "power texts.json a.csv b.csv",
+        "report texts.json a.csv b.csv -o report.html",
+        "sampled texts.json a.csv --catalogue-size 100",
+        "slices texts.json a.csv b.csv --queries texts.json",
+        "stages texts.json a.csv b.csv",
+        "thresholds texts.json a.csv",
+        "trec-eval texts.json a.csv",
+    ],
+)
+def test_no_command_names_an_option_that_it_does_not_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    """Where texts are expected, each command asks for documents by an option of its own, or by another command."""
+    monkeypatch.chdir(tmp_path)
+    with CliRunner().isolation():
+        write_mistaken_files()
+    expecting = [{"id": "q1", "query": "refunds?", "expected_text": "within days"}]
+    Path("texts.json").write_text(json.dumps(expecting))
+    with CliRunner().isolation() as (out, err, *_):
+        assert exit_code(shlex.split(line)) == 3
+        message = (out.getvalue() + err.getvalue()).decode()
+    assert "--documents" in message
+    assert options_named(message) <= {*options_of(command_name(line))}
 
 
 def _stated_reasons() -> list[str]:

@@ -16,13 +16,9 @@ from docs.making.printed import typed
 from tests.rows import each
 
 from rankstone.conventions import conventions
-from rankstone.hits.alignment_audit import (
-    Audit,
-    JudgmentsAudit,
-    RunAudit,
-    SideTableAudit,
-)
+from rankstone.hits.alignment_audit import Audit, JudgmentsAudit, RunAudit
 from rankstone.hits.excluded_rows import LeftOut
+from rankstone.hits.side_table_audit import SideTableAudit
 from rankstone.io.shapes.shape import known_shapes
 from rankstone.measures import MEASURES
 from rankstone.tables.phrases import from_english

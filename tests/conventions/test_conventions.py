@@ -565,7 +565,7 @@ def test_judgments_may_be_merged_for_a_library_that_has_no_rule() -> None:
 
 
 def test_whole_lists_of_rectools_follow_ranks() -> None:
-    """Popularity of the first item: by rank it is y, which nobody had."""
+    """Popularity of the first item: by rank it is y, which no user had."""
     run = pl.DataFrame(
         {"query_id": "u", "doc_id": ["x", "y"], "score": [2.0, 1.0], "rank": [2, 1]}
     )

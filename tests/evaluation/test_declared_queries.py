@@ -196,7 +196,7 @@ def test_the_audit_says_how_many() -> None:
     scores = rankstone.evaluate({"q1": {"d1": 1}, "q2": {}, "q3": {"d1": 0}}, RUN, "RR")
     assert scores.audit.lines()[0] == (
         "judgments  3 queries, 2 judgments · 2 queries without a relevant document, "
-        "1 of them declared without judgments"
+        "1 of them without any judgment"
     )
 
 

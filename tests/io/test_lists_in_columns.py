@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import rankstone
 from rankstone.errors import (
     BadValue,
+    DuplicateRows,
     InputError,
     MissingColumn,
     MixedIds,
@@ -217,17 +218,31 @@ def test_lists_of_scores_and_labels() -> None:
         assert there.to_dict() == evaluation.to_dict()
 
 
-def test_rows_of_a_query_are_one_list() -> None:
-    """A query in two rows, far apart, has both lists in turn; an empty one beside them is nothing."""
-    whole = pl.DataFrame({"query_id": ["a", "b"], "doc_id": [["w", "x"], ["z", "y"]]})
+def test_rows_of_a_query_are_lists_of_their_own() -> None:
+    """Of a query in two rows, far apart, an option keeps one; an empty list counts like others."""
     parts = pl.DataFrame(
         {"query_id": ["a", "b", "a", "b"], "doc_id": [["w"], ["z", "y"], ["x"], []]}
     )
-    for no_results in ("zero", "error"):
-        evaluation = rankstone.evaluate(QRELS, parts, MEASURES, no_results=no_results)
-        assert evaluation.per_query.equals(
-            rankstone.evaluate(QRELS, whole, MEASURES).per_query
-        )
+    with pytest.raises(DuplicateRows, match="query a has two lists") as refused:
+        rankstone.evaluate(QRELS, parts, MEASURES)
+    assert "row 3" in str(refused.value.where)
+    for duplicates, rows in (("first_drop", [0, 1]), ("last_drop", [2, 3])):
+        evaluation = rankstone.evaluate(QRELS, parts, MEASURES, duplicates=duplicates)
+        alone = rankstone.evaluate(QRELS, parts[rows], MEASURES)
+        assert evaluation.per_query.equals(alone.per_query)
+
+
+@pytest.mark.parametrize("distance", [1, 2, module.LISTS, 3 * module.LISTS])
+def test_a_second_list_is_seen_from_afar(distance: int) -> None:
+    """However many lists stand between two of a query."""
+    lists = [f"q{n}" for n in range(distance)]
+    run = pl.DataFrame({"query_id": [*lists, "q0"]}).with_columns(doc_id=[["d"]])
+    with pytest.raises(DuplicateRows, match="query q0 has two lists"):
+        rankstone.evaluate({"q0": {"d": 1}}, run, "RR")
+
+
+def test_an_empty_list_is_an_error_on_request() -> None:
+    """A declared empty list is no answer."""
     with pytest.raises(NotComparable, match="an empty list for query c"):
         scores(FOLDED, no_results="error")
 

@@ -16,7 +16,7 @@ _MEASURE: Final = "nDCG@10"
 @declare(
     "abstain",
     {"files": "QRELS RUN [RUN]…"},
-    f"k rel utility measure queries split confidence seed lang {PRINTED} import {READING} {ALIGNMENT}",
+    f"k rel utility measure queries documents split confidence seed lang {PRINTED} import {READING} {ALIGNMENT}",
     but={
         "k": {"short": "-k", "shown": "1"},
         "rel": {"shown": "1"},
@@ -42,5 +42,6 @@ def command(
 
     given["utility"] = named_numbers("--utility", utility, "right=1,wrong=-1")
     find = on_runs(abstain, files, measure or _MEASURE)
+    inputs = [*files, given["queries"], given["documents"]]
     show = partial(written, verbose=bool(kept("verbose")))
-    execute(given, find, [*files, given["queries"]], show=show, paged=True)
+    execute(given, find, inputs, show=show, paged=True)

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 #: what commands call their judgments and runs
 _RANKED: Final = re.compile("QRELS|RUN|^A B$")
 _COMMANDLINE: Final = click.core.ParameterSource.COMMANDLINE
+#: before an option that the command that runs does not have
+_OTHER: Final = "rankstone eval QRELS RUN "
 #: keywords that messages use for something other than the option
 _NO_FLAGS: Final = ("columns", "form", "k")
 
@@ -351,11 +353,16 @@ def as_flags(text: str) -> str:
     names = "|".join(flags)
     columns = r"--columns (?:'[^']*'|\"[^\"]*\"|[^\s'\"])+"
     found = re.compile(
-        rf"\w\([^()]*\)|{columns}|--only \S+|(?<![\w-])(?<!in Python )(?P<name>{names})=(?=\S)"
+        rf"\w\([^()]*\)|{columns}|--only \S+|(?<![\w-])(?<!in Python )(?P<name>{names})=(?=\S)(?P<form>…)?"
     )
-    return found.sub(
-        lambda hit: hit[0] if hit["name"] is None else f"{flags[hit['name']]} ", text
-    )
+
+    def flag_of(hit: re.Match[str]) -> str:
+        if hit["name"] is None:
+            return hit[0]
+        flag = flags[hit["name"]]
+        return f"{flag.removeprefix(_OTHER)} …" if hit["form"] else f"{flag} "
+
+    return found.sub(flag_of, text)
 
 
 def _pasteable(fix: str) -> str:
@@ -368,7 +375,20 @@ def _pasteable(fix: str) -> str:
     # no shell needs quotes around a word
     fix = re.sub(r"(-[a-z-]+ )(['\"])([\w.@-]+)\2", r"\1\3", fix)
     fix = re.sub(r"(--[a-z-]+) True\b", r"\1", fix)
-    if context is None or "instead" in fix:
+    if context is None:
+        return fix
+    own = {opt for param in context.command.params for opt in param.opts}
+
+    def of_command(hit: re.Match[str]) -> str:
+        flag = hit["flag"]
+        is_known = flag is None or flag in own or flag not in every
+        return hit[0] if is_known else f"{_OTHER}{flag}"
+
+    every = {f"--{name}" for name in (*PANELS["Alignment"], *LISTS.split())}
+    fix = re.sub(
+        r"rankstone [^;,]*|(?P<flag>(?<![\w-])--[a-z][a-z-]*)", of_command, fix
+    )
+    if "instead" in fix:
         return fix
     for param in context.command.params:
         if not isinstance(param, click.Option) or param.multiple or param.is_flag:
@@ -384,14 +404,16 @@ def _pasteable(fix: str) -> str:
 
 def _flags() -> dict[str, str]:
     """Return keyword → flag: options of judgments and runs, and those of the command that runs."""
-    found = {
-        name.replace("-", "_"): f"--{name}"
-        for name in (*PANELS["Alignment"], *LISTS.split())
-    }
-    # what a command does not have is advice to use another one
-    found["run_column"] = "rankstone eval QRELS RUN --run-column"
     context = click.get_current_context(silent=True)
-    for param in [] if context is None else context.command.params:
+    params = [] if context is None else context.command.params
+    own = {opt for param in params for opt in param.opts}
+    # what a command does not have is advice to use another one
+    found = {"run_column": f"{_OTHER}--run-column"}
+    for name in (*PANELS["Alignment"], *LISTS.split()):
+        flag = f"--{name}"
+        is_own = context is None or flag in own
+        found[name.replace("-", "_")] = flag if is_own else f"{_OTHER}{flag}"
+    for param in params:
         if (
             isinstance(param, click.Option)
             and param.name is not None

@@ -53,7 +53,7 @@ _SAMPLED = "nDCG@10 R@10 RR"
 @declare(
     "check",
     {"qrels": "QRELS", "runs": "[RUN]…"},
-    f"measures train order format csv-formulas verbose {READING}",
+    f"measures train documents order format csv-formulas verbose {READING}",
     but={"measures": {"shown": "none: cutoffs of measures are checked"}},
 )
 def check_command(
@@ -149,7 +149,7 @@ def _pair(runs: Mapping[str, object]) -> tuple[str, str] | None:
 @declare(
     "baseline",
     {"files": "QRELS RUN [RUN]…"},
-    f"measures rel gain {PRINTED} split import {READING} {ALIGNMENT}",
+    f"measures rel gain {PRINTED} documents split import {READING} {ALIGNMENT}",
 )
 def baseline_command(
     files: tuple[str, ...],
@@ -182,7 +182,8 @@ def baseline_command(
         )
         return
     find = on_runs(baseline, files, chosen_measures(measures, rel=rel))
-    execute(given, find, files, notes=lambda found: audit_lines(found.scores))
+    inputs = [*files, given["documents"]]
+    execute(given, find, inputs, notes=lambda found: audit_lines(found.scores))
 
 
 # -- steps between two means, without files --------------------------------------------------------------
@@ -215,7 +216,8 @@ def _step(text: str) -> Gain:
 @declare(
     "thresholds",
     {"files": "QRELS RUN [RUN]…"},
-    f"measures levels above-level interval confidence seed plot {PRINTED} split import {READING} {ALIGNMENT}",
+    f"measures levels above-level interval confidence seed plot {PRINTED} documents split "
+    f"import {READING} {ALIGNMENT}",
     but={**OF_MEANS, "measures": {"shown": _WITH_THRESHOLD}},
 )
 def thresholds_command(
@@ -241,8 +243,9 @@ def thresholds_command(
         )
     find = on_runs(thresholds, files, measures or (_WITH_THRESHOLD,))
     show = partial(written, drawn=plot)
+    inputs = [*files, given["documents"]]
     execute(
-        given, find, files, show=show, notes=lambda found: audit_lines(found.scores)
+        given, find, inputs, show=show, notes=lambda found: audit_lines(found.scores)
     )
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @declare(
     "stages",
     {"files": "QRELS RUN RUN…"},
-    "k rel corpus split answers right-from queries by query confidence lang per-query",
+    "k rel documents corpus split answers right-from queries by query confidence lang per-query",
     f"{PRINTED} {READING} exclude unit same-as exclude-from unit-score {ORDERING}",
     "duplicate-judgments negative",
     but=WITHOUT_JUDGMENTS,
@@ -38,7 +38,8 @@ def command(files: tuple[str, ...], query: str | None, **given: Any) -> None:
     given["queries"] = queries_of(
         given["queries"], given["by"], files, given["columns"]
     )
-    inputs = [*files, *(given[name] for name in ("corpus", "answers", "queries"))]
+    sides = ("documents", "corpus", "answers", "queries")
+    inputs = [*files, *(given[name] for name in sides)]
 
     def find(**options: Any) -> Stages:
         from rankstone import stages

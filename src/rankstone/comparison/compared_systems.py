@@ -85,10 +85,13 @@ class RunSources(Record):
     def _remembering(self, name: str) -> object:
         columns = self.given.get("columns")
         form = self.given.get("format_in")
-        order = self.given.get("order", "score")
+        options = {
+            "order": self.given.get("order", "score"),
+            "duplicates": self.given.get("duplicates", "error"),
+        }
         try:
             return read_run(
-                self.runs[name], columns, form, order=order, name=name
+                self.runs[name], columns, form, name=name, **options
             ).remembering()
         except InputError:  # reported when it is scored, together with other bad runs
             return self.runs[name]

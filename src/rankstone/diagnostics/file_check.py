@@ -44,6 +44,7 @@ def check(
     *,
     measures: MeasuresLike = (),
     train: object = None,
+    documents: object = None,
     columns: Columns | None = None,
     format_in: str | None = None,
     order: str = "score",
@@ -64,6 +65,8 @@ def check(
     train
         The training data, judgments or interactions: overlap with the judgments, and documents that are not
         in it, are reported.
+    documents
+        A table of documents, in which texts that a golden set expects are looked up.
     depths
         The cutoffs at which unjudged documents are counted and nDCG is checked; by default those of the
         measures, or 10 and 100.
@@ -82,9 +85,11 @@ def check(
     named = {} if runs is None else name_runs(runs)
     read_frame = partial(_read_frame, others=_readers(qrels, named.values()))
 
+    reading_judgments = partial(read_judgments, corpus=documents)
+
     def judgments() -> Table:
         costs = (*OFFSETS, "time")
-        table = read_judgments(qrels, columns, format_in, costs=costs)
+        table = reading_judgments(qrels, columns, format_in, costs=costs)
         tables.append(_with_span_ids(table))
         return tables[0]
 
@@ -115,7 +120,11 @@ def check(
     beside: dict[str, Any] = {}
     if judged_rows is not None:
         judged.facts |= _facts_of_judgments(judged_rows)
-        read = partial(read_judgments, qrels, columns, format_in, further=["subtopic"])
+        doubts = (Finding("warning", d, doubtful=True) for d in tables[0].doubts)
+        judged.findings += doubts
+        read = partial(
+            reading_judgments, qrels, columns, format_in, further=["subtopic"]
+        )
         _check(judged, judged_rows, by="relevance", by_subtopic=read, measures=parsed)
         beside |= {"judgments": judged_rows, "declared": tables[0].unanswered}
         if {*OFFSETS} <= tables[0].columns:  # no chunk is judged as such

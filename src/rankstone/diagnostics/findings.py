@@ -14,6 +14,14 @@ import polars as pl
 
 from rankstone._basics import counted
 from rankstone.errors import printable
+from rankstone.hits.similar_ids import (
+    composed,
+    folded,
+    in_lower_case,
+    similar_ids,
+    without_blanks,
+    without_zeros,
+)
 from rankstone.tables.phrases import from_english
 from rankstone.tables.results import Result
 from rankstone.tables.sheet import Sheet
@@ -267,39 +275,19 @@ def row(frame: pl.DataFrame) -> str:
     return f"query {printable(frame['query_id'][0], 40)}, document {printable(frame['doc_id'][0], 40)}"
 
 
-def _without_zeros(ids: pl.Expr) -> pl.Expr:
-    return ids.str.replace(r"^0+(\d+)$", "$1")
-
-
-def _without_blanks(ids: pl.Expr) -> pl.Expr:
-    return ids.str.strip_chars()
-
-
-def _lower(ids: pl.Expr) -> pl.Expr:
-    return ids.str.to_lowercase()
-
-
-def _composed(ids: pl.Expr) -> pl.Expr:
-    return ids.str.normalize("NFKC")
-
-
-def _all(ids: pl.Expr) -> pl.Expr:
-    return _without_zeros(_without_blanks(_lower(_composed(ids))))
-
-
 #: ways in which ids differ: name, function that removes the difference, fix
 _SPELLINGS: Final[tuple[tuple[str, Callable[[pl.Expr], pl.Expr], str], ...]] = (
-    ("spaces around them", _without_blanks, "remove the spaces"),
+    ("spaces around them", without_blanks, "remove the spaces"),
     (
         "leading zeros",
-        _without_zeros,
+        without_zeros,
         "read ids as texts on both sides: numbers lose leading zeros",
     ),
-    ("case", _lower, "use the same spelling of ids on both sides"),
-    ("Unicode form", _composed, "use one Unicode form (NFC) on both sides"),
+    ("case", in_lower_case, "use the same spelling of ids on both sides"),
+    ("Unicode form", composed, "use one Unicode form (NFC) on both sides"),
     (
         "spaces, zeros, case or Unicode form",
-        _all,
+        folded,
         "use the same spelling of ids on both sides",
     ),
 )
@@ -320,10 +308,10 @@ def near_matches(what: str, ids: pl.Series, judged: pl.Series) -> Iterator[Findi
     known = ids.is_in(judged.implode())
     matched = int(known.sum())
     # most ids have no judgment at all
-    strange = _pairs(_all, ids.filter(~known), judged)
+    strange = similar_ids(folded, ids.filter(~known), judged)
     for differ, fold, fix in _SPELLINGS:
         similar = (
-            _pairs(fold, strange["id"].unique(), strange["judged"].unique())
+            similar_ids(fold, strange["id"].unique(), strange["judged"].unique())
             .unique("id")
             .sort("id")
         )
@@ -342,14 +330,3 @@ def near_matches(what: str, ids: pl.Series, judged: pl.Series) -> Iterator[Findi
             doubtful=few,
         )
         strange = strange.join(similar, on="id", how="anti")
-
-
-def _pairs(
-    fold: Callable[[pl.Expr], pl.Expr], ids: pl.Series, judged: pl.Series
-) -> pl.DataFrame:
-    """Return ``id`` and ``judged`` of ids that are equal after folding."""
-    key = fold(pl.col("id"))
-    keyed = ids.to_frame("id").select("id", key=key)
-    key = fold(pl.col("judged"))
-    theirs = judged.to_frame("judged").select("judged", key=key)
-    return keyed.join(theirs, on="key").select("id", "judged")

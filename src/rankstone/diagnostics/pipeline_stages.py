@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 #: the options under which every document has one rank in a list, and those that only read
 _TAKEN: Final = {
+    "documents",
     *OrderingKeywords.__annotations__,
     *("duplicate_judgments", "negative", "missing", "exclude", "exclude_from", "unit"),
     *(

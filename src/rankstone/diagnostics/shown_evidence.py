@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import polars as pl
 
+from rankstone._basics import quoted, some
 from rankstone.diagnostics.document_fates import SHOWN
-from rankstone.errors import BadParameter, NotComparable, printable
+from rankstone.errors import BadParameter, MissingColumn, NotComparable, printable
 from rankstone.io import read_attributes
+from rankstone.io.advice import escaped
 from rankstone.io.exact_numbers import numbers_in
 from rankstone.stats.proportions import wilson
 
 if TYPE_CHECKING:
     from rankstone._basics import Columns
+    from rankstone.io.attributes import Attributes
+
+#: what names of columns of grades hold
+_GRADES: Final = re.compile("grade|score|rating|label|correct|right|verdict")
 
 
 def evidence_table(
@@ -44,6 +51,8 @@ def evidence_table(
         ``queries``, ``share``, ``low``, ``high``.
     """
     table = read_attributes(answers, "query_id", columns)
+    if "correct" not in table.columns:
+        raise _without_grades(table)
     frame = table.collect("correct")
     texts = frame["correct"].cast(pl.String).str.to_lowercase()
     grades = numbers_in(texts.replace({"true": "1", "false": "0"}), table.locate)
@@ -84,4 +93,19 @@ def evidence_table(
             "low": low,
             "high": high,
         }
+    )
+
+
+def _without_grades(table: Attributes) -> MissingColumn:
+    """Return the error for answers without a column of grades, with the only column that may hold them."""
+    likely = [name for name in table.columns if _GRADES.search(name.lower())]
+    theirs = likely[0] if len(likely) == 1 else "THEIRS"
+    names = quoted(f"{escaped(theirs)}=correct")
+    return MissingColumn(
+        "there is no column correct",
+        where=table.source,
+        given=f"columns {some(table.columns, 12)}",
+        expected="correct: true or false, 1 or 0, or a grade of the answer",
+        fix=f"name the column of the grades: --columns {names} "
+        f"(in Python columns={{{theirs!r}: 'correct'}})",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 import polars as pl
@@ -18,6 +18,7 @@ from rankstone.hits.alignment import Aligner, joined, no_overlap, taken
 from rankstone.hits.alignment_audit import Audit, RunAudit
 from rankstone.hits.judgments import Judgments, SelfLabelled
 from rankstone.hits.requested_extras import requested_extras
+from rankstone.hits.similar_ids import spelling_warning
 from rankstone.measures.core.definition import ANY_GAIN
 from rankstone.measures.core.measure import Status
 
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 
 Piece = TypeVar("Piece", bound="ScoredPart")
 Result = TypeVar("Result")
+#: missing queries that an audit names
+_NAMED: Final = 3
 
 
 class Pipeline(Record):
@@ -57,6 +60,8 @@ class Pipeline(Record):
         As for :class:`~rankstone.hits.alignment.Aligner`.
     audited
         False where no audit follows, so that its counts are not made.
+    about
+        Attributes of the judged queries, with their texts in ``query``; ``None`` where they are not known.
     """
 
     judgments: Judgments | SelfLabelled
@@ -65,6 +70,7 @@ class Pipeline(Record):
     queries: QueryTable | None = None
     regroups: bool = True
     audited: bool = True
+    about: pl.DataFrame | None = None
 
     @property
     def judged(self) -> Judgments:
@@ -202,16 +208,20 @@ class Pipeline(Record):
         self, parts: Sequence[ScoredPart], lists: Lists, table: Table
     ) -> RunAudit:
         tallies = [part.tally for part in parts if part.tally is not None]
-        extra = 0
-        missing = int((~lists.answered).sum())
+        extra = missing = pl.Series(dtype=pl.String)
         if isinstance(self.judgments, Judgments):
-            extra = len(lists.unjudged())
-            missing -= excused(self.judgments, lists.answered, self.options.empty)
+            extra = lists.unjudged()
+            needs_list = ~excused(self.judgments, self.options.empty)
+            is_missing = ~lists.answered & needs_list
+            names = self.judgments.queries.names
+            missing = names.filter(pl.Series(is_missing))
+        first_ids = missing[: _NAMED + 1]
+        with_texts = self._with_texts(missing)
         return RunAudit.of(
             table.source,
             tallies,
-            missing=missing,
-            extra=extra,
+            missing=len(missing),
+            extra=len(extra),
             comments=table.comments(),
             cutoffs=cutoffs_of(self.measures),
             deepest=deepest_of(self.measures),
@@ -219,7 +229,19 @@ class Pipeline(Record):
             **audited(self.judgments, tallies),
             read_as=table.read_as(),
             failed=Counter(table.failed.values()),
+            missing_ids=tuple(map(str, first_ids)),
+            respelled=spelling_warning(extra, with_texts),
         )
+
+    def _with_texts(self, ids: pl.Series) -> pl.Series:
+        """Return ids of judged queries, and the texts of those that have one."""
+        about = self.about
+        if about is None or "query" not in about.columns or ids.dtype != pl.String:
+            return ids
+        is_asked = pl.col("query_id").is_in(ids.implode())
+        texts = about.filter(is_asked)["query"]
+        known = texts.cast(pl.String).drop_nulls()
+        return pl.concat([ids, known]).unique()
 
     def assemble(self, parts: Sequence[ScoredPart], *, last: bool = False) -> RunScores:
         """Assemble scores in the order of the judgments (of the table, when labelled).
@@ -366,17 +388,16 @@ def _query_mismatch(
     )
 
 
-def excused(judgments: Judgments, answered: Bools, empty: str) -> int:
-    """Return how many queries without a list need none; ``empty`` is the option of that name."""
-    without_list = ~answered
+def excused(judgments: Judgments, empty: str) -> Bools:
+    """Return which queries need no list, bool ``[queries]``; ``empty`` is the option of that name."""
     if empty == "unanswerable":
-        return int((without_list & ~_has_relevant(judgments)).sum())
-    count = 0
+        return ~_has_relevant(judgments)
+    need_none = np.zeros(len(judgments.queries), bool)
     for extra in judgments.extras:
-        need_none = extra.need_no_list()
-        if need_none is not None:
-            count += int((without_list & need_none).sum())
-    return count
+        of_extra = extra.need_no_list()
+        if of_extra is not None:
+            need_none |= of_extra
+    return need_none
 
 
 def _has_relevant(judgments: Judgments) -> Bools:

@@ -38,12 +38,7 @@ from rankstone.evaluation.requested_side_inputs import (
     requested_side_inputs,
 )
 from rankstone.evaluation.scores import RunScores, Scores
-from rankstone.hits.alignment_audit import (
-    Audit,
-    JudgmentsAudit,
-    RunAudit,
-    SideTableAudit,
-)
+from rankstone.hits.alignment_audit import Audit, JudgmentsAudit, RunAudit
 from rankstone.hits.judgments import judged_queries
 from rankstone.hits.requested_extras import OF_COLUMNS
 from rankstone.io import read_attributes, read_judgments, read_run
@@ -65,6 +60,7 @@ if TYPE_CHECKING:
     from rankstone.hits.alignment_options import AlignmentOptions, Order
     from rankstone.hits.hits import Hits
     from rankstone.hits.judgments import Judgments
+    from rankstone.hits.side_table_audit import SideTableAudit
     from rankstone.measures.core.measure import Measure, Measures
 
     #: scores a run, given its name, its pipeline and its table
@@ -322,6 +318,7 @@ class Prepared:
             order=self.options.order,
             name=name,
             ranks=ranks,
+            duplicates=self.options.duplicates,
             further=(*OF_COLUMNS, *self._run_columns, "error"),
         )
         if self.judged.about is not None:
@@ -350,7 +347,14 @@ class Prepared:
                 kept = self._judged_in(run)
             run = run.pairs_in_one_list(kept)
         judgments = self._prepare(texts)
-        pipeline = Pipeline(judgments, options, self.measures, self.queries, regroups)
+        pipeline = Pipeline(
+            judgments,
+            options,
+            self.measures,
+            self.queries,
+            regroups,
+            about=self.judged.about,
+        )
         return pipeline, run
 
     def texts(self, run: Table) -> Names:
@@ -380,7 +384,8 @@ class Prepared:
         frame = table.collect("query_id", "doc_id", "relevance", *self._further)
         is_whole = self._share is None
         if is_whole and not frame.height:
-            raise EmptyInput("there are no judgments", where=table.source)
+            why = ": ".join(["there are no judgments", *table.doubts[:1]])
+            raise EmptyInput(why, where=table.source)
         declared = declared_queries(table, self.queries)
         if declared is not None and self._share is not None:
             # the query table is not limited to the share
@@ -575,7 +580,7 @@ class Prepared:
             source=self.judged.source,
             **judgment_counts(judgments, self.options.empty),
             comments=self.judged.comments(),
-            warnings=(*further.pop("warnings", ()), *warnings),
+            warnings=(*self.judged.doubts, *further.pop("warnings", ()), *warnings),
             read_as=self.judged.read_as(),
             **further,
         )

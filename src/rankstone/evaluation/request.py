@@ -24,11 +24,11 @@ from rankstone.errors import (
     one_of,
     printable,
 )
-from rankstone.hits.alignment_audit import SideTableAudit
 from rankstone.hits.alignment_options import AlignmentKeywords, AlignmentOptions
 from rankstone.hits.budgets import REPEATED
 from rankstone.hits.grouped_judgments import Intents
 from rankstone.hits.judged_pool import QueryTable
+from rankstone.hits.side_table_audit import SideTableAudit
 from rankstone.io import (
     advise_on_others,
     read_attributes,

@@ -329,7 +329,9 @@ def scored_share(pipeline: Pipeline, table: Table) -> ShareResult:
         query_table["missing"] = audit.missing
     groups = judgments.groups
     counts = judgment_counts(judgments, pipeline.options.empty)
-    counts["excused"] = excused(judgments, lists.answered, pipeline.options.empty)
+    needs_none = excused(judgments, pipeline.options.empty)
+    is_excused = ~lists.answered & needs_none
+    counts["excused"] = int(is_excused.sum())
     counts["several_subtopics"] = 0
     if groups is not None:
         counts["several_subtopics"] = groups.several()

@@ -27,13 +27,9 @@ from rankstone.evaluation.scores import (
     weights,
 )
 from rankstone.evaluation.shares import SUMMED
-from rankstone.hits.alignment_audit import (
-    Audit,
-    JudgmentsAudit,
-    RunAudit,
-    SideTableAudit,
-)
+from rankstone.hits.alignment_audit import Audit, JudgmentsAudit, RunAudit
 from rankstone.hits.judgments import GradeCounts
+from rankstone.hits.side_table_audit import SideTableAudit
 from rankstone.measures.core.measure import Scored, Status
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from rankstone.golden.near_duplicates import near_duplicates, normalised
 from rankstone.golden.query_times import query_times
 from rankstone.io import read_interactions
 from rankstone.io.corpus import Corpus, in_folder, read_corpus
-from rankstone.io.golden_sets import GoldenSet, golden_set
+from rankstone.io.golden_sets import GoldenSet, golden_set, plain_texts
 from rankstone.tables.phrases import check_language, from_english
 
 if TYPE_CHECKING:
@@ -194,6 +194,9 @@ def _expecting_nothing(checked: _Checked) -> Iterator[Finding]:
             "every system scores 0 there: name what is expected, or write answerable: false",
             doubtful=True,
         )
+    for doubt in checked.golden.unread:
+        what, _, fix = doubt.rpartition(": ")
+        yield Finding("warning", what, "", fix, doubtful=True)
 
 
 def _absent(checked: _Checked, corpus: Corpus) -> Iterator[Finding]:
@@ -294,15 +297,17 @@ def _likely(corpus: Corpus, gone: pl.Series, lang: str) -> Iterator[str]:
 
 def _expected_texts(checked: _Checked, corpus: Corpus) -> Iterator[Finding]:
     """Find expected texts that are in no document, or in many."""
-    texts = normalised(corpus.texts["text"])
+    texts = plain_texts(corpus.texts["text"])
     nowhere = []
     many = []
     for case in checked.golden.cases:
         for need in case.needs:
             if not need.text:
                 continue
-            wanted = normalised(pl.Series([need.text]))[0]
-            times = int(texts.str.contains(wanted, literal=True).sum())
+            plain = plain_texts(pl.Series([need.text]))
+            wanted = plain[0].strip()
+            is_in = texts.str.contains(wanted, literal=True)
+            times = int(is_in.sum())
             if not times:
                 nowhere.append(need.text)
             elif times > _MANY:

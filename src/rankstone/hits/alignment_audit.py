@@ -28,11 +28,12 @@ from rankstone.errors import printable
 from rankstone.hits.tallies import ListCounts
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from rankstone._basics import Ints, NamedValues, Names
     from rankstone.errors import InputError
     from rankstone.hits.excluded_rows import LeftOut
+    from rankstone.hits.side_table_audit import SideTableAudit
     from rankstone.hits.tallies import Tally
 
 #: measure → reason → number of queries
@@ -171,7 +172,7 @@ class JudgmentsAudit(Record):
         """Return the audit as one line."""
         declared = ""
         if self.declared:
-            declared = f", {self.declared:,} of them declared without judgments"
+            declared = f", {self.declared:,} of them without any judgment"
         return line(
             f"{self.head}, {counted(self.judgments, 'judgment')}",
             noted(self.empty, "query", f"without a relevant document{declared}"),
@@ -201,6 +202,8 @@ class RunAudit(ListCounts):
         Documents in the lists after alignment; how many of them are judged.
     missing, extra
         Judged queries that the run does not answer; queries of the run without judgments.
+    missing_ids, respelled
+        The first of the missing queries; a sentence where the run has some of them in another spelling.
     comments
         Comment lines skipped.
     shortest, median_length, longest
@@ -234,6 +237,8 @@ class RunAudit(ListCounts):
     read_as: Names = ()
     undefined: Reasons = field(default_factory=dict)
     dropped: Reasons = field(default_factory=dict)
+    missing_ids: Names = ()
+    respelled: str = ""
 
     @classmethod
     def of(
@@ -250,12 +255,15 @@ class RunAudit(ListCounts):
         left_out: LeftOut | None = None,
         read_as: Names = (),
         failed: Mapping[str, int] | None = None,
+        missing_ids: Names = (),
+        respelled: str = "",
     ) -> RunAudit:
         """Add up the tallies of all batches.
 
         ``deepest`` is the largest cutoff of the measures, ``order`` the option of that name, ``left_out``
         what was excluded, ``read_as`` notes on what was detected about its file, ``failed`` counts queries
-        by the reason of their failure; queries that need no answer are not among the ``missing``.
+        by the reason of their failure; queries that need no answer are not among the ``missing``, of which
+        ``missing_ids`` are the first, and ``respelled`` says whether the run spells them in another way.
         """
         n = np.concatenate([t.n for t in tallies]) if tallies else np.zeros(0, np.int64)
         shown = int((n > 0).sum())
@@ -304,6 +312,8 @@ class RunAudit(ListCounts):
             left_out=left_out,
             read_as=read_as,
             failed=dict(failed or {}),
+            missing_ids=missing_ids,
+            respelled=respelled,
             **of_lists,
         )
 
@@ -322,11 +332,23 @@ class RunAudit(ListCounts):
     def _missing(self) -> str:
         return "missing, failed ones included" if self.failed else "missing"
 
+    @property
+    def unanswered(self) -> Names:
+        """Why queries count as if nothing was retrieved for them; empty texts where all is well."""
+        return (
+            self.respelled,
+            self.failures,
+            noted(self.missing, "query", self._missing),
+        )
+
     def to_dict(self) -> NamedValues:
         """Return plain dicts, ready for JSON."""
         audit: NamedValues = {"source": self.source, **plain(self)}
         audit["unjudged"] = {f"@{k}": share for k, share in self.unjudged.items()}
         excluded = audit.pop("left_out")
+        for name in ("missing_ids", "respelled"):
+            if not audit[name]:
+                del audit[name]
         return audit if excluded is None else audit | {"excluded": excluded}
 
     def concerns(self, *, unjudged: bool, in_ideal: bool) -> Names:
@@ -338,8 +360,6 @@ class RunAudit(ListCounts):
         k, share = next(iter(self.unjudged.items()), (0, 0.0))
         return (
             *sentences(self, "warns"),
-            self.failures,
-            noted(self.missing, "query", self._missing),
             *not_in_means(self.undefined),
             "" if self.left_out is None else self.left_out.concern(in_ideal=in_ideal),
             *self.warnings,
@@ -356,9 +376,13 @@ class RunAudit(ListCounts):
         ``in_ideal`` is as for :meth:`LeftOut.line`.
         """
         lengths = spread(self.shortest, self.longest, "document", self.median_length)
+        missing = self._missing
+        if self.missing_ids:
+            missing = f"{missing} ({some(self.missing_ids, _SHOWN)})"
         return line(
             f"{queries(self.queries)} × {lengths}, {self.judged:,} judged",
-            noted(self.missing, "query", self._missing),
+            noted(self.missing, "query", missing),
+            _warned(filter(None, [self.respelled])),
             self.failures,
             not_in_means(self.undefined),
             not_in_means(self.dropped),
@@ -395,7 +419,7 @@ def _about(alike: Sequence[tuple[str, str]], runs: int) -> str:
     return ": ".join(filter(None, (who, most)))
 
 
-def _warned(warnings: Sequence[str]) -> list[str]:
+def _warned(warnings: Iterable[str]) -> list[str]:
     return [f"warning: {sentence}" for sentence in warnings]
 
 
@@ -418,48 +442,6 @@ def _warnings(n: Ints, judged: int, deepest: int | None, *, alone: bool) -> list
             f"{short} of {counted(len(n), 'list')} {'is' if short == 1 else 'are'} shorter than the cutoff {deepest}"
         )
     return warnings
-
-
-class SideTableAudit(Record):
-    """The audit of a table of queries or of intents.
-
-    Attributes
-    ----------
-    source
-        Its source.
-    rows
-        Rows read.
-    unknown
-        Rows about queries (or subtopics) without judgments.
-    missing
-        Judged queries without a row.
-    weightless
-        Judged subtopics of weight 0, because other subtopics of their query have rows.
-    read_as
-        What was guessed of how a file is written.
-    """
-
-    source: str
-    rows: int
-    unknown: int
-    missing: int
-    weightless: int = 0
-    read_as: Names = ()
-
-    def concerns(self, what: str) -> Names:
-        """Return what deserves attention; ``what`` the rows are about, ``queries`` or ``intents``."""
-        about = {"intents": "subtopics"}.get(what, what)
-        return (
-            noted(self.unknown, "row", f"about {about} without judgments"),
-            noted(self.missing, "query", "without a row"),
-            noted(self.weightless, "subtopic", "without a row, with weight 0"),
-        )
-
-    def line(self, what: str) -> str:
-        """Return the audit as one line about ``queries`` or ``intents``."""
-        return line(
-            counted(self.rows, "row"), self.concerns(what), read_as(self.read_as)
-        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -553,20 +535,30 @@ class Audit(InLines):
         if self.bad_runs:
             left_out = counted(len(self.bad_runs), "run")
             warnings = [f"{left_out} left out: {some(self.bad_runs)}"]
+        # first what makes queries count as 0
+        warnings += self._alike(
+            {name: run.unanswered for name, run in self.runs.items()}
+        )
         if judged is not None:
             warnings += filter(None, judged.concerns())
         for name, table in tables.items():
             concerns = filter(None, table.concerns(name)) if table else ()
             warnings += [f"{name}: {concern}" for concern in concerns]
 
-        # the same warning of several runs, but for its numbers
+        of_runs = {
+            name: run.concerns(unjudged=unjudged, in_ideal=in_ideal)
+            for name, run in self.runs.items()
+        }
+        return warnings + self._alike(of_runs)
+
+    def _alike(self, concerns: Mapping[str, Names]) -> list[str]:
+        """Return what concerns runs by name, what is the same but for its numbers once."""
         alike: dict[str, list[tuple[str, str]]] = {}
-        for name, run in self.runs.items():
-            for concern in run.concerns(unjudged=unjudged, in_ideal=in_ideal):
-                if concern:
-                    key = re.sub(r"[\d.,]+", "#", concern)
-                    alike.setdefault(key, []).append((printable(name), concern))
-        return warnings + [_about(same, len(self.runs)) for same in alike.values()]
+        for name, of_run in concerns.items():
+            for concern in filter(None, of_run):
+                key = re.sub(r"[\d.,]+", "#", concern)
+                alike.setdefault(key, []).append((printable(name), concern))
+        return [_about(same, len(self.runs)) for same in alike.values()]
 
     def lines(self) -> list[str]:
         """Return one line for the judgments, one for each side table, and one for each run."""

@@ -171,6 +171,8 @@ class AlignmentOptions:
         rank and earn nothing); ``first_drop`` and ``last_drop`` (the first or the last copy stays,
         the rest move up); ``keep`` (each copy counts); ``keep_judged`` (each copy counts, and is judged
         once more: R and the ideal list follow, as where tables are joined row by row).
+        Of two lists of a query, each a row of its own, ``first_drop`` and ``last_drop`` keep one;
+        all others refuse the second.
     duplicate_judgments
         The same pair judged twice: ``error``, or how to make one grade of several.
     negative

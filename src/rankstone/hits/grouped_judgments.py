@@ -19,7 +19,6 @@ from rankstone.errors import (
     NotComparable,
     printable,
 )
-from rankstone.hits.alignment_audit import SideTableAudit
 from rankstone.hits.judged_pool import Groups
 from rankstone.hits.judgments import (
     Judgments,
@@ -29,6 +28,7 @@ from rankstone.hits.judgments import (
 )
 from rankstone.hits.list_arrays import list_numbers, offsets_of
 from rankstone.hits.pair_index import PairIndex
+from rankstone.hits.side_table_audit import SideTableAudit
 
 if TYPE_CHECKING:
     from rankstone._basics import Floats, Ints, Locate, Names

@@ -37,7 +37,7 @@ from rankstone.io.hits_by_query import hits_by_query
 from rankstone.io.implausible_columns import rated, refuse_implausible
 from rankstone.io.input_table import Table
 from rankstone.io.json_objects import holds_json, json_value, read_json, tabular
-from rankstone.io.list_columns import Unfolding
+from rankstone.io.list_columns import with_one_list_each
 from rankstone.io.objects import read_object
 from rankstone.io.python_rows import columns_of_pandas, holds_columns
 from rankstone.io.several_runs import refuse_second, refuse_several, split
@@ -239,6 +239,7 @@ def read_run(
     ranks: bool = False,
     further: Sequence[str] = (),
     layout: Layout = RUN,
+    duplicates: str = "error",
 ) -> Table:
     """Open a run: ``query_id``, ``doc_id``, and what gives the ``order``; ranks can replace scores.
 
@@ -246,6 +247,7 @@ def read_run(
 
     With ``ranks`` also the ranks of TREC text; where these are not needed they may be missing or not numbers.
     The ``layout`` of TREC text says whether a second tag is refused.
+    A second list of a query is refused unless ``duplicates`` says which of them stays.
     """
     columns = Renames.of_table(columns or {}, "run")
     wanted: Ranks = "if_numbers" if ranks else "unread"
@@ -265,9 +267,8 @@ def read_run(
     refuse_second(table)
     shape = getattr(named, "shape", None)
     if shape is not None:
-        if isinstance(table.start, Unfolding):
-            table.start.single = True  # a row is a case there
         table = _noted(table, shape.title)
+    table = with_one_list_each(table, duplicates)
     if is_path(source):
         parts = files_of(source)
 

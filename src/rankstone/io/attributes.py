@@ -36,6 +36,20 @@ if TYPE_CHECKING:
 _ROW: Final = "#row"
 
 
+#: usual names of the ids in a table of documents that has no ``doc_id``
+_IDS: Final = (
+    "doc_id",
+    "_id",
+    "id",
+    "docid",
+    "doc",
+    "docno",
+    "pid",
+    "path",
+    "chunk_id",
+)
+
+
 class Attributes(Record):
     """A table with one row for each id, whose columns are read on request.
 
@@ -225,6 +239,9 @@ def open_table(
     with reading(name):
         names = frame.collect_schema().names()
         chosen = renames(names, columns or {}, name, [key])
+        if key == "doc_id" and key not in (*names, *chosen.values()):
+            usual = [theirs for theirs in _IDS if theirs in names][:1]
+            chosen |= dict.fromkeys(usual, key)
         kept = frame.drop(hidden(names, chosen))
         frame = kept.rename(chosen)
     return name, frame, notes

@@ -61,8 +61,10 @@ _OF_BOARDS: Final = (
     *("system", "dataset", "value", "measure", "run", "seed", "cluster"),
     *("left", "right", "winner", "loser", "outcome"),
 )
+#: keys of golden sets, and what graded answers have
+_OF_GOLDEN: Final = ("expected_text", "split", "correct")
 #: names that a column can be renamed to
-_OURS: Final = (*CANONICAL, *FURTHER, *ALIASES, *_OF_BOARDS, UNUSED)
+_OURS: Final = (*CANONICAL, *FURTHER, *ALIASES, *_OF_BOARDS, *_OF_GOLDEN, UNUSED)
 #: columns that name the run of each row
 RUN_NAMES: Final = (
     *("run", "run_id", "system", "model", "algorithm"),
@@ -321,7 +323,7 @@ def unreadable(
     entry: str, theirs: str, ours: str, whole: str | None = None
 ) -> UsageError:
     """Return the error for a rename that cannot be parsed, in the ``whole`` option at a shell."""
-    known = (*CANONICAL, *FURTHER, *_OF_BOARDS)
+    known = (*CANONICAL, *FURTHER, *_OF_BOARDS, *_OF_GOLDEN)
     [near] = nearest(ours, known, n=1) or [""]
     right = f"{theirs}={near}"
     option = f"did you mean {printable(right)}?"

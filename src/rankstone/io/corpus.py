@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping
-from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -36,17 +35,6 @@ _TEXTS: Final = (
     "chunk",
 )
 _TITLES: Final = ("title", "headline")
-_IDS: Final = (
-    "doc_id",
-    "_id",
-    "id",
-    "docid",
-    "doc",
-    "docno",
-    "pid",
-    "path",
-    "chunk_id",
-)
 #: formats that are tables, a file or several parts
 _TABLES: Final = ("csv", "tsv", "jsonl", "json", "parquet", "arrow", "xlsx")
 
@@ -135,19 +123,7 @@ def _of_files(source: Any, files: Sequence[Path], columns: Columns | None) -> Co
         value = json_value(source)
         if isinstance(value, list) and all(isinstance(v, (str, int)) for v in value):
             return _of_ids(name, pl.Series(map(str, value), dtype=pl.String))
-    return _of_attributes(read_attributes(source, "doc_id", _with_ids(source, columns)))
-
-
-def _with_ids(source: Any, columns: Columns | None) -> Columns | None:  # noqa: ANN401
-    """Return the names of columns, with that of the ids where it is a usual one."""
-    if columns and "doc_id" in columns.values():
-        return columns
-    choices = [columns, *({**(columns or {}), name: "doc_id"} for name in _IDS)]
-    for names in choices:
-        with suppress(InputError):
-            read_attributes(source, "doc_id", names)
-            return names
-    return columns
+    return _of_attributes(read_attributes(source, "doc_id", columns))
 
 
 def _of_ids(name: str, ids: pl.Series, read_as: Names = ()) -> Corpus:

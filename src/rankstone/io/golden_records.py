@@ -54,6 +54,10 @@ _FALSE: Final = {"false", "0", "no", "n"}
 #: names of lists of documents that are judgments of other files, too
 _DOCUMENTS: Final = ("docid", "docids", "doc", "docs", "documents", "document")
 _SPAN: Final = ("start", "end")
+#: words in the name of a key that may hold what is expected
+_EXPECTING: Final = re.compile(
+    "expect|gold|relevant|truth|target|correct|positive|required|must|evidence|passage|span|quote|snippet"
+)
 _QUOTED: Final = re.compile(r"""'[^']*'|"[^"]*\"""")
 
 
@@ -109,6 +113,20 @@ class GoldenCase(Record):
     split: str = ""
     about: Mapping[str, Any] = field(default_factory=dict)
     has_groups: bool = False
+
+    @property
+    def unread(self) -> Iterator[tuple[str, bool]]:
+        """Keys that may hold what is expected of a query without any, and whether they hold texts."""
+        if self.needs or self.forbidden or self.answerable is False:
+            return
+        for key, value in self.about.items():
+            text = str(value)
+            may_expect = _EXPECTING.search(plain_key(key))
+            if not text or not may_expect:
+                continue
+            items = text.split("|")
+            are_texts = any(len(item.split()) > 1 for item in items)
+            yield key, are_texts
 
     @property
     def relevant(self) -> dict[str, float]:
@@ -198,15 +216,23 @@ def _likely_roles(keys: Collection[str], columns: Columns) -> dict[str, str]:
         key=lambda key: order.index(plain_key(key)),
     )
     named = {
-        key: role for key in keys if (role := _OF_COLUMNS.get(columns.get(key, "")))
+        key: role
+        for key in keys
+        if (role := _OF_COLUMNS.get(columns.get(key, ""))) and not is_own_id(key, role)
     }
     roles = dict(named)
     for key in known:
         role = golden_keys()[plain_key(key)]
         is_free = role in _OF_DOCUMENTS or role not in roles.values()
-        if key not in columns and is_free:
+        is_named = key in columns and not is_own_id(key, "expected")
+        if not is_named and is_free:
             roles[key] = role
     return {key: roles[key] for key in keys if key in roles}
+
+
+def is_own_id(key: str, role: str) -> bool:
+    """Return whether a key that is named a document holds the ids of the records: other files have the documents."""
+    return role == "expected" and golden_keys().get(plain_key(key)) == "id"
 
 
 def has_only_golden_keys(roles: Mapping[str, str]) -> bool:

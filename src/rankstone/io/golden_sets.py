@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from rankstone._basics import Record, counted, is_path, some
+from rankstone._basics import Record, counted, is_path, quoted, some
 from rankstone.errors import DuplicateRows, EmptyInput, InputError, printable
+from rankstone.io.advice import escaped
 from rankstone.io.columns import Renames
 from rankstone.io.damaged_files import PACKED
 from rankstone.io.file_formats import format_at, head_of, scan_files, scan_parts
@@ -26,6 +27,7 @@ from rankstone.io.golden_records import (
     golden_roles,
     has_only_golden_keys,
     is_needed,
+    is_own_id,
     is_telling,
     without_other_modes,
 )
@@ -69,6 +71,8 @@ class GoldenSet(Record):
         The file with splits that was read with it; empty for none.
     stored
         {query: split} of that file, also of queries that are not in the set any more.
+    doubts
+        What is doubtful about what is expected, a sentence each.
 
     Examples
     --------
@@ -82,6 +86,7 @@ class GoldenSet(Record):
     roles: Mapping[str, str]
     splits: str = ""
     stored: Mapping[str, str] = field(default_factory=dict)
+    doubts: tuple[str, ...] = ()
 
     @property
     def has_groups(self) -> bool:
@@ -132,12 +137,17 @@ class GoldenSet(Record):
 
     def with_documents_of_texts(self, documents: pl.DataFrame) -> GoldenSet:
         """Return the set with the documents that contain each expected text, one of which is enough."""
-        texts = documents["text"].str.to_lowercase()
+        texts = plain_texts(documents["text"])
+        nowhere: list[str] = []
 
         def resolved(need: Need) -> Need:
             if not need.text:
                 return need
-            is_in = texts.str.contains(need.text.lower(), literal=True)
+            plain = plain_texts(pl.Series([need.text]))
+            wanted = plain[0].strip()
+            is_in = texts.str.contains(wanted, literal=True)
+            if not is_in.any():
+                nowhere.append(need.text)
             ids = documents["doc_id"].filter(is_in)
             return Need(dict.fromkeys(ids, 1.0))
 
@@ -146,7 +156,28 @@ class GoldenSet(Record):
             needs = tuple(map(resolved, case.needs))
             has_groups = case.has_groups or any(len(n.documents) > 1 for n in needs)
             cases.append(replace(case, needs=needs, has_groups=has_groups))
-        return replace(self, cases=tuple(cases))
+        doubts = self.doubts
+        if nowhere:
+            texts_in_none = counted(len(nowhere), "expected text")
+            doubts = (*doubts, f"{texts_in_none} in no document ({some(nowhere)})")
+        return replace(self, cases=tuple(cases), doubts=doubts)
+
+    @property
+    def unread(self) -> Iterator[str]:
+        """What may be expected of queries under keys that are not read, a sentence each."""
+        holders: dict[tuple[str, bool], int] = {}
+        for case in self.cases:
+            for unread in case.unread:
+                before = holders.get(unread, 0)
+                holders[unread] = before + 1
+        for (key, are_texts), times in holders.items():
+            name = printable(key, 40)
+            way = f"call it expected in {printable(self.source, 40)}"
+            if are_texts:
+                theirs = quoted(escaped(key))
+                way = f"--columns {theirs}=expected_text"
+            held = counted(times, "query")
+            yield f"{name} is not read where nothing else is expected ({held}): {way}"
 
     def refuse_copies(self) -> None:
         """Refuse an id that two queries have."""
@@ -214,6 +245,7 @@ class GoldenSet(Record):
             ),
             form=TITLE,
             about=self.attributes,
+            doubts=(*self.doubts, *self.unread),
         )
 
     def _rows(self) -> Iterator[dict[str, Any]]:
@@ -257,6 +289,12 @@ class GoldenSet(Record):
             for case in self.cases
         )
         return replace(self, cases=cases, splits=path.name, stored=stored)
+
+
+def plain_texts(texts: pl.Series) -> pl.Series:
+    """Return texts in small letters, with one blank for several and for line breaks."""
+    lower = texts.str.to_lowercase()
+    return lower.str.replace_all(r"\s+", " ")
 
 
 def stored_rows(path: Path) -> pl.DataFrame | None:
@@ -392,7 +430,7 @@ def golden_in_value(
     if not records:
         return None
     keys = dict.fromkeys(str(key) for record in records for key in record)
-    roles = _roles([*keys], columns, shapes)
+    roles = _roles([*keys], columns, shapes, records)
     if roles is None:
         return None
     places = [f"{source}, {path}record {n}" for n in range(1, len(records) + 1)]
@@ -410,14 +448,20 @@ def _of_records(
 
 
 def _roles(
-    keys: Sequence[str], columns: Columns | None, shapes: Candidates | None = None
+    keys: Sequence[str],
+    columns: Columns | None,
+    shapes: Candidates | None = None,
+    records: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, str] | None:
     """Return {key: role}; ``None`` where the keys, or what is said of them, are as well of another table."""
     roles = golden_roles(keys, columns)
     if roles is None:
         return None
-    named = {(columns or {}).get(key) for key in keys}
-    if "doc_id" in named and not has_only_golden_keys(roles):
+    documents = [key for key in keys if (columns or {}).get(key) == "doc_id"]
+    own_ids = [key for key in documents if is_own_id(key, "expected")]
+    are_labels = bool(own_ids) and _are_labels(records, roles)
+    is_of_table = documents != own_ids or are_labels
+    if is_of_table and not has_only_golden_keys(roles):
         # the table that the names were written for
         return None
     is_shaped = shapes is not None and shapes.of_header(keys) is not None
@@ -426,6 +470,14 @@ def _roles(
     if isinstance(columns, Renames):
         columns.present.update(keys)
     return roles
+
+
+def _are_labels(records: Sequence[Mapping[str, Any]], roles: Mapping[str, str]) -> bool:
+    """Return whether what is expected is a number or a truth value: the grade of a row."""
+    keys = [key for key, role in roles.items() if role == "expected"]
+    values = [record.get(key) for record in records for key in keys]
+    are_numbers = all(isinstance(value, (bool, int, float)) for value in values)
+    return bool(values) and are_numbers
 
 
 def _records(value: object) -> tuple[Sequence[Mapping[str, Any]], str]:
@@ -479,7 +531,7 @@ def golden_in_files(
             records = scan_files(path, kind, columns)[0].collect().to_dicts()
         places = [f"{path}, row {number}" for number in range(1, len(records) + 1)]
     keys = dict.fromkeys(str(key) for record in records for key in record)
-    roles = _roles([*keys], columns, shapes)
+    roles = _roles([*keys], columns, shapes, records)
     if roles is None:
         return None
     return _of_records(path, records, roles, places)
@@ -496,7 +548,7 @@ def _begins_with_case(
         return False
     if not isinstance(record, dict):
         return False
-    return _roles(list(record), columns, shapes) is not None
+    return _roles(list(record), columns, shapes, [record]) is not None
 
 
 def _lines(path: str) -> tuple[list[dict[str, Any]], list[str]]:

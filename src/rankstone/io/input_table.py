@@ -84,6 +84,8 @@ class Table(Record):
         Attributes of the queries, where the source has them beside its rows: ``query_id`` and any columns.
     ranked
         True where ranks order the lists even beside scores.
+    doubts
+        What is doubtful about the source, a sentence each.
     """
 
     source: str
@@ -106,6 +108,7 @@ class Table(Record):
     advise: Callable[[InputError], None] = _silent
     about: pl.DataFrame | None = None
     ranked: bool = False
+    doubts: tuple[str, ...] = ()
 
     @property
     def columns(self) -> frozenset[str]:

@@ -14,8 +14,6 @@ import polars as pl
 
 from rankstone._basics import counted, first_true
 from rankstone.errors import BadValue, DuplicateRows, InputError, printable
-from rankstone.io.advice import Advice
-from rankstone.io.column_suggestions import is_id
 from rankstone.io.input_table import ROWS, Table, roots_of
 
 if TYPE_CHECKING:
@@ -29,6 +27,8 @@ LISTS: Final = 1 << 12
 #: columns that order documents
 _ORDERS: Final = ("score", "rank")
 _NUMBERS: Final = (*_ORDERS, "relevance")
+#: columns by which the lists of a query are steps of an agent
+_STEPS: Final = ("turn", "call")
 
 
 def unfolded(table: Table) -> Table:
@@ -99,7 +99,7 @@ class Unfolding:
 
     def among(self, keep: pl.Expr) -> Unfolding:
         """Return the same for the rows for which an expression over ``query_id`` is true."""
-        return Unfolding(self.table.only(keep), self.lists, self.single)
+        return replace(self, table=self.table.only(keep), _empty=None, _read=(0, 0))
 
     def __call__(self, wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
         """Restart the stream; each piece has the given columns."""
@@ -111,13 +111,17 @@ class Unfolding:
         empty = list[pl.Series]()
         lists = 0
         rows = 0
-        row_of: dict[object, int] = {}
+        seen = list[pl.Series]()
         for piece in self.table.start([pl.col(name) for name in needed]):
             lengths = self._lengths(piece, names, lists)
             if "query_id" in needed:
                 queries = piece["query_id"]
                 if self.single:
-                    self._refuse_second(row_of, queries, lists)
+                    # those beside each other now, as documents of both may be refused
+                    hashes = queries.hash()
+                    last = [part[-1:] for part in seen[-1:]]
+                    self._refuse_second([*last, hashes])
+                    seen.append(hashes)
                 empty.append(queries.filter(lengths == 0))
             lists += piece.height
             rows += int(lengths.sum())
@@ -125,25 +129,31 @@ class Unfolding:
             has_items = lengths > 0
             for part in _cut(piece.filter(has_items), lengths.filter(has_items)):
                 yield part.explode(names).select(wanted)
+        self._refuse_second(seen)
         if empty:
             self._empty = pl.concat(empty)
 
-    def _refuse_second(
-        self, row_of: dict[object, int], queries: pl.Series, before: int
-    ) -> None:
-        """Refuse a second list of a query; ``row_of`` has the row of each query so far."""
-        for row, query in enumerate(queries.to_list(), before):
-            first = row_of.setdefault(query, row)
-            if first != row:
-                error = DuplicateRows(
-                    f"query {printable(query)} has two lists",
-                    where=self.table.locate(row),
-                    given=f"the first at {self.table.locate(first)}",
-                    expected="one list for each query",
-                    fix="give each row an id of its own",
-                )
-                names = [name for name in self.table.present if is_id(name)]
-                raise error.proposing(*(Advice({name: "query_id"}) for name in names))
+    def _refuse_second(self, hashes: Sequence[pl.Series]) -> None:
+        """Refuse a second list of a query where two hashes of queries are equal."""
+        if not hashes or not pl.concat(hashes).is_duplicated().any():
+            return
+        queries = self.table.collect("query_id")["query_id"]
+        is_first = queries.is_first_distinct()
+        later = (~is_first).arg_true()
+        if later.is_empty():
+            return
+        second = int(later[0])
+        query = queries[second]
+        first = first_true(queries == query)
+        raise DuplicateRows(
+            f"query {printable(query, 60)} has two lists",
+            where=self.table.locate(second),
+            given=f"the first at {self.table.locate(first)}; "
+            f"{counted(len(later), 'further list')} in all",
+            expected="one list for each query: joined they are a list that nobody retrieved",
+            fix="evaluate the first list of each query with duplicates=first_drop, the last with last_drop; "
+            "or give each row an id of its own",
+        )
 
     def _lengths(
         self, piece: pl.DataFrame, names: Sequence[str], row: int
@@ -209,6 +219,78 @@ class Unfolding:
         if every is None or not lists:
             return None
         return round(every * rows / lists)
+
+
+@dataclass(eq=False)
+class OneOfEachQuery:
+    """Restarts a table of lists with the first or the last list of each query."""
+
+    table: Table
+    duplicates: str
+
+    def __call__(self, wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
+        """Restart the stream; the lists that stay are known before it starts."""
+        is_kept = self._is_kept()
+        row = 0
+        for piece in self.table.start(wanted):
+            yield piece.filter(is_kept[row : row + piece.height])
+            row += piece.height
+
+    def _is_kept(self) -> pl.Series:
+        queries = self.table.collect("query_id")["query_id"]
+        if self.duplicates == "first_drop":
+            return queries.is_first_distinct()
+        return queries.is_last_distinct()
+
+    def where(self, row: int) -> str:
+        """Return the place of a list that stayed."""
+        kept_rows = self._is_kept().arg_true()
+        return self.table.locate(int(kept_rows[row]))
+
+    def notes(self) -> tuple[str, ...]:
+        """Say how many lists were left out."""
+        is_kept = self._is_kept()
+        left_out = int((~is_kept).sum())
+        if not left_out:
+            return ()
+        note = f"{counted(left_out, 'further list')} of queries left out: duplicates={self.duplicates}"
+        return (note,)
+
+
+def with_one_list_each(table: Table, duplicates: str) -> Table:
+    """Return a run whose rows are lists with one list of each query; steps of an agent are lists that go together.
+
+    Parameters
+    ----------
+    table
+        A run; one without lists stays as it is.
+    duplicates
+        ``first_drop`` and ``last_drop`` keep the first or the last list; all others refuse a second while reading.
+    """
+    unfolding = table.start
+    if not isinstance(unfolding, Unfolding) or "query_id" not in table.schema:
+        return table
+    if not {*_STEPS}.isdisjoint((*table.schema, *table.present)):
+        return table
+    lists = unfolding.table
+    of_file = table.read_as
+    notes = of_file
+    if duplicates in ("first_drop", "last_drop"):
+        chosen = OneOfEachQuery(lists, duplicates)
+        lists = replace(lists, start=chosen, where=chosen.where)
+
+        def notes() -> tuple[str, ...]:
+            return (*of_file(), *chosen.notes())
+
+    unfolding = Unfolding(lists, unfolding.lists, single=True)
+    return replace(
+        table,
+        start=unfolding,
+        where=unfolding.where,
+        empty=unfolding.unanswered,
+        extent=unfolding.extent,
+        read_as=notes,
+    )
 
 
 def _cut(piece: pl.DataFrame, lengths: pl.Series) -> Iterator[pl.DataFrame]:

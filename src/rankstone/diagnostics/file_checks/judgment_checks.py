@@ -99,7 +99,7 @@ class RelevantAlone(FileCheck):
             "note",
             "no document is judged not relevant (no grade of 0 or below)",
             None,
-            "Bpref, infAP, AUC(negatives=judged) and unjudged=condensed have no meaning then, Judged@k is P@k",
+            "Bpref, infAP, AUC(negatives=judged) and condensed lists have no meaning then, Judged@k is P@k",
         )
 
 

@@ -138,6 +138,7 @@ class Opener:
             order=rules.order,
             name=name,
             ranks=self._by_ranks,
+            duplicates=rules.duplicates,
         )
         table = replace(table, ranked=self._by_ranks)
         ruled = options_for(table, rules)
