@@ -7,6 +7,8 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -163,6 +165,37 @@ def test_every_rule_says_what_it_is() -> None:
         assert f"`{name}`" in page
         assert rule.__doc__
         assert rule.example
+
+
+def test_columns_in_a_text_are_shown_as_a_table() -> None:
+    """Names as they are typed at a shell: the fix is TOML, and says the same."""
+    rule = {"measure": "RR", "floor": 0.5}
+    config = {
+        "qrels": {"q": {"d": 1}},
+        "baseline": {"q": ["d"]},
+        "candidate": {"q": ["d"]},
+        "options": {"columns": "question=query_id,id=doc_id"},
+        "rules": [rule],
+    }
+    with pytest.raises(UsageError, match="columns") as refused:
+        rankstone.gate(config)
+    _, _, line = str(refused.value.fix).partition(": ")
+    names = {"question": "query_id", "id": "doc_id"}
+    assert tomllib.loads(line) == {"columns": names}
+
+
+@pytest.mark.parametrize("few", [0.1028, 0.107, 0.3363, 0.4999])
+def test_margins_in_texts_are_true(few: float) -> None:
+    """What is to be reached is never below the limit, and what does not pass never above it."""
+    planned = Margin("AP", 0.01, 34, few=few, many=0.001, enough=36)
+    passing = replace(planned, margin=1.0).text()
+    reached = re.search(r"must be ([\d.]+) or more", planned.text())
+    below = re.search(r"no margin below ([\d.]+) passes", passing)
+    assert reached
+    assert float(reached[1]) >= few
+    assert below
+    assert float(below[1]) <= few
+    assert planned.text().endswith("36 queries would be enough for 0.01")
 
 
 @pytest.mark.parametrize(

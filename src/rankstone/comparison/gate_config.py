@@ -389,8 +389,19 @@ def _check_kind(name: str, value: object, declared: str, what: str) -> None:
         expected = "a number"
     if not right:
         raise UsageError(
-            f"[{what}] {name} = {printable(repr(value), 60)}", expected=expected
+            f"[{what}] {name} = {printable(repr(value), 60)}",
+            expected=expected,
+            fix=_as_table(name, value) if "table" in declared else None,
         )
+
+
+def _as_table(name: str, value: object) -> str | None:
+    """Return names that were written as at a shell, ``a=b,c=d``, as a table of TOML."""
+    pairs = [entry.partition("=") for entry in str(value).split(",")]
+    if not all(theirs and ours for theirs, _, ours in pairs):
+        return None
+    entries = (f'"{theirs.strip()}" = "{ours.strip()}"' for theirs, _, ours in pairs)
+    return f"write it as a table: {name} = {{{', '.join(entries)}}}"
 
 
 def _refuse_other_fields(
@@ -471,7 +482,12 @@ def _listed(value: Any, name: str) -> list[Any]:  # noqa: ANN401 - whatever TOML
 
 def _table(value: Any, name: str) -> Mapping[str, Any]:  # noqa: ANN401 - whatever TOML holds
     if not isinstance(value, dict):
-        raise UsageError(f"{name} is not a table", given=printable(repr(value), 60))
+        key = name.rpartition(".")[2]
+        raise UsageError(
+            f"{name} is not a table",
+            given=printable(repr(value), 60),
+            fix=_as_table(key, value),
+        )
     return value
 
 

@@ -40,7 +40,7 @@ from rankstone.stats.sampling_units import Units
 from rankstone.tables.phrases import phrase
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from rankstone._basics import Progress, StrPath
     from rankstone.comparison.comparison_result import Comparison
@@ -83,7 +83,7 @@ class Margin:
             use = f"use ≥ {counted(self.enough, 'query')}, or "
         raise UsageError(
             f"{self.measure}: margin = {self.margin:g} cannot pass at n = {self.queries:,}",
-            expected=f"{self.many:.2g} or more, or an unchanged candidate cannot pass",
+            expected=f"{_up(self.many)} or more, or an unchanged candidate cannot pass",
             fix=f"{use}margin = {_up(self.many)}",
         )
 
@@ -99,13 +99,24 @@ class Margin:
             names[1] = "can_pass"
         if 0 < self.margin < self.few and self.enough is not None:
             names.append("planned_enough")
-        return "".join(say(name, **asdict(self)) for name in names)
+        # what must be reached is rounded up, what does not pass is rounded down
+        rounded = {
+            "few": _up(self.few),
+            "many": _up(self.many),
+            "below": _rounded(self.few, math.floor),
+        }
+        return "".join(say(name, **{**asdict(self), **rounded}) for name in names)
 
 
 def _up(margin: float) -> str:
     """Return a margin rounded up to two digits."""
+    return _rounded(margin, math.ceil)
+
+
+def _rounded(margin: float, towards: Callable[[float], int]) -> str:
+    """Return a margin rounded up or down to two digits."""
     unit = 10 ** (math.floor(math.log10(margin)) - 1)
-    return f"{math.ceil(margin / unit) * unit:.6g}"
+    return f"{towards(margin / unit) * unit:.6g}"
 
 
 def margin_plan(
