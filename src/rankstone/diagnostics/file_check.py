@@ -24,7 +24,7 @@ from rankstone.io.columns import with_csv
 from rankstone.io.sources import display_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from rankstone._basics import Columns
     from rankstone.evaluation.request import MeasuresLike
@@ -94,16 +94,7 @@ def check(
         return tables[0]
 
     def listed(run: object, name: str) -> Table:
-        table = read_run(
-            run,
-            columns,
-            format_in,
-            order=order,
-            name=name,
-            ranks=True,
-            further=(*STEPS, *OFFSETS, "error"),
-        )
-        table = _with_span_ids(table)
+        table = _opened_run(run, name, columns, format_in, order)
         if judged_rows is not None:
             table = _with_ids_of(tables[0], table)
         return table
@@ -120,8 +111,7 @@ def check(
     beside: dict[str, Any] = {}
     if judged_rows is not None:
         judged.facts |= _facts_of_judgments(judged_rows)
-        doubts = (Finding("warning", d, doubtful=True) for d in tables[0].doubts)
-        judged.findings += doubts
+        judged.findings += _doubts(tables[0])
         read = partial(
             reading_judgments, qrels, columns, format_in, further=["subtopic"]
         )
@@ -143,6 +133,28 @@ def check(
             _check_run(report, frame, order, depths=cutoffs, **beside)
     reports.sort(key=lambda report: -report.worst)
     return CheckReport([*files, *reports])
+
+
+def _opened_run(
+    run: object, name: str, columns: Columns | None, format_in: str | None, order: str
+) -> Table:
+    """Open a run with all that checks look at."""
+    table = read_run(
+        run,
+        columns,
+        format_in,
+        order=order,
+        name=name,
+        ranks=True,
+        further=(*STEPS, *OFFSETS, "error"),
+    )
+    return _with_span_ids(table)
+
+
+def _doubts(judged: Table) -> Iterator[Finding]:
+    """Yield what is doubtful about judgments as they were read."""
+    for sentence in judged.doubts:
+        yield Finding("warning", sentence, doubtful=True)
 
 
 def _with_ids_of(judged: Table, run: Table) -> Table:

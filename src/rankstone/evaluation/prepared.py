@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
-from itertools import chain
 from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
 import polars as pl
@@ -33,6 +32,7 @@ from rankstone.evaluation.request import (
 from rankstone.evaluation.requested_side_inputs import (
     advise_on_duplicates,
     for_measure,
+    judgment_columns,
     prepare_judgments,
     recorded_options,
     requested_side_inputs,
@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
     from rankstone.hits.judgments import Judgments
     from rankstone.hits.side_table_audit import SideTableAudit
+    from rankstone.io.attributes import Attributes
     from rankstone.measures.core.measure import Measure, Measures
 
     #: scores a run, given its name, its pipeline and its table
@@ -157,9 +158,7 @@ class Prepared:
         if all_relevant:
             self._columns = _without_grades(self._columns)
         self._format_in = format_in
-        self.documents = None
-        if documents is not None:
-            self.documents = read_attributes(documents, "doc_id", self._columns)
+        self.documents = _documents(documents, self._columns)
         refuse_without_pairs(exclude, self.options)
         self._side_inputs = requested_side_inputs(
             measures,
@@ -176,8 +175,7 @@ class Prepared:
         self._run_columns = run_columns_read(measures)
 
         self._further = columns_read(measures)
-        columns_of_sides = (side.judgment_columns for side in self._side_inputs)
-        side_columns = {*chain(*columns_of_sides)} - {*self._further}
+        side_columns = judgment_columns(self._side_inputs) - {*self._further}
         self.judged = read_judgments(
             qrels,
             self._columns,
@@ -584,6 +582,13 @@ class Prepared:
             read_as=self.judged.read_as(),
             **further,
         )
+
+
+def _documents(source: object, columns: Columns) -> Attributes | None:
+    """Open the table of documents, if there is one."""
+    if source is None:
+        return None
+    return read_attributes(source, "doc_id", columns)
 
 
 def options_for(run: Table, options: AlignmentOptions) -> AlignmentOptions:

@@ -15,7 +15,7 @@ from rankstone.hits.judgments import Judgments
 from rankstone.measures.at_cutoffs import AtK
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from rankstone.errors import DuplicateRows
     from rankstone.evaluation.judged_rows import JudgedRows
@@ -133,3 +133,11 @@ def advise_on_duplicates(error: DuplicateRows, judged: Table) -> None:
 def _kind(place: str) -> Any:  # noqa: ANN401 - a class
     """Return the class of a side input by its file and name."""
     return resolve_name(f"rankstone.evaluation.side_inputs.{place}")
+
+
+def judgment_columns(sides: Iterable[SideInput]) -> set[str]:
+    """Return the columns of judgments that some side inputs read."""
+    columns = set[str]()
+    for side in sides:
+        columns |= {*side.judgment_columns}
+    return columns
