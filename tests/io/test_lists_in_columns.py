@@ -236,7 +236,8 @@ def test_rows_of_a_query_are_lists_of_their_own() -> None:
 def test_a_second_list_is_seen_from_afar(distance: int) -> None:
     """However many lists stand between two of a query."""
     lists = [f"q{n}" for n in range(distance)]
-    run = pl.DataFrame({"query_id": [*lists, "q0"]}).with_columns(doc_id=[["d"]])
+    ids = [*lists, "q0"]
+    run = pl.DataFrame({"query_id": ids, "doc_id": [["d"]] * len(ids)})
     with pytest.raises(DuplicateRows, match="query q0 has two lists"):
         rankstone.evaluate({"q0": {"d": 1}}, run, "RR")
 
