@@ -57,14 +57,12 @@ FURTHER: Final = (
 )
 #: the name of columns that are not to be read
 UNUSED: Final = "unused"
-_OF_BOARDS: Final = (
-    *("system", "dataset", "value", "measure", "run", "seed", "cluster"),
-    *("left", "right", "winner", "loser", "outcome"),
+_OF_OTHERS: Final = (
+    *("system", "dataset", "value", "measure", "run", "seed", "cluster", "split"),
+    *("left", "right", "winner", "loser", "outcome", "correct", "expected_text"),
 )
-#: keys of golden sets, and what graded answers have
-_OF_GOLDEN: Final = ("expected_text", "split", "correct")
 #: names that a column can be renamed to
-_OURS: Final = (*CANONICAL, *FURTHER, *ALIASES, *_OF_BOARDS, *_OF_GOLDEN, UNUSED)
+_OURS: Final = (*CANONICAL, *FURTHER, *ALIASES, *_OF_OTHERS, UNUSED)
 #: columns that name the run of each row
 RUN_NAMES: Final = (
     *("run", "run_id", "system", "model", "algorithm"),
@@ -323,7 +321,7 @@ def unreadable(
     entry: str, theirs: str, ours: str, whole: str | None = None
 ) -> UsageError:
     """Return the error for a rename that cannot be parsed, in the ``whole`` option at a shell."""
-    known = (*CANONICAL, *FURTHER, *_OF_BOARDS, *_OF_GOLDEN)
+    known = (*CANONICAL, *FURTHER, *_OF_OTHERS)
     [near] = nearest(ours, known, n=1) or [""]
     right = f"{theirs}={near}"
     option = f"did you mean {printable(right)}?"
