@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: the labels of shopping queries (Reddy et al., 2022): exact, substitute, complement, irrelevant
 ESCI: Final[Labels] = {"E": 3, "S": 2, "C": 1, "I": 0}
-ESCI_NOTE: Final = "ESCI labels: E, S, C, I are grades 3, 2, 1, 0"
+ESCI_NOTE: Final = "ESCI labels E, S, C, I as grades 3, 2, 1, 0"
 #: said of labels whose grades are guessed
 EDIT: Final = " (edit the grades if the labels are worth something else)"
 #: labels of known scales, the best first
