@@ -784,6 +784,35 @@ def comparison_of_two_with_unjudged_documents(lang: str) -> Any:
 
 
 @state
+def comparison_that_hangs_on_unanswered_queries(lang: str) -> Any:
+    qrels, runs = _collection()
+    pair = {"old": dict(runs["a"]), "new": dict(runs["a"])}
+    for number, (query, documents) in enumerate(runs["a"].items()):
+        if number % 3:
+            pair["old"][query] = [*documents[1:], documents[0]]
+    for query in sorted(qrels)[:8]:
+        del pair["new"][query]
+    return rankstone.compare(qrels, pair, "nDCG@10", lang=lang, **QUICK)
+
+
+@state
+def comparison_with_excluded_rows(lang: str) -> Any:
+    qrels, runs = _collection()
+    seen = {query: documents[:1] for query, documents in runs["a"].items()}
+    return rankstone.compare(qrels, runs, "P@10", exclude=seen, lang=lang, **QUICK)
+
+
+@state
+def comparison_of_scores_under_other_options(lang: str) -> Any:
+    qrels, runs = _collection()
+    scores = {
+        "a": rankstone.evaluate(qrels, {"a": runs["a"]}, "P@10"),
+        "c": rankstone.evaluate(qrels, {"c": runs["c"]}, "P@10", depth=5),
+    }
+    return rankstone.compare_scores(scores, lang=lang, **QUICK)
+
+
+@state
 def comparison_with_bounds(lang: str) -> Any:
     qrels, runs = _collection(4)
     pair = {name: runs[name] for name in "ac"}

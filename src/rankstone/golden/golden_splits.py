@@ -114,7 +114,11 @@ class Splits(Record, Result):
         sizes = self.sizes()
         names = {}
         for column in sizes.columns:
-            names[column] = from_english(column.replace("_", " "), self.lang)
+            heading = column.replace("_", " ")
+            if column == "new":
+                # a run may be called new, and is not put into another language
+                heading = "new queries"
+            names[column] = from_english(heading, self.lang)
         notes = [from_english(note, self.lang) for note in self._notes_on_sizes()]
         notes += self._changes()
         table = Table.of(sizes, digits=digits, names=names)

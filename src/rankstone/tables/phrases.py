@@ -96,6 +96,11 @@ def from_english(text: str, lang: str, cuts: Iterable[str] = _CUTS) -> str:
 
     >>> from_english("both runs: 1 query missing; 2 more with -v", "zh")
     '两个运行结果：1 个查询缺失；另有 2 条见 -v'
+
+    Names of runs stay as they are.
+
+    >>> from_english("new: 1 query missing", "zh")
+    'new：1 个查询缺失'
     """
     if lang == "en":
         return text
