@@ -1609,6 +1609,9 @@ PAGED: Final = {
     "slices of old and new against zero with gap -0.3",
     "abstention with a threshold",
     "abstention with several runs",
+    "comparison of scores under other options",
+    "comparison that hangs on unanswered queries",
+    "comparison with excluded rows",
 }
 CHARTED: Final = {
     "battles by davidson",
