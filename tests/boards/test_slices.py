@@ -391,7 +391,7 @@ def test_a_gap_near_the_limit_is_named_too_large() -> None:
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_values_of_too_few_queries_are_named(lang: str) -> None:
-    """Groups below the smallest size are said on the first screen, with their numbers; none without any."""
+    """Groups below the smallest size are named on the first screen, with their numbers; none without any."""
     kinds = ["large"] * 24 + ["other"] * 21 + ["small"] * 8
     names = [f"q{number:02}" for number in range(len(kinds))]
     qrels = {name: {"a": 1} for name in names}

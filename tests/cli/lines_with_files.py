@@ -97,19 +97,22 @@ _LINES: Final[dict[str, tuple[str, ...]]] = {
     "diff": (f"<run> <run2> -m 'RBO(p=0.9)' {_OWN} -o <txt>out --per-query <csv>out",),
     "stages": (
         (
-            "<qrels> <run> <run2> --corpus <documents> --answers <answered> --queries <queries> "
-            "--exclude <pairs> --same-as <copies> -o <txt>out --per-query <csv>out"
+            "<qrels> <run> <run2> --corpus <documents> --documents <documents> "
+            "--answers <answered> --queries <queries> --exclude <pairs> --same-as <copies> "
+            "-o <txt>out --per-query <csv>out"
         ),
     ),
-    "check": ("<qrels> <run> --train <qrels>",),
+    "check": ("<qrels> <run> --train <qrels> --documents <documents>",),
     "explain": (f"<qrels> <run> -q q1 -m AP {_LISTS} {_OWN} -o <txt>out",),
     "identify": (f"<qrels> <run> --value 0.5 -m AP {_LISTS} {_OWN} -o <txt>out",),
     "bounds": (
         f"<qrels> <run> -m RR {_LISTS} {_OWN} -o <txt>out --per-query <csv>out",
     ),
-    "baseline": (f"<qrels> <run> -m RR {_OWN} -o <txt>out",),
-    "thresholds": (f"<qrels> <run> -m RR {_OWN} -o <txt>out",),
-    "abstain": (f"<qrels> <run> --queries <queries> -m RR {_OWN} -o <txt>out",),
+    "baseline": (f"<qrels> <run> -m RR --documents <documents> {_OWN} -o <txt>out",),
+    "thresholds": (f"<qrels> <run> -m RR --documents <documents> {_OWN} -o <txt>out",),
+    "abstain": (
+        f"<qrels> <run> --queries <queries> --documents <documents> -m RR {_OWN} -o <txt>out",
+    ),
     "collection": (
         (
             "<qrels> <run> <run2> --teams <teams> --documents <documents> --queries "

@@ -556,9 +556,9 @@ def test_check_looks_at_measures_and_training(files: tuple[Path, Path]) -> None:
     assert "unjudged@3: " in out
     assert "unjudged@10" not in out
     assert "(training, " in out
-    assert "remove them with --exclude FILE and --exclude-from both" in " ".join(
-        out.split()
-    )
+    advice = " ".join(out.split())
+    assert "remove them with rankstone eval QRELS RUN --exclude FILE" in advice
+    assert "--exclude-from both" in advice
     assert re.match("ok, .*; check this first: ", out)
 
 

@@ -1,4 +1,4 @@
-"""Every file of every command with damage in it: said in our words, with the line where there are lines."""
+"""Every file of every command with damage in it: named in our words, with the line where there are lines."""
 
 from __future__ import annotations
 
@@ -139,18 +139,18 @@ def _run(words: list[str], folder: Path) -> tuple[int, str]:
         return code, "".join(stream.getvalue().decode() for stream in streams[:2])
 
 
-def _problems(code: int, said: str, damage: str, name: str) -> list[str]:
+def _problems(code: int, printed: str, damage: str, name: str) -> list[str]:
     """Return what is wrong with the words in which a damaged file is refused."""
-    problems = [*map(str, _FOREIGN.findall(said))]
+    problems = [*map(str, _FOREIGN.findall(printed))]
     if code not in (1, 2, 3):
         problems.append(f"exit {code}")
-    if damage in _IN_A_LINE and not re.search(rf"{name}(:\d+|, row \d+)\b", said):
+    if damage in _IN_A_LINE and not re.search(rf"{name}(:\d+|, row \d+)\b", printed):
         problems.append("no line")
     return problems
 
 
 @each("name", LINES)
-def test_damage_is_said_in_our_words(
+def test_damage_is_named_in_our_words(
     name: str, files: tuple[Path, dict[str, str]]
 ) -> None:
     """Each file that a command reads × kinds of damage: no bug, no word of a library, and the line."""
@@ -170,9 +170,9 @@ def test_damage_is_said_in_our_words(
                 words = shlex.split(line)
                 words[place] = words[place].replace(f"<{role}>", f"bad/{good}", 1)
                 typed_words = [*name.split(), *typed(shlex.join(words), names)]
-                code, said = _run(typed_words, folder)
+                code, printed = _run(typed_words, folder)
                 if code and not good.endswith(_CODE):
-                    problems = _problems(code, said, damage, good)
+                    problems = _problems(code, printed, damage, good)
                     slot = f"{shlex.join(typed_words)}, {damage}"
                     wrong += [f"{slot}: {problem}" for problem in problems]
     assert not wrong, "\n".join(wrong)

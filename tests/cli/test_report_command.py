@@ -69,7 +69,7 @@ def test_the_language(tmp_path: Path) -> None:
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
 
     assert '<html lang="zh">' in page
-    assert '<span class="claim">tfidf 与 bm25 尚无定论</span>' in page
+    assert '<span class="claim">tfidf 与 bm25 孰优孰劣，尚无定论</span>' in page
 
 
 def test_the_output_must_be_named() -> None:

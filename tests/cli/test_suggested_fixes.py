@@ -176,6 +176,12 @@ WRONG: Final[dict[str, tuple[tuple[str, str], tuple[str, str]]]] = {
 }
 
 
+IF_EVERY_ROW = (
+    "if every row is a relevant document, all_relevant=True; "
+    "if a column holds relevance, rename it with columns"
+)
+
+
 @pytest.mark.parametrize("what", WRONG)
 def test_fixes_lead_to_the_number(
     what: str,
@@ -229,22 +235,13 @@ def test_files_and_folders_are_quoted(
 @pytest.mark.parametrize(
     ("qrels", "fix"),
     [
-        (
-            "query_id,doc_id,verdict\nq1,d1,good\n",
-            "if a column holds relevance, rename it with columns",
-        ),
-        (
-            "query_id,doc_id,a,b\nq1,d1,1,2\n",
-            "if a column holds relevance, rename it with columns",
-        ),
+        ("query_id,doc_id,verdict\nq1,d1,good\n", IF_EVERY_ROW),
+        ("query_id,doc_id,a,b\nq1,d1,1,2\n", IF_EVERY_ROW),
         (
             "query_id,doc_id,score\nq1,d1,0.7\nq1,d2,0.2\n",
             "are judgments and run in the right order. QRELS comes first$",
         ),
-        (
-            "query_id,doc_id,query_run\nq1,d1,1\nq1,d2,1\n",
-            "if a column holds relevance, rename it with columns",
-        ),
+        ("query_id,doc_id,query_run\nq1,d1,1\nq1,d2,1\n", IF_EVERY_ROW),
         (
             "query_id,doc_id,flag\nq1,d1,1\nq1,d2,1\n",
             "if a column holds relevance, rename it with columns",

@@ -1,4 +1,4 @@
-"""What could change a verdict is said beside it: queries that are not answered, documents never judged."""
+"""What could change a verdict stands beside it: queries that are not answered, documents never judged."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ def test_a_verdict_that_hangs_on_queries_without_answers_says_so(width: int) -> 
     dropped = compare(*_data(lost=7), "nDCG@10", missing="drop").table.row(
         0, named=True
     )
-    said = _verdict(made, width)
+    printed = _verdict(made, width)
 
     assert made.table["verdict"].to_list() == ["inconclusive"]
     assert dropped["verdict"] == "better"
-    assert "Queries that a system does not answer count 0: new 7." in said
-    assert "Without them the verdict changes: new − old on nDCG@10: better" in said
-    assert f"{dropped['difference']:+.4f}" in said
+    assert "Queries that a system does not answer count 0: new 7." in printed
+    assert "Without them the verdict changes: new − old on nDCG@10: better" in printed
+    assert f"{dropped['difference']:+.4f}" in printed
     rest = made.without_unanswered
     assert rest is not None
     assert rest["p_adjusted"].to_list() == [dropped["p_adjusted"]]
@@ -65,11 +65,11 @@ def test_a_verdict_that_hangs_on_queries_without_answers_says_so(width: int) -> 
 def test_a_verdict_that_stands_without_these_queries_says_so_too() -> None:
     """Both languages; nothing where every query is answered."""
     qrels, runs = _data(lost=1)
-    says = {
+    sentences = {
         "en": "Without them every verdict is the same.",
         "zh": "去掉这些查询后，各结论不变。",
     }
-    for lang, words in says.items():
+    for lang, words in sentences.items():
         made = compare(qrels, runs, "nDCG@10", lang=lang)
         assert made.table["verdict"].to_list() == ["better"]
         assert words in _verdict(made)
@@ -83,17 +83,17 @@ def test_pairs_of_several_systems_whose_verdicts_change_are_named() -> None:
     """Of three systems only the pairs that change."""
     qrels, runs = _data(lost=7)
     three = {**runs, "older": runs["old"]}
-    said = _verdict(compare(qrels, three, "nDCG@10", baseline="old"))
+    printed = _verdict(compare(qrels, three, "nDCG@10", baseline="old"))
 
-    assert "new − old on nDCG@10: better" in said
-    assert "older − old" not in said
+    assert "new − old on nDCG@10: better" in printed
+    assert "older − old" not in printed
 
 
 @pytest.mark.parametrize(
     ("lang", "could_change"),
     [("en", "The verdict could change"), ("zh", "结论可能改变")],
 )
-def test_a_loss_of_unjudged_lists_is_not_said_without_that(
+def test_a_loss_of_judged_lists_has_no_such_caution(
     lang: str, could_change: str
 ) -> None:
     """The verdict sentence and its condition stand together, as on the page; a winner needs none."""
@@ -111,10 +111,10 @@ def test_a_loss_of_unjudged_lists_is_not_said_without_that(
 def test_bounds_that_keep_a_verdict_leave_no_condition() -> None:
     """With bounds, --bounds is no advice any more."""
     made = compare(*_data(lost=0, unjudged=3), "nDCG@10", bounds=True)
-    said = _verdict(made)
+    printed = _verdict(made)
 
-    assert "The verdict could change" in said
-    assert "--bounds" not in said
+    assert "The verdict could change" in printed
+    assert "--bounds" not in printed
 
 
 def test_the_page_says_the_same(tmp_path: Path) -> None:

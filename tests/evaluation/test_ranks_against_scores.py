@@ -134,12 +134,12 @@ def test_the_first_warning_is_of_the_order() -> None:
 def test_ties_that_ranks_would_break(
     order: str, ranks: list[float], counted: int
 ) -> None:
-    """Rows of one score and unequal ranks are counted, and the ties are said with what orders them."""
+    """Rows of one score and unequal ranks are counted, and the ties stand with what orders them."""
     run = table({"q0": ranks}, {"q0": [2, 2, 1, 1]})
     audit = rankstone.evaluate(QRELS, run, "RR", order=order).audit
     assert audit.runs["run"].tied_ranked == counted
-    is_said = "4 tied rows in 1 query (ranks order them: order=rank)" in str(audit)
-    assert is_said == (counted > 0)
+    is_noted = "4 tied rows in 1 query (ranks order them: order=rank)" in str(audit)
+    assert is_noted == (counted > 0)
 
 
 def test_where_ranks_give_the_order_it_is_stated_so() -> None:

@@ -94,10 +94,14 @@ ROWS: Final[list[tuple[dict[str, Any], dict[str, Any], str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("first", "second", "said"), ROWS)
+@pytest.mark.parametrize(("first", "second", "sentence"), ROWS)
 @pytest.mark.parametrize("form", ["scores", "parquet"])
 def test_scores_under_other_options_are_compared_with_a_warning(
-    first: dict[str, Any], second: dict[str, Any], said: str, form: str, tmp_path: Path
+    first: dict[str, Any],
+    second: dict[str, Any],
+    sentence: str,
+    form: str,
+    tmp_path: Path,
 ) -> None:
     """In memory and from files, in both languages; scores under the same options have none."""
     queries = {f"q{number}": {"d1": 1} for number in range(9)}
@@ -111,15 +115,15 @@ def test_scores_under_other_options_are_compared_with_a_warning(
             scores.write(tmp_path / f"{name}.parquet")
             made[name] = tmp_path / f"{name}.parquet"
     frames = rankstone.compare_scores(made)
-    assert said in " ".join(frames.text(200).split())
+    assert sentence in " ".join(frames.text(200).split())
     chinese = rankstone.compare_scores(made, lang="zh").text(200)
-    assert said in " ".join(chinese.split())
+    assert sentence in " ".join(chinese.split())
     alike = rankstone.compare_scores({"a": made["a"], "c": made["a"]})
     assert "different options" not in alike.text()
 
 
 def test_judgments_without_grades_in_python() -> None:
-    """Rows of interactions are relevant where that is said; the refusal says how, a text of names as a dict."""
+    """Rows of interactions are relevant with all_relevant; the refusal names it, a text of names as a dict."""
     rows = pl.DataFrame(
         {"user_id": [1, 2], "item_id": [7, 8], "event": ["view", "click"]}
     )
@@ -145,11 +149,11 @@ def test_judgments_without_grades_at_a_shell(tmp_path: Path) -> None:
     (tmp_path / "r.csv").write_text("user_id,item_id,score\n1,7,2\n", "utf-8")
     columns = ["--columns", "user_id=query_id,item_id=doc_id"]
     line = ["eval", "q.csv", "r.csv", "-m", "P@1"]
-    for given, missing in (([], [*columns, "--all-relevant"]), (columns, [])):
-        refused = command(*line, *given, cwd=tmp_path, code=3).stderr
+    for typed, missing in (([], [*columns, "--all-relevant"]), (columns, [])):
+        refused = command(*line, *typed, cwd=tmp_path, code=3).stderr
         words = missing or ["--all-relevant"]
         assert f"add {' '.join(words)}" in refused
-        printed = command(*line, *given, *words, cwd=tmp_path).stdout
+        printed = command(*line, *typed, *words, cwd=tmp_path).stdout
         assert "1.0000" in printed
     beside = ["-m", "Serendipity@1", "--qrels", "q.csv", "--history", "q.csv"]
     refused = command(

@@ -19,7 +19,13 @@ from rankstone.evaluation.query_texts import named_by_ids
 from rankstone.evaluation.request import name_runs, of_rankings
 from rankstone.evaluation.side_inputs.judged_spans import with_span_ids
 from rankstone.hits.budgets import OFFSETS, STEPS
-from rankstone.io import advise_on_others, read_interactions, read_judgments, read_run
+from rankstone.io import (
+    advise_on_others,
+    read_attributes,
+    read_interactions,
+    read_judgments,
+    read_run,
+)
 from rankstone.io.columns import with_csv
 from rankstone.io.sources import display_name
 
@@ -28,6 +34,7 @@ if TYPE_CHECKING:
 
     from rankstone._basics import Columns
     from rankstone.evaluation.request import MeasuresLike
+    from rankstone.io.attributes import Attributes
     from rankstone.io.input_table import Table
     from rankstone.measures.core.measure import Measures
 
@@ -85,7 +92,8 @@ def check(
     named = {} if runs is None else name_runs(runs)
     read_frame = partial(_read_frame, others=_readers(qrels, named.values()))
 
-    reading_judgments = partial(read_judgments, corpus=documents)
+    corpus = _corpus(documents, columns)
+    reading_judgments = partial(read_judgments, corpus=corpus)
 
     def judgments() -> Table:
         costs = (*OFFSETS, "time")
@@ -133,6 +141,13 @@ def check(
             _check_run(report, frame, order, depths=cutoffs, **beside)
     reports.sort(key=lambda report: -report.worst)
     return CheckReport([*files, *reports])
+
+
+def _corpus(documents: object, columns: Columns | None) -> Attributes | None:
+    """Return the table of documents, read also where no text is looked up in it."""
+    if documents is None:
+        return None
+    return read_attributes(documents, "doc_id", columns)
 
 
 def _opened_run(

@@ -178,7 +178,8 @@ class TracedList(Record):
 
         rows = documents.of_ids({*id_in_run, *id_in_run.values()}, *known)
         texts = {
-            doc: ": ".join(filter(None, parts)) for doc, *parts in rows.iter_rows()
+            doc: ": ".join(str(part) for part in parts if part not in (None, ""))
+            for doc, *parts in rows.iter_rows()
         }
         text_of = {
             doc: texts.get(own) or texts.get(doc, "") for doc, own in id_in_run.items()

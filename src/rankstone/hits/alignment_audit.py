@@ -346,9 +346,9 @@ class RunAudit(ListCounts):
         audit: NamedValues = {"source": self.source, **plain(self)}
         audit["unjudged"] = {f"@{k}": share for k, share in self.unjudged.items()}
         excluded = audit.pop("left_out")
+        # only audits of tables in memory have them
         for name in ("missing_ids", "respelled"):
-            if not audit[name]:
-                del audit[name]
+            del audit[name]
         return audit if excluded is None else audit | {"excluded": excluded}
 
     def concerns(self, *, unjudged: bool, in_ideal: bool) -> Names:

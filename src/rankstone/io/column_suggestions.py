@@ -269,6 +269,8 @@ class Missing:
             for avoided in self.guesses()
             for left in [[name for name in self.names if name != avoided]]
             for advice in replace(self, names=left).likely()
+            # a table with a column that was left away has more than pairs
+            if "all_relevant" not in advice.settings
         ]
         return [*self.likely(), *spares]
 
@@ -380,7 +382,7 @@ class Missing:
     def _other(self) -> str:
         """The number of the other table where only that of this one is missing."""
         missing = tuple(ours for ours in self.ours if ours not in _IDS)
-        return _OTHER.get((self._table, *missing), "")
+        return _OTHER.get((self._table or "qrels", *missing), "")
 
     def _distances(self) -> str | None:
         """Return a column of distances, the smallest of which is the best."""
