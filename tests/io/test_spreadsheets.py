@@ -254,6 +254,28 @@ def test_blanks_around_names(tmp_path: Path) -> None:
     assert read_run(run).collect("score")["score"].to_list() == [1.0]
 
 
+@pytest.mark.parametrize("text", ["查询", "蓝牙耳机", "天气 文档7"])
+def test_chinese_of_windows(tmp_path: Path, text: str) -> None:
+    """The encoding of Chinese Windows is named, and the advised command reads it."""
+    run = tmp_path / "run.csv"
+    run.write_bytes(f"query_id,doc_id,score\nq1,{text},1\n".encode("gbk"))
+
+    with pytest.raises(BadLine, match=r"\(if it is GB18030\)") as raised:
+        read_run(run)
+    assert text in str(raised.value)
+    assert "iconv -f gb18030 -t utf-8 FILE > NEW" in str(raised.value)
+
+
+@pytest.mark.parametrize("text", ["SITUAÇÃO;AÇÃO", "Größe", "naïve;café", "déjà vu"])
+def test_accents_are_no_chinese(tmp_path: Path, text: str) -> None:
+    """Two letters with accents beside each other are no character."""
+    run = tmp_path / "run.csv"
+    run.write_bytes(f"query_id;doc_id;score\nq1;{text};1\n".encode("cp1252"))
+
+    with pytest.raises(BadLine, match=r"\(if it is Windows-1252\)"):
+        read_run(run)
+
+
 def test_plain_csv_of_excel(tmp_path: Path) -> None:
     """Windows-1252 is refused by line and name, for ids read in a wrong encoding match nothing."""
     run = tmp_path / "run.csv"

@@ -56,6 +56,9 @@ _NOT_JSON: Final = {
     "Illegal trailing": "a comma stands before the end",
 }
 #: formats that are read
+#: bytes outside ASCII, and those of common characters and signs in GB2312
+_HIGH: Final = re.compile(rb"[\x80-\xff]+")
+_COMMON_CHINESE: Final = re.compile(rb"(?:[\xa1-\xa3\xb0-\xd7][\xa1-\xfe])+")
 _READABLE: Final = "text in UTF-8, Parquet, Arrow or .xlsx"
 #: what helps where a file is cut or damaged
 WHOLE: Final = "copy or write it again"
@@ -196,11 +199,13 @@ def _no_utf8_in(error: UnicodeDecodeError, source: str) -> BadLine:
 def no_utf8(line: bytes, where: str) -> BadLine:
     """Return the error for a line that is not UTF-8, mostly from a spreadsheet."""
     refuse_binary(line, where)
-    given = line.rstrip(b"\r\n").decode("cp1252", "replace")
+    encoding = _encoding_of(line)
+    text = line.rstrip(b"\r\n").decode(encoding, "replace")
+    name = {"gb18030": "GB18030"}.get(encoding, "Windows-1252")
     return BadLine(
         "the text is not UTF-8",
         where=where,
-        given=f"{printable(given)} (if it is Windows-1252)",
+        given=f"{printable(text)} (if it is {name})",
         expected="UTF-8: ids in a wrong encoding would match nothing",
         fix=as_utf8(line),
     )
@@ -260,13 +265,28 @@ def refuse_unread(block: bytes, where: str) -> None:
             )
 
 
+def _encoding_of(block: bytes) -> str:
+    """Return the encoding that text is probably in: ``gb18030`` of Chinese, or ``cp1252`` of Windows.
+
+    Words of common Chinese characters are pairs of high bytes; letters with accents seldom stand in fours.
+    """
+    high = _HIGH.findall(block)
+    two_characters = 4
+    if not any(len(word) >= two_characters for word in high):
+        return "cp1252"
+    is_chinese = all(map(_COMMON_CHINESE.fullmatch, high))
+    return "gb18030" if is_chinese else "cp1252"
+
+
 def as_utf8(block: bytes) -> str:
     """Return how text in another encoding, perhaps that of Windows, is read."""
+    encoding = _encoding_of(block)
     try:
-        block.decode("cp1252")
+        block.decode(encoding)
     except UnicodeDecodeError:
         return "save it as UTF-8 in an editor"
-    return "save it as UTF-8: in Excel, an editor, or with iconv -f windows-1252 -t utf-8 FILE > NEW"
+    name = {"cp1252": "windows-1252"}.get(encoding, encoding)
+    return f"save it as UTF-8: in Excel, an editor, or with iconv -f {name} -t utf-8 FILE > NEW"
 
 
 def refuse_binary(block: bytes, where: str) -> None:
