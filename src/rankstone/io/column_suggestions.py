@@ -269,7 +269,6 @@ class Missing:
             for avoided in self.guesses()
             for left in [[name for name in self.names if name != avoided]]
             for advice in replace(self, names=left).likely()
-            # a table with a column that was left away has more than pairs
             if "all_relevant" not in advice.settings
         ]
         return [*self.likely(), *spares]
